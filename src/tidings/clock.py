@@ -1,0 +1,108 @@
+"""Time: one clock for everything that decides.
+
+An *instant* is a whole number of microseconds since 1970-01-01 UTC, a *duration* a whole number of microseconds.
+`now` never goes backwards: intervals run on it. `wall` is what the machine says, for dates in a zone.
+A `ManualClock` moves only when told to, so that a month passes in a test without a sleep.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import time
+from typing import Protocol
+
+Instant = int
+Duration = int
+
+MICROSECOND: Duration = 1
+MILLISECOND: Duration = 1_000
+SECOND: Duration = 1_000_000
+MINUTE: Duration = 60 * SECOND
+HOUR: Duration = 60 * MINUTE
+DAY: Duration = 24 * HOUR
+WEEK: Duration = 7 * DAY
+
+
+class Clock(Protocol):
+    """What the service asks of time."""
+
+    def now(self) -> Instant:
+        """Return engine time in microseconds: like `wall`, but it never goes backwards."""
+        ...
+
+    def wall(self) -> Instant:
+        """Return the machine's time of day in microseconds since 1970 UTC."""
+        ...
+
+    async def sleep_until(self, at: Instant) -> None:
+        """Return once `now()` is `at` or later."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock; `now` holds still while the machine's time is behind what was read before."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def wall(self) -> Instant:
+        """Return the machine's time of day."""
+        return time.time_ns() // 1_000
+
+    def now(self) -> Instant:
+        """Return the larger of the machine's time and the last reading."""
+        self._last = max(self._last, self.wall())
+        return self._last
+
+    async def sleep_until(self, at: Instant) -> None:
+        """Sleep on the event loop's own clock for what is left."""
+        while (left := at - self.now()) > 0:
+            await asyncio.sleep(left / SECOND)
+
+
+class ManualClock:
+    """A clock for tests: it stands still until `advance` or `move_to`."""
+
+    def __init__(self, start: Instant = 1_700_000_000 * SECOND) -> None:
+        self._wall = start
+        self._last = start
+        self._sleepers: list[tuple[Instant, int, asyncio.Future[None]]] = []
+        self._order = itertools.count()
+
+    def wall(self) -> Instant:
+        """Return the time last set."""
+        return self._wall
+
+    def now(self) -> Instant:
+        """Return the largest time ever set."""
+        return self._last
+
+    def advance(self, by: Duration) -> Instant:
+        """Move forward by a duration; wake who slept until then; return the new time."""
+        return self.move_to(self._wall + by)
+
+    def move_to(self, at: Instant) -> Instant:
+        """Set the wall time, also backwards (then `now` holds still); wake who slept until then."""
+        self._wall = at
+        self._last = max(self._last, at)
+        while self._sleepers and self._sleepers[0][0] <= self._last:
+            _, _, future = heapq.heappop(self._sleepers)
+            if not future.done():
+                future.set_result(None)
+        return self._last
+
+    def next_wake(self) -> Instant | None:
+        """Return the earliest instant somebody sleeps until, or None."""
+        while self._sleepers and self._sleepers[0][2].done():
+            heapq.heappop(self._sleepers)
+        return self._sleepers[0][0] if self._sleepers else None
+
+    async def sleep_until(self, at: Instant) -> None:
+        """Wait until a test moves the clock to `at` or later."""
+        if at <= self._last:
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (at, next(self._order), future))
+        await future

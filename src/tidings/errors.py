@@ -1,0 +1,113 @@
+"""Every error that Tidings raises, one tree, each saying what the user can do.
+
+```
+TidingsError                      exit 3: the verb could not do its work
+├── UsageError                    exit 2: what was asked is not possible as it was said
+│   ├── SettingError              a setting that is unknown or has a bad value
+│   ├── AddressError              a URL that Tidings will not watch
+│   ├── SentinelError             a text of the sentinel language, with its problems
+│   └── UnknownNameError          no sentinel, version or delivery of that name
+├── StoreError                    the data directory
+│   ├── StoreMissingError         a used directory has lost its database
+│   ├── StoreDamagedError         the database is not whole
+│   ├── StoreNewerError           written by a newer Tidings
+│   ├── StoreBusyError            somebody else holds it for too long
+│   ├── SingleWriterError         this SQLite allows one writing process only
+│   ├── PollerBusyError           another process polls already
+│   └── StaleEpochError           this process has lost the right to poll and deliver
+├── BlobError                     a stored body cannot be given back
+├── BudgetError                   a request that the budget does not allow now
+└── ServiceError                  a running service did not answer
+```
+
+Ordinary outcomes (unchanged, a failed fetch, a killed job) are values, never errors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    class Problem(Protocol):
+        """What a language problem looks like from here: it can be printed and told as data."""
+
+        def __str__(self) -> str: ...
+
+
+class TidingsError(Exception):
+    """Tidings could not do what was asked; the text says why and what helps."""
+
+    exit_code = 3
+
+
+class UsageError(TidingsError):
+    """What was asked is not possible as it was said."""
+
+    exit_code = 2
+
+
+class SettingError(UsageError):
+    """A setting is unknown or has a value that it cannot have."""
+
+
+class AddressError(UsageError):
+    """The address is one that Tidings will not watch; the text says which part is at fault."""
+
+
+class SentinelError(UsageError):
+    """The text is no sentinel; `problems` holds each fault with its place, code, expectation and hint."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+class UnknownNameError(UsageError):
+    """There is nothing of that name."""
+
+
+class StoreError(TidingsError):
+    """The data directory cannot be used as it is."""
+
+
+class StoreMissingError(StoreError):
+    """The directory has been used and its database is gone; nothing new is put in its place."""
+
+
+class StoreDamagedError(StoreError):
+    """The database is not whole; nothing is served from it."""
+
+
+class StoreNewerError(StoreError):
+    """The database was written by a newer Tidings; it is left untouched."""
+
+
+class StoreBusyError(StoreError):
+    """Somebody else held the database for longer than Tidings waits."""
+
+
+class SingleWriterError(StoreError):
+    """This SQLite is safe with one writing process only, and another one is running."""
+
+
+class PollerBusyError(StoreError):
+    """Another process polls and delivers for this data directory."""
+
+
+class StaleEpochError(StoreError):
+    """This process has lost the lease to poll and deliver; nothing of it was written."""
+
+
+class BlobError(TidingsError):
+    """A stored body cannot be given back as it was."""
+
+
+class BudgetError(TidingsError):
+    """The budget does not allow this request now."""
+
+
+class ServiceError(TidingsError):
+    """The running service did not answer in time."""

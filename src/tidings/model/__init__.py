@@ -1,0 +1,1 @@
+"""The common tongue: frozen nouns without behaviour beyond their validity."""

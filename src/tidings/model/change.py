@@ -1,0 +1,56 @@
+"""What changed between two versions of a page, as detection says it and as it is stored and told.
+
+Edits are the truth: `(op, old token range, new token range)` over the canonical tokens of one extraction. The texts beside them
+are what people read, kept because a body may be gone one day (contracts.md §4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Op = Literal["insert", "delete", "replace", "move"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Tokens `old_start:old_end` of the old text became tokens `new_start:new_end` of the new one.
+
+    An insert has an empty old range, a delete an empty new range. A move is text found again elsewhere.
+    """
+
+    op: Op
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectCount:
+    """An object (a link, an image) seen `old` times before and `new` times now; `kind` says of what sort."""
+
+    kind: str
+    object: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """All that one comparison found; empty means no change (`bool(change_set)` says so).
+
+    `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or objects, `updated` pairs
+    (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows.
+    """
+
+    kinds: tuple[str, ...] = ()
+    inserted: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    updated: tuple[tuple[str, str], ...] = ()
+    moved: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    objects: tuple[ObjectCount, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.edits or self.objects)

@@ -1,0 +1,35 @@
+"""Durations and the execution intervals of fixed-interval polling (paper 001: EI)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Instant = int
+Duration = int
+
+UNITS: tuple[tuple[str, Duration], ...] = (
+    ("week", 7 * 24 * 3600 * 1_000_000),
+    ("day", 24 * 3600 * 1_000_000),
+    ("hour", 3600 * 1_000_000),
+    ("min", 60 * 1_000_000),
+    ("s", 1_000_000),
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ExecutionInterval:
+    """A page is to be polled once at or after `start` and not after `end` (instants in µs, 001 §2.1)."""
+
+    start: Instant
+    end: Instant
+
+
+def spell_duration(duration: Duration) -> str:
+    """Return a duration in the largest unit that divides it, as the language writes it: `2 day`, `90 min`.
+
+    A part below one second is printed as a fraction of a second.
+    """
+    for name, size in UNITS:
+        if duration % size == 0 and duration >= size:
+            return f"{duration // size} {name}"
+    return f"{duration / 1_000_000:.6f}".rstrip("0").rstrip(".") + " s"

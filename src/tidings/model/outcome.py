@@ -1,0 +1,84 @@
+"""How a fetch ended. Ordinary outcomes are values: `Unchanged | Fetched | Failed` (DESIGN §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tidings.model.interval import Duration
+
+ErrorKind = Literal[
+    "net", "address", "busy", "denied", "blocked", "404", "410", "5xx", "redirect", "size", "robots", "request", "framing", "encoding", "secret"
+]
+"""The kinds of `error` of DESIGN §5. `busy`: 408 425 429 503; `address`: refused by the guard."""
+
+Framing = Literal["length", "chunked", "unframed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What the server gave to ask again with, byte for byte; they save work and never prove change."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.etag or self.last_modified)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchRequest:
+    """One page to be asked for; `url` is already rebuilt (contracts.md §3). `validators` make it conditional."""
+
+    url: str
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    validators: Validators = Validators()
+    obey_robots: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """304: the server says that the body is the one we have."""
+
+    final_url: str
+    hops: tuple[str, ...] = ()
+    requests: int = 1
+    wire_bytes: int = 0
+    validators: Validators = Validators()
+    status: int = 304
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A whole body: framing and decoders both ended cleanly. `body` is after Content-Encoding, before charset."""
+
+    body: bytes
+    final_url: str
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str | None = None
+    hops: tuple[str, ...] = ()
+    requests: int = 1
+    wire_bytes: int = 0
+    framing: Framing = "length"
+    encoding: str = ""
+    validators: Validators = Validators()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """No body that counts. `reason` is a sentence for people, `retry_after` what the server asked for (µs), if it did."""
+
+    kind: ErrorKind
+    reason: str
+    status: int | None = None
+    retry_after: Duration | None = None
+    final_url: str | None = None
+    hops: tuple[str, ...] = ()
+    requests: int = 1
+    wire_bytes: int = 0
+
+
+Outcome = Unchanged | Fetched | Failed

@@ -1,0 +1,79 @@
+"""A page, its host, and what is known of its state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.model.interval import Instant
+from tidings.model.outcome import Validators
+
+Health = Literal["ok", "shaky", "error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageIdentity:
+    """What makes two requests the same page (contracts.md §3); `key` is the digest of all of it.
+
+    `url` is the rebuilt URL without fragment; `given` the address as the user wrote it; `host` the registered domain, or
+    `address:port` for an IP literal.
+    """
+
+    key: str
+    url: str
+    given: str
+    host: str
+    method: str = "GET"
+    body_sha256: str = ""
+    render: str = ""
+    frames: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    owner_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageState:
+    """The part of a page's row that polls change. Times are instants, None while it has not happened.
+
+    `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a gap. `polled_at` is the last
+    attempt, `checked_at` the last successful look, `changed_at` the last new version, `text_changed_at` the last change of text.
+    `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row.
+    """
+
+    page_id: int
+    last_seq: int = 0
+    body_size: int = -1
+    body_xxh3: str = ""
+    text_digest: str = ""
+    charset: str = ""
+    title: str = ""
+    final_url: str = ""
+    validators: Validators = Validators()
+    polled_at: Instant | None = None
+    checked_at: Instant | None = None
+    changed_at: Instant | None = None
+    text_changed_at: Instant | None = None
+    health: Health = "ok"
+    kind: str = ""
+    reason: str = ""
+    failures: int = 0
+    failing_since: Instant | None = None
+    retry_at: Instant | None = None
+    polls: int = 0
+    changes: int = 0
+    unconditional_in: int = 0
+    honest_streak: int = 0
+    moved_to: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostState:
+    """What is kept of a host so that its limits hold across restarts."""
+
+    name: str
+    started_at: Instant | None = None
+    paused_until: Instant | None = None
+    failures: int = 0
+    robots: bytes | None = None
+    robots_status: str = ""
+    robots_at: Instant | None = None

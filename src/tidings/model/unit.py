@@ -1,0 +1,241 @@
+"""The unit of work: everything that one outcome writes, built by the service and committed whole (contracts.md §1).
+
+A `Unit` names versions by (page, seq) and events by their place in `events`; the store gives out event numbers inside the commit, so
+that commit order is sequence order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tidings.model.change import ChangeSet
+from tidings.model.interval import Instant
+from tidings.model.page import HostState, PageState
+from tidings.model.sentinel import State
+from tidings.model.version import Blob, Digest, Version
+
+PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """The right to one poll: asked for before any request leaves. `budget` is the class whose tokens it takes."""
+
+    page_id: int
+    host: str
+    cost: float
+    reason: str
+    budget: str = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """A grant that was paid for: `poll_id` is the row that its outcome completes; `at` is when it was charged."""
+
+    poll_id: int
+    grant: Grant
+    at: Instant
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PollRecord:
+    """How a charged poll ended; completes row `poll_id` (a poll record of DESIGN §5)."""
+
+    poll_id: int
+    page_id: int
+    finished_at: Instant
+    outcome: PollOutcome
+    text_changed: bool
+    status: int | None = None
+    kind: str = ""
+    bytes: int = 0
+    requests: int = 1
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CursorMove:
+    """A subscription's cursor after this unit: `base` and `taken` are version numbers of its page (sentinels §4.2).
+
+    `next_tick` is the next tick of a fixed interval, None for on-change.
+    """
+
+    subscription_id: int
+    revision: int
+    base: int
+    taken: tuple[int, ...]
+    next_tick: Instant | None = None
+    ticked_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRow:
+    """A comparison that is owed (`pending`) or was given up (`could_not_compare`), or is settled (`done`: the row goes)."""
+
+    subscription_id: int
+    page_id: int
+    from_seq: int
+    to_seq: int
+    revision: int
+    status: Literal["pending", "could_not_compare", "done"]
+    attempt: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRow:
+    """A change found for a subscription. `id` = hash(instance, restore epoch, subscription, from, to, rules)."""
+
+    id: str
+    sentinel_id: int
+    subscription_id: int
+    page_id: int
+    revision: int
+    kind: str
+    from_seq: int
+    to_seq: int
+    rules_version: int
+    extraction: str
+    found: ChangeSet
+    summary: str
+    quiet: bool
+    modified_at: Instant | None
+    polled_at: Instant
+    detected_at: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened; the store numbers it at commit. `type` is dotted: change.found, page.error, sentinel.ended."""
+
+    type: str
+    at: Instant
+    sentinel_id: int | None = None
+    page_id: int | None = None
+    change_id: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryDraft:
+    """News for one endpoint, with the bytes that every attempt will send.
+
+    `events` are places in this unit's `events`; or, for a digest, `first_seq` and `last_seq` are numbers given out before. The store
+    makes the id from (instance, restore epoch, endpoint, first, last).
+    """
+
+    endpoint_id: int
+    sentinel_id: int
+    content_type: str
+    body: bytes
+    due_at: Instant
+    subject: str = ""
+    events: tuple[int, ...] = ()
+    first_seq: int | None = None
+    last_seq: int | None = None
+    changes: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryResult:
+    """How an attempt went: done, to be tried again at `due_at`, or dead."""
+
+    delivery_id: str
+    status: Literal["delivered", "waiting", "dead"]
+    attempt: int
+    at: Instant
+    due_at: Instant | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointMove:
+    """What attempts say of an endpoint: failing since when, switched off or not, and why."""
+
+    endpoint_id: int
+    failing_since: Instant | None
+    enabled: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentinelMove:
+    """A step in a sentinel's life (sentinels §2)."""
+
+    sentinel_id: int
+    state: State
+    at: Instant
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timer:
+    """A due instant that must survive a restart: (kind, ref) is unique; `due_at` None takes it away."""
+
+    kind: str
+    ref: int
+    due_at: Instant | None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The state of one estimator or policy for a page, plain JSON."""
+
+    page_id: int
+    name: str
+    state: Mapping[str, Any]
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleState:
+    """The state of a rule of a sentinel, plain JSON; None takes it away."""
+
+    sentinel_id: int
+    name: str
+    state: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """A body that was withheld; both bodies are kept (contracts.md §4)."""
+
+    page_id: int
+    at: Instant
+    kind: str
+    sha256: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """All that one outcome writes. `epoch` is the poller's; a stale one is refused and nothing is written."""
+
+    at: Instant
+    epoch: int
+    poll: PollRecord | None = None
+    page: PageState | None = None
+    hosts: tuple[HostState, ...] = ()
+    version: Version | None = None
+    blobs: tuple[Blob, ...] = ()
+    garbage: tuple[str, ...] = ()
+    digests: tuple[tuple[int, Digest], ...] = ()
+    """(version number of `page`, digest)"""
+    cursors: tuple[CursorMove, ...] = ()
+    comparisons: tuple[ComparisonRow, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+    changes: tuple[ChangeRow, ...] = ()
+    events: tuple[Event, ...] = ()
+    deliveries: tuple[DeliveryDraft, ...] = ()
+    results: tuple[DeliveryResult, ...] = ()
+    endpoints: tuple[EndpointMove, ...] = ()
+    sentinels: tuple[SentinelMove, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
+    timers: tuple[Timer, ...] = ()
+    rules: tuple[RuleState, ...] = ()
+    answered: tuple[int, ...] = ()
+    """ids of `request` rows that this unit's poll answers"""

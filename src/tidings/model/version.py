@@ -1,0 +1,63 @@
+"""A version of a page: a body that counts, in the page's own numbering."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidings.model.interval import Instant
+
+
+def version_id(page_id: int, seq: int) -> str:
+    """Return the public id of a version: `PAGE.NUMBER`, so that it is never taken for a number alone."""
+    return f"{page_id}.{seq}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One stored body of a page. `seq` counts from 1 without gaps; `sha256` names the blob; consecutive ones differ.
+
+    `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
+    """
+
+    page_id: int
+    seq: int
+    sha256: str
+    size: int
+    fetched_at: Instant
+    modified_at: Instant | None = None
+    charset: str = ""
+    charset_source: str = ""
+    content_type: str = ""
+    title: str = ""
+    final_url: str = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    text_changed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """How the body of `sha256` is kept: a zstd frame in the row or a file under `blobs/`, whole (`base` empty) or as a delta
+    against the blob `base`. `height` bounds the longest chain of deltas that leans on this one, so that no restore is long.
+    """
+
+    sha256: str
+    size: int
+    base: str
+    height: int
+    frame: bytes | None
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """The digests of one extraction of one version, with the version of the rules that made them (contracts.md §4).
+
+    `text` is the digest of the canonical text; `objects` maps a kind (links, images) to the digest of its multiset.
+    """
+
+    extraction: str
+    rules_version: int
+    text: str
+    objects: Mapping[str, str]

@@ -1,0 +1,38 @@
+"""A plural table: the names under which the rows of one contract are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Generic, TypeVar
+
+from tidings.errors import UsageError
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """A fixed table from a name to a row; asking for a name that is not there names those that are.
+
+    `noun` is the word for a row in messages ("policy", "change type").
+    """
+
+    def __init__(self, noun: str, rows: Mapping[str, T]) -> None:
+        self.noun = noun
+        self._rows = dict(rows)
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._rows[name]
+        except KeyError:
+            known = ", ".join(sorted(self._rows))
+            message = f'there is no {self.noun} "{name}"; there are: {known}'
+            raise UsageError(message) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)

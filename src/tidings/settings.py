@@ -1,0 +1,294 @@
+"""All settings: one frozen object, one table that prints its own documentation.
+
+Values come, later ones winning, from the defaults below, `tidings.toml` in the data directory (or `--config`), the environment
+(`TIDINGS_SECTION_KEY`) and flags. The environment is read here and nowhere else. An unknown key is an error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import os
+import tomllib
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from tidings.errors import SettingError
+
+RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
+
+
+def _setting(default: Any, text: str, *, secret: bool = False, least: float | None = None, most: float | None = None) -> Any:
+    return field(default=default, metadata={"help": text, "secret": secret, "least": least, "most": most})
+
+
+@dataclass(frozen=True, slots=True)
+class FetchSettings:
+    """How pages are asked for."""
+
+    user_agent: str = _setting("", "User-Agent header; empty: name, version and `contact`")
+    contact: str = _setting("", "URL or mail address a site's owner can use to reach you; part of the User-Agent")
+    allow_networks: tuple[str, ...] = _setting((), "networks that may be asked although they are private, e.g. 127.0.0.0/8")
+    host_gap_seconds: float = _setting(5.0, "least time from the start of one request to a host to the start of the next", least=0)
+    host_connections: int = _setting(1, "requests to one host at the same time", least=1, most=16)
+    page_floor_seconds: float = _setting(60.0, "least time between two polls of a page", least=0)
+    total_seconds: float = _setting(30.0, "deadline of one fetch, all hops and the body included", least=0.01, most=600)
+    connect_seconds: float = _setting(10.0, "deadline for a connection, TLS included", least=0.01, most=600)
+    max_body_bytes: int = _setting(10_000_000, "largest body after decoding", least=1)
+    max_ratio: int = _setting(200, "largest growth by decoding, once over 1 MB", least=1)
+    max_redirects: int = _setting(10, "redirects followed by one fetch", least=0, most=50)
+    robots: bool = _setting(True, "obey robots.txt")
+    robots_cache_seconds: float = _setting(86_400.0, "how long an answer for robots.txt is used", least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSettings:
+    """How many polls may be spent."""
+
+    polls_per_day: float = _setting(50_000.0, "requests of all pages together in a day (a token bucket)", least=0)
+    burst: float = _setting(2_000.0, "requests that may be saved up and spent at once", least=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSettings:
+    """When pages without an interval of their own are looked at."""
+
+    pace_seconds: float = _setting(3_600.0, "a page of default importance is looked at this often", least=0.01)
+    policy: str = _setting("round_robin", "who chooses among the pages that are fetched on change")
+    concurrency: int = _setting(64, "fetches in flight at most", least=1, most=4_096)
+
+
+@dataclass(frozen=True, slots=True)
+class DetectSettings:
+    """Comparing pages."""
+
+    isolation: str = _setting("killable", "where page content is parsed: killable (worker processes) or in_process")
+    workers: int = _setting(1, "worker processes", least=1, most=64)
+    job_seconds: float = _setting(10.0, "deadline of one job; its process is killed then", least=0.01)
+    job_memory_mb: int = _setting(1_024, "address space of a worker", least=64)
+    attempts: int = _setting(3, "deaths after which a comparison is given up and told so", least=1)
+
+
+@dataclass(frozen=True, slots=True)
+class NotifySettings:
+    """Telling people."""
+
+    timeout_seconds: float = _setting(20.0, "deadline of one attempt to deliver", least=0.01, most=120)
+    webhook_secret: str = _setting("", "secret that signs webhooks (whsec_…); empty: made at first use", secret=True)
+    disable_days: float = _setting(5.0, "an endpoint that only failed for so long is switched off", least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """The database."""
+
+    url: str = _setting("", "postgresql://… ; empty: tidings.db in the data directory", secret=True)
+    busy_seconds: float = _setting(5.0, "how long a write waits for another process", least=0)
+    blob_file_bytes: int = _setting(65_536, "compressed bodies above this become files (SQLite only)", least=0)
+    chain_length: int = _setting(32, "longest chain of deltas behind one version", least=1, most=1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The running service."""
+
+    tick_seconds: float = _setting(1.0, "longest time between two looks at what is due", least=0.01)
+    lease_seconds: float = _setting(30.0, "time after which a silent poller has lost its lease", least=0.1)
+    stop_seconds: float = _setting(8.0, "time that fetches in flight get when the service is stopped", least=0)
+    zone: str = _setting("UTC", "time zone of sentinels that name none")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All sections; frozen. `data` is the data directory."""
+
+    data: Path = Path()
+    fetch: FetchSettings = FetchSettings()
+    budget: BudgetSettings = BudgetSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+    detect: DetectSettings = DetectSettings()
+    notify: NotifySettings = NotifySettings()
+    store: StoreSettings = StoreSettings()
+    serve: ServeSettings = ServeSettings()
+
+    def value(self, name: str) -> Any:
+        """Return the value of `section.key`."""
+        section, _, key = name.partition(".")
+        return getattr(getattr(self, section), key)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: full name, type, default, whether it is secret, what it does."""
+
+    name: str
+    type: str
+    default: Any
+    secret: bool
+    help: str
+    variable: str
+    least: float | None
+    most: float | None
+
+
+SECTIONS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "data")
+
+
+def table() -> Iterator[Row]:
+    """Yield every setting, in the order of its section."""
+    for section in SECTIONS:
+        kind = _section_type(section)
+        hints = get_type_hints(kind)
+        for f in dataclasses.fields(kind):
+            yield Row(
+                name=f"{section}.{f.name}",
+                type=_type_name(hints[f.name]),
+                default=f.default,
+                secret=f.metadata["secret"],
+                help=f.metadata["help"],
+                variable=f"TIDINGS_{section}_{f.name}".upper(),
+                least=f.metadata["least"],
+                most=f.metadata["most"],
+            )
+
+
+def default_data_directory(environment: Mapping[str, str] | None = None) -> Path:
+    """Return `TIDINGS_DATA`, else the user's own data folder."""
+    environment = os.environ if environment is None else environment
+    if given := environment.get("TIDINGS_DATA"):
+        return Path(given)
+    base = environment.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "tidings"
+
+
+def load(
+    data: Path | None = None,
+    config: Path | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, str] | None = None,
+) -> Settings:
+    """Return the settings of a data directory.
+
+    `flags` are `section.key` → text. Raises `SettingError` that names the source, the key and what is expected.
+    """
+    environment = os.environ if environment is None else environment
+    data = data or default_data_directory(environment)
+    if config is None and environment.get("TIDINGS_CONFIG"):
+        config = Path(environment["TIDINGS_CONFIG"])
+    values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+    rows = {row.name: row for row in table()}
+    for source, name, raw in _sources(data, config, environment, flags or {}, rows):
+        section, _, key = name.partition(".")
+        values[section][key] = _convert(rows[name], raw, source)
+    sections = {section: _section_type(section)(**given) for section, given in values.items()}
+    return Settings(data=data, **sections)
+
+
+def _sources(
+    data: Path,
+    config: Path | None,
+    environment: Mapping[str, str],
+    flags: Mapping[str, str],
+    rows: Mapping[str, Row],
+) -> Iterator[tuple[str, str, Any]]:
+    path = config or data / "tidings.toml"
+    if config is not None and not config.exists():
+        message = f"there is no configuration file {config}"
+        raise SettingError(message)
+    if path.exists():
+        yield from _file(path, rows)
+    variables = {row.variable: row.name for row in rows.values()}
+    for variable, raw in environment.items():
+        if variable in variables:
+            yield variable, variables[variable], raw
+        elif variable.startswith("TIDINGS_") and variable not in RESERVED and _is_ours(variable):
+            message = f"the environment variable {variable} is no setting; `tidings settings` lists them all"
+            raise SettingError(message)
+    for name, raw in flags.items():
+        if name not in rows:
+            message = f"there is no setting {name}; `tidings settings` lists them all"
+            raise SettingError(message)
+        yield f"--set {name}", name, raw
+
+
+def _is_ours(variable: str) -> bool:
+    return variable.split("_")[1].lower() in SECTIONS
+
+
+def _file(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, str, Any]]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"{path} is no TOML file: {error}"
+        raise SettingError(message) from error
+    for section, given in document.items():
+        if section not in SECTIONS or not isinstance(given, dict):
+            message = f"{path}: there is no section [{section}]; there are: {', '.join(SECTIONS)}"
+            raise SettingError(message)
+        for key, raw in given.items():
+            if f"{section}.{key}" not in rows:
+                message = f"{path}: there is no setting {section}.{key}; `tidings settings` lists them all"
+                raise SettingError(message)
+            yield str(path), f"{section}.{key}", raw
+
+
+def _section_type(section: str) -> Any:
+    return get_type_hints(Settings)[section]
+
+
+def _type_name(kind: Any) -> str:
+    if kind is tuple or typing.get_origin(kind) is tuple:
+        return "list"
+    return str(kind.__name__)
+
+
+def _convert(row: Row, raw: Any, source: str) -> Any:
+    try:
+        value = _parse(row, raw)
+    except (TypeError, ValueError) as error:
+        shown = "the value" if row.secret else repr(raw)
+        message = f"{source}: {row.name} cannot be {shown}: {error}"
+        raise SettingError(message) from error
+    return value
+
+
+def _parse(row: Row, raw: Any) -> Any:
+    if row.type == "list":
+        items = tuple(part.strip() for part in raw.split(",") if part.strip()) if isinstance(raw, str) else tuple(raw)
+        if row.name == "fetch.allow_networks":
+            for item in items:
+                ipaddress.ip_network(item)
+        return items
+    if row.type == "bool":
+        return _parse_bool(raw)
+    if row.type == "str":
+        if not isinstance(raw, str):
+            message = "expected a text"
+            raise ValueError(message)
+        return raw
+    if isinstance(raw, bool):
+        message = f"expected {'a whole number' if row.type == 'int' else 'a number'}"
+        raise ValueError(message)
+    number = int(raw) if row.type == "int" and not isinstance(raw, float) else float(raw)
+    if row.type == "int" and number != int(number):
+        message = "expected a whole number"
+        raise ValueError(message)
+    if number != number or (row.least is not None and number < row.least) or (row.most is not None and number > row.most):
+        bounds = " and ".join([f"at least {row.least:g}"] * (row.least is not None) + [f"at most {row.most:g}"] * (row.most is not None))
+        message = f"expected a number, {bounds}" if bounds else "expected a number"
+        raise ValueError(message)
+    return int(number) if row.type == "int" else number
+
+
+def _parse_bool(raw: Any) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if str(raw).lower() not in words:
+        message = "expected true or false"
+        raise ValueError(message)
+    return words[str(raw).lower()]

@@ -1,0 +1,36 @@
+"""Zstandard, from the standard library where it has it (3.14), else the same interface from `backports`."""
+
+from __future__ import annotations
+
+import sys
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import (
+        CompressionParameter,
+        ZstdCompressor,
+        ZstdDecompressor,
+        ZstdDict,
+        ZstdError,
+        compress,
+        decompress,
+    )
+else:
+    from backports.zstd import (
+        CompressionParameter,
+        ZstdCompressor,
+        ZstdDecompressor,
+        ZstdDict,
+        ZstdError,
+        compress,
+        decompress,
+    )
+
+__all__ = [
+    "CompressionParameter",
+    "ZstdCompressor",
+    "ZstdDecompressor",
+    "ZstdDict",
+    "ZstdError",
+    "compress",
+    "decompress",
+]
