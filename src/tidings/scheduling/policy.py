@@ -1,0 +1,129 @@
+"""The contract of all policies: see the whole population, bid for each page, learn from polls (contracts.md §5).
+
+A policy is a frozen value without state of its own; what it knows is in the state that each call takes and returns. The inputs
+are never changed. The same object serves the live planner, the simulator and the laboratory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tidings.model.interval import Duration, Instant
+from tidings.scheduling.population import (
+    NEVER,
+    PRESENT,
+    UNPOLLED,
+    Column,
+    Columns,
+    Floats,
+    Ids,
+    Instants,
+    Mask,
+    Population,
+    Rows,
+)
+
+__all__ = [
+    "NEVER",
+    "PRESENT",
+    "UNPOLLED",
+    "Column",
+    "Columns",
+    "Floats",
+    "Ids",
+    "Instants",
+    "Mask",
+    "Observation",
+    "Policy",
+    "Population",
+    "Rows",
+    "Signal",
+    "State",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What successful polls showed, one value a poll: `at` the instant (µs), `changed` whether the masked text differs.
+
+    Failures and quarantine are no observation (contracts.md §5); tell them by `on_update` of `not_before`.
+    `modified_at` is the trusted instant of the last change, `UNPOLLED` where there is none; None: nobody knows any.
+    """
+
+    at: Instants
+    changed: Mask
+    modified_at: Instants | None = None
+
+    @classmethod
+    def of(cls, at: ArrayLike, changed: ArrayLike, modified_at: ArrayLike | None = None) -> Observation:
+        """Return an observation from anything that numpy makes an array of."""
+        return cls(
+            np.atleast_1d(np.asarray(at, dtype=np.int64)),
+            np.atleast_1d(np.asarray(changed, dtype=np.bool_)),
+            None if modified_at is None else np.atleast_1d(np.asarray(modified_at, dtype=np.int64)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A hint from outside that pages may have changed: `kind` (websub, sitemap, api), and the instants it speaks of (µs)."""
+
+    kind: str
+    at: Instants
+
+
+class State(Protocol):
+    """What a policy knows: at least the population."""
+
+    @property
+    def population(self) -> Population:
+        """Return the pages; every array that the policy returns follows their order."""
+        ...
+
+
+S = TypeVar("S", bound=State)
+
+
+class Policy(Protocol[S]):
+    """A way to choose. Every method is pure and returns a new state; ties go to the lower place in the population."""
+
+    def begin(self, population: Population, rng: np.random.Generator) -> S:
+        """Return the first state; all randomness that the policy will ever use comes from `rng`."""
+        ...
+
+    def advance(self, state: S, dt: Duration) -> S:
+        """Return the state a duration (µs, 0 or more) later, when nothing was polled or told."""
+        ...
+
+    def bid(self, state: S, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:
+        """Return the value of polling each page now per unit of its cost; 0 or less: not at this price.
+
+        `rows` asks for some pages only; the answer is then as long as `rows`.
+        """
+        ...
+
+    def on_update(self, state: S, ids: ArrayLike, columns: Columns) -> S:
+        """Return the state with other values for the pages `ids`; unknown pages come in, `present` False takes them out."""
+        ...
+
+    def on_poll(self, state: S, ids: ArrayLike, observation: Observation) -> S:
+        """Return the state after successful polls of `ids`, each page once."""
+        ...
+
+    def on_signal(self, state: S, ids: ArrayLike, signal: Signal) -> S:
+        """Return the state after a hint about `ids`."""
+        ...
+
+    def next_due(self, state: S, ids: ArrayLike, now: Instant, price: float) -> Instants:
+        """Return for each of `ids` the first instant from `now` on at which its bid must be looked at again if nothing happens.
+
+        `now` itself where it bids already, `NEVER` where it never will. Before that instant the bid is 0 or less.
+        """
+        ...
+
+
+

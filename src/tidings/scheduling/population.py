@@ -1,0 +1,233 @@
+"""All pages that one policy sees, as arrays of equal length under the names of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Instants = NDArray[np.int64]
+"""Instants or durations, µs."""
+Ids = NDArray[np.int64]
+Rows = NDArray[np.intp]
+"""Places in a population: `ids[rows]` are the pages."""
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Column = NDArray[Any]
+Columns = Mapping[str, ArrayLike]
+
+NEVER: Final = int(np.iinfo(np.int64).max)
+"""An instant that does not come: no event, no upper bound."""
+UNPOLLED: Final = int(np.iinfo(np.int64).min)
+"""`last_polled` of a page that nobody has looked at yet; `not_before` of a page that may be asked at any time."""
+PRESENT: Final = "present"
+"""A column of `on_update` only: False takes the page out."""
+
+
+class _Known(NamedTuple):
+    kind: type[np.generic]
+    default: float | None
+    meaning: str
+
+
+KNOWN: Final[Mapping[str, _Known]] = {
+    "id": _Known(np.int64, None, "the page; unique"),
+    "host": _Known(np.int64, None, "number of its host; left out: each page has a host of its own, numbered like the page"),
+    "cost": _Known(np.float64, 1.0, "budget that a poll takes; above 0"),
+    "importance": _Known(np.float64, 0.5, "weight of a change; 0 or more"),
+    "added": _Known(np.int64, 0, "instant when the page was asked for, µs"),
+    "last_polled": _Known(np.int64, UNPOLLED, "instant of the last successful look, µs"),
+    "not_before": _Known(np.int64, UNPOLLED, "instant before which the page is left alone (after a failure, say), µs"),
+    "shortest": _Known(np.int64, 0, "least time between two looks, µs"),
+    "longest": _Known(np.int64, NEVER, "most time between two looks, µs"),
+}
+"""Columns that every population has. A policy may ask for more; those must be given for every page."""
+
+
+class Population(Mapping[str, Column]):
+    """A frozen table of pages. Arrays cannot be written to; every change makes a new table.
+
+    The order of the pages is that of the constructor; pages added later come last; ties everywhere go to the lower place.
+    """
+
+    __slots__ = ("_columns", "_order")
+
+    def __init__(self, columns: Columns) -> None:
+        """Copy the columns, fill in those that are left out and check them.
+
+        Raises `ValueError` that names the column and the first page at fault.
+        """
+        given = dict(columns)
+        if "id" not in given:
+            message = 'a population needs the column "id"'
+            raise ValueError(message)
+        ids = np.array(given["id"], dtype=np.int64)
+        if ids.ndim != 1:
+            message = f'the column "id" must have one dimension, it has {ids.ndim}'
+            raise ValueError(message)
+        given.setdefault("host", ids)
+        made = {name: _default(name, len(ids)) if name not in given else _column(name, given[name], len(ids)) for name in _names(given)}
+        self._columns: dict[str, Column] = {name: _frozen(column) for name, column in made.items()}
+        self._order: Rows | None = _order(ids)
+        _check(self._columns, self._order)
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """Return the number of columns, as for any mapping; `size` is the number of pages."""
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"<Population of {self.size} pages: {', '.join(self._columns)}>"
+
+    @property
+    def size(self) -> int:
+        """Return the number of pages."""
+        return len(self._columns["id"])
+
+    @property
+    def ids(self) -> Ids:
+        """Return the pages in their order."""
+        return self._columns["id"]
+
+    def rows(self, ids: ArrayLike) -> Rows:
+        """Return the place of each page. Raises `KeyError` that names the first page that is not here."""
+        wanted = np.asarray(ids, dtype=np.int64)
+        rows, found = self._find(wanted)
+        if not found.all():
+            message = f"there is no page {wanted[~found][0]} in this population"
+            raise KeyError(message)
+        return rows
+
+    def has(self, ids: ArrayLike) -> Mask:
+        """Return for each page whether it is here."""
+        return self._find(np.asarray(ids, dtype=np.int64))[1]
+
+    def set(self, rows: ArrayLike, columns: Columns) -> Population:
+        """Return a population in which the pages at `rows` have other values; other columns are shared, not copied."""
+        places = np.asarray(rows, dtype=np.intp)
+        changed: dict[str, Column] = {}
+        for name, values in columns.items():
+            if name == "id":
+                message = "a page's id cannot be changed; take it out and add another"
+                raise ValueError(message)
+            if name not in self._columns:
+                message = f'there is no column "{name}"; there are: {", ".join(self._columns)}'
+                raise ValueError(message)
+            column = self._columns[name].copy()
+            column[places] = values
+            changed[name] = _frozen(column)
+        return self._with({**self._columns, **changed}, self._order)
+
+    def update(self, ids: ArrayLike, columns: Columns) -> Population:
+        """Return a population in which the pages `ids` have the values of `columns`; unknown pages are added at the end.
+
+        `columns["present"]` False takes a page out (a page that is not here is then passed over). Raises `ValueError`.
+        """
+        pages = np.array(ids, dtype=np.int64)
+        if len(np.unique(pages)) != len(pages):
+            message = "a page is named twice in one update"
+            raise ValueError(message)
+        given = {name: _spread(name, values, len(pages)) for name, values in columns.items()}
+        present = given.pop(PRESENT, np.ones(len(pages), dtype=np.bool_)).astype(np.bool_)
+        rows, here = self._find(pages)
+        changed = here & present
+        after = self.set(rows[changed], {name: values[changed] for name, values in given.items()}) if changed.any() else self
+        added = ~here & present
+        gone = here & ~present
+        if not (added.any() or gone.any()):
+            return after if after is not self else self._with(self._columns, self._order)
+        return after._replaced(rows[gone], {"id": pages[added], **{name: values[added] for name, values in given.items()}})
+
+    def _replaced(self, gone: Rows, added: Mapping[str, Column]) -> Population:
+        kept = np.ones(self.size, dtype=np.bool_)
+        kept[gone] = False
+        count = len(added["id"])
+        joined: dict[str, Column] = {}
+        for name, column in self._columns.items():
+            values = added.get(name)
+            if values is None and count:
+                values = added["id"] if name == "host" else _default(name, count)
+            joined[name] = column[kept] if values is None else np.concatenate([column[kept], _column(name, values, count)])
+        if extra := set(added) - set(self._columns):
+            message = f"there is no column {min(extra)!r}; there are: {', '.join(self._columns)}"
+            raise ValueError(message)
+        return Population(joined)
+
+    def _find(self, ids: Ids) -> tuple[Rows, Mask]:
+        own = self.ids
+        if not len(own):
+            return np.zeros(len(ids), dtype=np.intp), np.zeros(len(ids), dtype=np.bool_)
+        places = np.searchsorted(own, ids, sorter=self._order)
+        places = np.minimum(places, len(own) - 1)
+        rows = places if self._order is None else self._order[places]
+        return rows, own[rows] == ids
+
+    @staticmethod
+    def _with(columns: dict[str, Column], order: Rows | None) -> Population:
+        made = Population.__new__(Population)
+        made._columns = columns
+        made._order = order
+        _check(columns, order)
+        return made
+
+
+def _names(given: Columns) -> list[str]:
+    return [*KNOWN, *(name for name in given if name not in KNOWN)]
+
+
+def _default(name: str, count: int) -> Column:
+    known = KNOWN.get(name)
+    if known is None or known.default is None:
+        message = f'the column "{name}" has no default; give it for every page'
+        raise ValueError(message)
+    return np.full(count, known.default, dtype=known.kind)
+
+
+def _column(name: str, values: ArrayLike, count: int) -> Column:
+    known = KNOWN.get(name)
+    column = np.array(values) if known is None else np.array(values, dtype=known.kind)
+    if column.shape != (count,):
+        message = f'the column "{name}" must have one value for each of the {count} pages; its shape is {column.shape}'
+        raise ValueError(message)
+    return column
+
+
+def _spread(name: str, values: ArrayLike, count: int) -> Column:
+    column = np.asarray(values)
+    return np.full(count, column) if column.ndim == 0 else _column(name, column, count)
+
+
+def _frozen(column: Column) -> Column:
+    column.setflags(write=False)
+    return column
+
+
+def _order(ids: Ids) -> Rows | None:
+    if len(ids) < 2 or bool((ids[1:] > ids[:-1]).all()):
+        return None
+    return np.argsort(ids, kind="stable")
+
+
+def _check(columns: Mapping[str, Column], order: Rows | None) -> None:
+    ids = columns["id"]
+    if order is not None:
+        ordered = ids[order]
+        _refuse(ids, order[1:][ordered[1:] == ordered[:-1]], "is there twice")
+    _refuse(ids, np.flatnonzero(~(columns["cost"] > 0) | np.isinf(columns["cost"])), "must have a finite cost above 0")
+    _refuse(ids, np.flatnonzero(~(columns["importance"] >= 0) | np.isinf(columns["importance"])), "must have a finite importance of 0 or more")
+    _refuse(ids, np.flatnonzero(columns["host"] < 0), "must have a host number of 0 or more")
+    _refuse(ids, np.flatnonzero(columns["shortest"] < 0), "must have a shortest interval of 0 or more")
+    _refuse(ids, np.flatnonzero(columns["longest"] < np.maximum(columns["shortest"], 1)), "must have a longest interval not below its shortest")
+
+
+def _refuse(ids: Ids, rows: Rows, text: str) -> None:
+    if len(rows):
+        message = f"page {ids[rows[0]]} {text}"
+        raise ValueError(message)

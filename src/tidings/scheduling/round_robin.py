@@ -1,0 +1,95 @@
+"""Round robin: every page in its turn, a fixed time after its last look.
+
+What a page did before says nothing here. It is the policy that all others are measured against, and the one that needs no estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tidings.model.interval import Duration, Instant
+from tidings.scheduling.policy import NEVER, UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal
+
+HOUR: Final[Duration] = 3_600_000_000
+SECOND: Final[Duration] = 1_000_000
+FIRST: Final = 1e12
+"""Added to the bid of a page that was never looked at: before all others, and among those the longest asked for first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRobinState:
+    """The pages, and when each is due (µs): `UNPOLLED` at once, `NEVER` not at all."""
+
+    population: Population
+    due: Instants
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRobin:
+    """A page is due `pace` (µs) after its last look, within its own shortest and longest interval; a new page at once.
+
+    The bid is the time overdue in seconds, whatever the page costs: turns are not sold.
+    """
+
+    pace: Duration = HOUR
+
+    def __post_init__(self) -> None:
+        if self.pace <= 0:
+            message = f"the pace must be above 0 µs, it is {self.pace}"
+            raise ValueError(message)
+
+    def begin(self, population: Population, rng: np.random.Generator) -> RoundRobinState:  # noqa: ARG002 - nothing here is left to chance
+        """Return the state in which each page is due from its last look."""
+        return RoundRobinState(population, self._due(population, slice(None)))
+
+    def advance(self, state: RoundRobinState, dt: Duration) -> RoundRobinState:  # noqa: ARG002 - dues are instants
+        """Return the same turns: time alone changes none."""
+        return replace(state)
+
+    def bid(self, state: RoundRobinState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:  # noqa: ARG002 - turns have no price
+        """Return the seconds that each page is overdue, at least one µs once it is due, else 0."""
+        where = slice(None) if rows is None else rows
+        due = state.due[where]
+        bids = np.zeros(len(due))
+        ripe = np.flatnonzero(due <= now)
+        population = state.population
+        new = population["last_polled"][where][ripe] == UNPOLLED
+        since = np.where(new, np.minimum(population["added"][where][ripe], now), due[ripe])
+        bids[ripe] = (now - since + 1) / SECOND + FIRST * new
+        return bids
+
+    def on_update(self, state: RoundRobinState, ids: ArrayLike, columns: Columns) -> RoundRobinState:
+        """Return the turns with other pages or other bounds."""
+        population = state.population.update(ids, columns)
+        return RoundRobinState(population, self._due(population, slice(None)))
+
+    def on_poll(self, state: RoundRobinState, ids: ArrayLike, observation: Observation) -> RoundRobinState:
+        """Return the turns in which the polled pages wait again."""
+        rows = state.population.rows(ids)
+        population = state.population.set(rows, {"last_polled": observation.at})
+        due = state.due.copy()
+        due[rows] = self._due(population, rows)
+        due.setflags(write=False)
+        return RoundRobinState(population, due)
+
+    def on_signal(self, state: RoundRobinState, ids: ArrayLike, signal: Signal) -> RoundRobinState:  # noqa: ARG002 - hints move no turn
+        """Return the same turns."""
+        return replace(state)
+
+    def next_due(self, state: RoundRobinState, ids: ArrayLike, now: Instant, price: float) -> Instants:  # noqa: ARG002 - turns have no price
+        """Return when each page is due, `now` if it is already."""
+        due: Instants = np.maximum(state.due[state.population.rows(ids)], now)
+        return due
+
+    def _due(self, population: Population, rows: Rows | slice) -> Instants:
+        last = population["last_polled"][rows]
+        gap = np.clip(self.pace, population["shortest"][rows], population["longest"][rows])
+        known = last != UNPOLLED
+        due = np.where(known, np.where(known, last, 0) + np.minimum(gap, NEVER - np.maximum(last, 0)), UNPOLLED)
+        due = np.maximum(due, population["not_before"][rows])
+        due.setflags(write=False)
+        return due
