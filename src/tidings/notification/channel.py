@@ -1,0 +1,89 @@
+"""The contract of all channels: send one message, say how it went.
+
+A sender never raises for what the world does: a refused connection, a slow receiver or a closed pipe is a `Refused`.
+It sends once; when to try again is `retry`'s to say, and the outbox remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tidings.clock import Duration, Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One attempt to tell one endpoint something.
+
+    `id` is the delivery's and the same in every attempt, so that a receiver can drop what it has had; `attempt` counts from 1,
+    `sent_at` is the instant of this attempt, `sequence` the number of the last event it speaks of.
+    """
+
+    id: str
+    address: str
+    subject: str
+    content_type: str
+    body: bytes
+    attempt: int
+    sent_at: Instant
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The endpoint has taken the message. `status` is its answer, if the channel has one."""
+
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The message was not taken, and why, in a sentence for people.
+
+    `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked for, `disable` that it wants no more at all.
+    """
+
+    reason: str
+    retry: bool = True
+    retry_after: Duration | None = None
+    disable: bool = False
+
+
+Answer = Sent | Refused
+
+
+class Sender(Protocol):
+    """A way to tell."""
+
+    async def send(self, message: Message) -> Sent | Refused:
+        """Make one attempt; return how it went."""
+        ...
+
+
+class PostAnswer(Protocol):
+    """What came of a POST: a status, or None and a sentence that says why there is none."""
+
+    @property
+    def status(self) -> int | None:
+        """Return the status, None if no answer came."""
+        ...
+
+    @property
+    def retry_after(self) -> Duration | None:
+        """Return the answer's Retry-After (µs from now), None if it gave none."""
+        ...
+
+    @property
+    def error(self) -> str:
+        """Return why there is no status; empty if there is one."""
+        ...
+
+
+class Poster(Protocol):
+    """A client that posts: it guards addresses, follows no redirect and keeps the deadline. `fetching` has one; assembly passes it."""
+
+    async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
+        """Post a body; never raise for what the world does."""
+        ...

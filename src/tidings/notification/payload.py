@@ -1,0 +1,116 @@
+"""The bytes of a message, made from change records (DESIGN §5) by the service.
+
+Bodies stay below 20 kB where they can (trust §1): long texts are cut and say by how much, long lists are cut and counted in `more`.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from tidings.clock import Instant
+
+Record = Mapping[str, Any]
+
+JSON_TYPE: Final = "application/json"
+TEXT_TYPE: Final = "text/plain; charset=utf-8"
+MOST_BYTES: Final = 20_000
+LISTS: Final = ("inserted", "deleted", "updated", "moved", "counts")
+STEPS: Final = ((4_000, 200), (1_000, 50), (300, 20), (120, 5), (60, 1), (60, 0))
+"""Tried in turn until the body is small enough: characters left of a text, entries left of a list."""
+LINE_CHARACTERS: Final = 300
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes: int = MOST_BYTES) -> bytes:
+    """Return JSON of one change (`change.found`, `data` is the record) or of several (`change.digest`, `data` has `sentinel` and `changes`).
+
+    `at` becomes `timestamp`. A record that was cut has `more`: how many entries each list lacks. A digest with too many
+    changes keeps the first and has `more`: how many are left out.
+    """
+    if not records:
+        message = "a message needs at least one change"
+        raise ValueError(message)
+    whole = _body(records, sentinel, at=at, more=0)
+    if len(whole) <= most_bytes:
+        return whole
+    short: list[dict[str, Any]] = []
+    for characters, entries in STEPS:
+        short = [_cut(record, characters, entries) for record in records]
+        whole = _body(short, sentinel, at=at, more=0)
+        if len(whole) <= most_bytes:
+            return whole
+    return _fewer(short, sentinel, at=at, most_bytes=most_bytes)
+
+
+def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes: int) -> bytes:
+    kept, body = len(records), b""
+    while kept:
+        body = _body(records[:kept], sentinel, at=at, more=len(records) - kept)
+        if len(body) <= most_bytes:
+            return body
+        kept //= 2
+    return body
+
+
+def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
+    stamp = (_EPOCH + timedelta(microseconds=at)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if len(records) == 1 and not more:
+        document: dict[str, Any] = {"type": "change.found", "timestamp": stamp, "data": dict(records[0])}
+    else:
+        data = {"sentinel": sentinel, "changes": [dict(record) for record in records], **({"more": more} if more else {})}
+        document = {"type": "change.digest", "timestamp": stamp, "data": data}
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="backslashreplace")
+
+
+def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:
+    short = {name: _cut_text(value, characters) if name not in {"url", "id"} else value for name, value in record.items()}
+    more: dict[str, int] = {}
+    for name in LISTS:
+        values = record.get(name)
+        if not isinstance(values, list):
+            continue
+        short[name] = [_cut_text(value, characters) for value in values[:entries]]
+        if len(values) > entries:
+            more[name] = len(values) - entries
+    return {**short, "more": more} if more else short
+
+
+def _cut_text(value: Any, characters: int) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        return {name: _cut_text(inner, characters) for name, inner in value.items()}
+    if not isinstance(value, str) or len(value) <= characters:
+        return value
+    return f"{value[:characters]} … and {len(value) - characters} more characters"
+
+
+def console_body(records: Sequence[Record]) -> bytes:
+    """Return one line for each change: when it was found, whose it is, what changed, where.
+
+    Pages are strangers: characters that steer a terminal or turn the writing direction are spelled out.
+    """
+    return "".join(f"{_line(record)}\n" for record in records).encode("utf-8", errors="backslashreplace")
+
+
+def _line(record: Record) -> str:
+    second = str(record.get("detected_at") or "").partition(".")[0].removesuffix("Z")
+    told = f"{second}Z  {record['sentinel']}  {_summary(record)}  {record['url']}"
+    return _tame(_cut_text(" ".join(told.split()), LINE_CHARACTERS))
+
+
+def _summary(record: Record) -> str:
+    if record.get("summary"):
+        return str(_cut_text(str(record["summary"]), LINE_CHARACTERS // 2))
+    counts = [f"{len(record[name])} {name}" for name in LISTS[:4] if record.get(name)]
+    return ", ".join(counts) or str(record.get("kind", "changed"))
+
+
+def _tame(text: str) -> str:
+    return "".join(_spell(c) if unicodedata.category(c) in {"Cc", "Cf", "Cs"} and c != "\u200d" else c for c in text)
+
+
+def _spell(character: str) -> str:
+    return f"\\u{ord(character):04x}"

@@ -1,0 +1,106 @@
+"""Webhooks as the Standard Webhooks specification has them (trust §1).
+
+`webhook-id` is the delivery and constant over retries, `webhook-timestamp` the second of the attempt, `webhook-signature` a list of
+`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that a secret can be replaced without a gap.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets as chance
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+from tidings.clock import SECOND, Instant
+from tidings.errors import SettingError
+from tidings.notification.channel import Message, Poster, Refused, Sent
+
+PREFIX: Final = "whsec_"
+LEAST_BYTES: Final = 24
+MOST_BYTES: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Posts a message, signed with every key. `timeout_seconds` bounds the whole attempt."""
+
+    poster: Poster
+    keys: tuple[bytes, ...]
+    timeout_seconds: float = 20.0
+
+    async def send(self, message: Message) -> Sent | Refused:
+        """Post once; 2xx is taken, 410 switches the endpoint off, all else is to be tried again."""
+        answer = await self.poster.post(
+            message.address, headers=signed_headers(message, self.keys), body=message.body, timeout_seconds=self.timeout_seconds
+        )
+        if answer.status is None:
+            return Refused(reason=answer.error or "no answer came", retry_after=answer.retry_after)
+        return _judge(answer.status, answer.retry_after)
+
+
+def _judge(status: int, retry_after: int | None) -> Sent | Refused:
+    if 200 <= status < 300:
+        return Sent(status)
+    if status == HTTPStatus.GONE:
+        return Refused(reason="410: the receiver is gone and wants no more", retry=False, disable=True)
+    if 300 <= status < 400:
+        return Refused(reason=f"{status}: the receiver has moved; a webhook is not followed elsewhere: give its new address", retry_after=retry_after)
+    return Refused(reason=f"{status}{_phrase(status)}", retry_after=retry_after)
+
+
+def _phrase(status: int) -> str:
+    try:
+        return f" {HTTPStatus(status).phrase}"
+    except ValueError:
+        return ""
+
+
+def signed_headers(message: Message, keys: Sequence[bytes]) -> dict[str, str]:
+    """Return the headers of an attempt; `tidings-sequence` lets a receiver put deliveries in order."""
+    return {
+        "content-type": message.content_type,
+        "webhook-id": message.id,
+        "webhook-timestamp": str(message.sent_at // SECOND),
+        "webhook-signature": signature(message.id, message.sent_at, body=message.body, keys=keys),
+        "tidings-sequence": str(message.sequence),
+    }
+
+
+def signature(delivery_id: str, sent_at: Instant, *, body: bytes, keys: Sequence[bytes]) -> str:
+    """Return the value of `webhook-signature`: one signature for each key, a space between."""
+    signed = f"{delivery_id}.{sent_at // SECOND}.".encode() + body
+    digests = (hmac.new(key, signed, hashlib.sha256).digest() for key in keys)
+    return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
+
+
+def read_secrets(text: str) -> tuple[bytes, ...]:
+    """Return the keys of one or more secrets, separated by spaces or commas, newest first.
+
+    Raises `SettingError` if there is none or one is not `whsec_` and the base64 of 24 to 64 bytes; the secret is not printed.
+    """
+    words = text.replace(",", " ").split()
+    if not words:
+        message = "notify.webhook_secret is empty; make one with `tidings secret`"
+        raise SettingError(message)
+    return tuple(_read_secret(word, place) for place, word in enumerate(words, 1))
+
+
+def _read_secret(text: str, place: int) -> bytes:
+    try:
+        key = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if not text.startswith(PREFIX) or not LEAST_BYTES <= len(key) <= MOST_BYTES:
+        message = f"secret {place} of notify.webhook_secret is not {PREFIX} followed by the base64 of {LEAST_BYTES} to {MOST_BYTES} bytes"
+        raise SettingError(message)
+    return key
+
+
+def make_secret() -> str:
+    """Return a new secret of 32 random bytes, as `read_secrets` reads it."""
+    return PREFIX + base64.b64encode(chance.token_bytes(32)).decode()
