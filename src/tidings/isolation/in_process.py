@@ -1,0 +1,30 @@
+"""Jobs in the calling thread: nothing to kill them with, nothing to start. For tests and for content one trusts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidings.isolation.limits import Limits
+from tidings.isolation.runner import CLOSED, A, Died, Done, R, died_of
+
+
+class InProcess:
+    """Runs a job at once, in the thread that asks; exceptions are caught, limits are not kept."""
+
+    def __init__(self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = ()) -> None:
+        del limits, workers, preload  # every row is made alike (`runner.Row`)
+        self._closed = False
+
+    async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:
+        """Return what the function returns, or what it raised; `seconds` cannot be kept here."""
+        del seconds
+        if self._closed:
+            return CLOSED
+        try:
+            return Done(function(argument))
+        except Exception as error:  # noqa: BLE001 - a job may raise anything, and what it raises is its outcome
+            return died_of(error)
+
+    async def close(self) -> None:
+        """Refuse later jobs."""
+        self._closed = True

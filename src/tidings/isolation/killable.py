@@ -1,0 +1,139 @@
+"""Jobs in worker processes that are killed when they take too long or too much.
+
+Process and Pipe over a fork server that has the jobs' modules loaded: measured against pebble, which killed a worker stuck
+in a parser after 3 s with a limit of 1 s (contracts.md §7). One worker runs one job at a time; a dead one is replaced at
+the next job, the others and the jobs that wait never notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from typing import Any, Final
+
+from tidings.isolation import child
+from tidings.isolation.limits import Limits
+from tidings.isolation.runner import CLOSED, A, Died, Done, R
+from tidings.isolation.worker import Answer, Worker
+
+START_SECONDS: Final = 60.0
+
+_preload: set[str] = {
+    child.__name__
+}  # one fork server serves the whole process, so its modules are all runners' together
+
+
+class Killable:
+    """At most `workers` processes, started when first needed.
+
+    All killable runners of a process share one fork server; it loads what any of them named as `preload` before its first
+    worker, later ones load in each worker. A runner belongs to the event loop of its first job.
+    """
+
+    def __init__(self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = ()) -> None:
+        self._limits = limits
+        self._count = workers
+        self._context = multiprocessing.get_context("forkserver")
+        _preload.update(preload)
+        self._context.set_forkserver_preload(sorted(_preload))
+        self._places = asyncio.Semaphore(workers)
+        self._workers: set[Worker] = set()
+        self._idle: list[Worker] = []
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:
+        """Return what the function returns, or how the job died; it waits for a free worker first."""
+        payload = _pack(function, argument)
+        if isinstance(payload, Died):
+            return payload
+        async with self._places:
+            worker = await self._take()
+            if isinstance(worker, Died):
+                return worker
+            fit = False
+            try:
+                answer = await worker.run(payload, self._limits.seconds if seconds is None else seconds)
+                fit = isinstance(answer, Answer) and answer.status != child.MEMORY
+            finally:
+                self._give_back(worker, fit=fit)
+        if isinstance(answer, Died):
+            return CLOSED if self._closed else answer
+        return _unpack(answer)
+
+    async def close(self) -> None:
+        """Kill what still runs; return when every process is gone."""
+        self._closed = True
+        for worker in tuple(self._workers):
+            worker.kill()
+        for _ in range(self._count):  # the jobs under way and those that wait go first
+            await self._places.acquire()
+        while self._idle:
+            self._leave(self._idle.pop())
+        for _ in range(self._count):
+            self._places.release()
+        await asyncio.gather(*self._leaving)
+
+    async def _take(self) -> Worker | Died:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive and not self._closed:
+                return worker
+            self._leave(worker)
+        return CLOSED if self._closed else await self._start()
+
+    async def _start(self) -> Worker | Died:
+        try:
+            worker = Worker(*await asyncio.to_thread(self._spawn))
+        except (OSError, EOFError) as error:
+            return Died("crash", f"a worker process could not be started: {error}")
+        self._workers.add(worker)
+        died: Died | None = CLOSED
+        try:
+            died = CLOSED if self._closed else await worker.ready(START_SECONDS)
+        finally:
+            if died is not None:
+                self._leave(worker)
+        return died or worker
+
+    def _spawn(self) -> tuple[ForkServerProcess, Connection]:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
+            target=child.serve, args=(theirs, self._limits), name="tidings job", daemon=True
+        )
+        process.start()
+        theirs.close()
+        return process, ours
+
+    def _give_back(self, worker: Worker, *, fit: bool) -> None:
+        if fit and worker.alive and worker.jobs < self._limits.tasks:
+            self._idle.append(worker)
+        else:
+            self._leave(worker)
+
+    def _leave(self, worker: Worker) -> None:
+        self._workers.discard(worker)
+        task = asyncio.create_task(worker.end())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+
+def _pack(function: Callable[[A], R], argument: A) -> bytes | Died:
+    try:
+        return pickle.dumps((function, argument), protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # noqa: BLE001 - pickling calls the argument's own code
+        return Died("error", f"the job cannot be sent to a worker: {error}")
+
+
+def _unpack(answer: Answer) -> Done[Any] | Died:
+    match answer.status:
+        case child.DONE:
+            return Done(pickle.loads(answer.body))  # noqa: S301 - our own worker wrote it
+        case child.MEMORY:
+            return Died("memory", answer.body.decode())
+        case _:
+            return Died("error", answer.body.decode())

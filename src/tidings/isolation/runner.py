@@ -1,0 +1,71 @@
+"""The contract of isolation: run a function on an argument; whatever happens is a value.
+
+A runner never raises because of the job: a job that loops, eats memory, crashes its process or raises ends as `Died`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeVar
+
+from tidings.isolation.limits import Limits
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+Cause = Literal["deadline", "memory", "crash", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[R]):
+    """The job came back with a value."""
+
+    value: R
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The job did not come back; `reason` is a sentence for people.
+
+    deadline: it took longer than it may; memory: it wanted more than it may; crash: its process died; error: it raised,
+    or it could not be sent or its answer not be brought back.
+    """
+
+    cause: Cause
+    reason: str
+
+
+class Runner(Protocol):
+    """Runs jobs on content that nobody vouches for."""
+
+    async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:
+        """Return what `function(argument)` returns, or how it died.
+
+        `seconds` replaces the deadline of the runner's limits. The function is importable by name and the argument can
+        be pickled, since the job may run in another process. Cancelling the call kills the job.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Kill what still runs and return when every process is gone; later jobs die at once."""
+        ...
+
+
+class Row(Protocol):
+    """How each row of `RUNNERS` is made."""
+
+    def __call__(self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = ()) -> Runner:
+        """Return a runner of at most `workers` jobs at a time; `preload` names the modules that the jobs need."""
+        ...
+
+
+def died_of(error: BaseException) -> Died:
+    """Return how a job died that raised `error`."""
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if isinstance(error, MemoryError):
+        return Died("memory", "the job wanted more memory than it may have")
+    return Died("error", f"the job raised {said}")
+
+
+CLOSED = Died("crash", "the runner was closed")

@@ -1,0 +1,12 @@
+"""Every way to run a job; `detect.isolation` names the one in use."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tidings.isolation.in_process import InProcess
+from tidings.isolation.killable import Killable
+from tidings.isolation.runner import Row
+from tidings.registry import Registry
+
+RUNNERS: Final[Registry[Row]] = Registry("way to run jobs", {"in_process": InProcess, "killable": Killable})
