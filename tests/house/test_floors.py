@@ -1,0 +1,153 @@
+"""The import contracts name every room, hold, and report a breach."""
+
+import configparser
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PACKAGE = REPOSITORY / "src" / "tidings"
+
+SCIENCES = {
+    "model",
+    "document",
+    "language",
+    "events",
+    "scheduling",
+    "estimation",
+    "detection",
+    "search",
+    "presentation",
+}
+EXPECTED_SOURCES: dict[
+    str, Callable[[set[str]], set[str]]
+] = {  # contract -> which of the rooms that exist it must cover
+    "pure": lambda rooms: rooms & SCIENCES,
+    "yaml": lambda rooms: rooms & SCIENCES - {"language"},
+    "door": lambda rooms: rooms - {"fetching", "web", "demo"},
+    "assembly": lambda rooms: rooms & {"service", "web", "worker"},
+}
+
+# The file that breaks a contract, what stands in it, and what lint-imports must say. Together they break all seven.
+BREACHES = {
+    "a room looks up": (
+        {"storage/planted_upward.py": "import tidings.service"},
+        "tidings.storage.planted_upward -> tidings.service",
+    ),
+    "a room looks at its sibling": (
+        {"detection/planted_sibling.py": "import tidings.scheduling"},
+        "tidings.detection.planted_sibling -> tidings.scheduling",
+    ),
+    "a room nobody planned": (
+        {"utils/__init__.py": ""},
+        "not listed as layers:\n\n- tidings.utils",
+    ),
+    "two modules lean on each other": (
+        {
+            "model/planted_left.py": "import tidings.model.planted_right",
+            "model/planted_right.py": "import tidings.model.planted_left",
+        },
+        "No cycles are allowed in tidings.model.",
+    ),
+    "a science reads the clock": (
+        {"scheduling/planted_time.py": "import time"},
+        "tidings.scheduling.planted_time -> time",
+    ),
+    "a science hides an event loop in a function": (
+        {"detection/planted_loop.py": "def hidden():\n    import asyncio"},
+        "tidings.detection.planted_loop -> asyncio",
+    ),
+    "a science asks the settings through a noun": (
+        {
+            "model/planted_settings.py": "import tidings.settings",
+            "language/planted.py": "import tidings.model.planted_settings",
+        },
+        "tidings.language is not allowed to import tidings.settings",
+    ),
+    "a science other than the language reads YAML": (
+        {"document/planted_yaml.py": "import yaml"},
+        "tidings.document.planted_yaml -> yaml",
+    ),
+    "somebody imports the laboratory": (
+        {"lab/__init__.py": "", "cli/planted_lab.py": "import tidings.lab"},
+        "tidings.cli.planted_lab -> tidings.lab",
+    ),
+    "a connection opened outside fetching": (
+        {"notification/planted_door.py": "import aiohttp"},
+        "tidings.notification.planted_door -> aiohttp",
+    ),
+    "a verb names a concrete store": (
+        {"service/planted_store.py": "import tidings.storage.sqlite"},
+        "tidings.service.planted_store -> tidings.storage.sqlite",
+    ),
+}
+
+
+def rooms() -> set[str]:
+    """Return the rooms that stand under src/tidings."""
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    return packages | {path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("__")}
+
+
+def lint_imports(source: Path, where: Path) -> subprocess.CompletedProcess[str]:
+    """Run import-linter on the package under `source`, with the contracts that lie in `where`."""
+    return subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"],
+        cwd=where,
+        env=os.environ | {"PYTHONPATH": str(source), "NO_COLOR": "1", "COLUMNS": "400"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("contract", EXPECTED_SOURCES)
+def test_contract_covers_every_room(contract):
+    """No room is left out of the contracts that list rooms one by one."""
+    config = configparser.ConfigParser()
+    config.read(REPOSITORY / ".importlinter")
+    listed = set(config[f"importlinter:contract:{contract}"]["source_modules"].split())
+
+    assert {f"tidings.{room}" for room in EXPECTED_SOURCES[contract](rooms())} == listed
+
+
+def test_contracts_hold():
+    """The house as it stands keeps all seven contracts."""
+    run = lint_imports(PACKAGE.parent, REPOSITORY)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Contracts: 7 kept, 0 broken." in run.stdout
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Break every contract in a copy of the house and return what import-linter says."""
+    copy = tmp_path_factory.mktemp("house")
+    shutil.copytree(PACKAGE, copy / "tidings", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(REPOSITORY / ".importlinter", copy)
+    for files, _ in BREACHES.values():
+        for name, text in files.items():
+            path = copy / "tidings" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text + "\n")
+    run = lint_imports(copy, copy)
+    assert run.returncode == 1, run.stdout + run.stderr
+    return run.stdout
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_breach_is_reported(breach, report):
+    """A breach of the floors is named with the module that made it."""
+    _, expected = BREACHES[breach]
+
+    assert expected in report
+
+
+def test_every_contract_can_break(report):
+    """None of the seven contracts is empty: the planted breaches break each."""
+    assert "Contracts: 0 kept, 7 broken." in report

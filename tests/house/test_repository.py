@@ -1,0 +1,143 @@
+"""The repository keeps the promises that no import contract sees."""
+
+import ast
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PROMISED = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "pyproject.toml",
+    "requirements.lock",
+    ".importlinter",
+    "changelog.d/README.md",
+    "docs/papers/README.md",
+    "docs/decisions/README.md",
+]
+COMMANDS = ["script/setup", "script/run", "script/test", "script/check", ".ci/run"]
+DATA_LOADER = "tests/data_sets.py"  # the only file that may know where the data sets lie beside the repository
+MOST_BYTES = 1_000_000
+
+
+def files() -> list[Path]:
+    """Return every file of the repository, the ones not yet committed included."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = (REPOSITORY / name for name in listing.stdout.split("\0") if name)
+    return [path for path in paths if path.is_file()]
+
+
+def mentions(text: str) -> list[str]:
+    """Return the files in which a text occurs."""
+    return [str(path.relative_to(REPOSITORY)) for path in files() if text.encode() in path.read_bytes()]
+
+
+def locked() -> dict[str, str]:
+    """Return each package of the lock with its entry."""
+    text = "".join(line for line in (REPOSITORY / "requirements.lock").open() if not line.lstrip().startswith("#"))
+    return dict(re.findall(r"^([a-z0-9._-]+)==(.*(?:\n .*)*)", text, flags=re.MULTILINE))
+
+
+def test_lock_has_a_hash_for_every_package():
+    """What is installed is what was locked, byte for byte."""
+    without = [name for name, entry in locked().items() if "--hash=sha256:" not in entry]
+
+    assert len(locked()) > 50
+    assert [] == without
+
+
+def test_lock_names_no_address():
+    """The lock works with every index: a mirror, a proxy, a company's own."""
+    text = (REPOSITORY / "requirements.lock").read_text()
+
+    assert not re.search(r"://|^\s*(-i|-f|--(extra-)?index-url|--find-links|--trusted-host)\b", text, flags=re.MULTILINE)
+
+
+def test_lock_covers_every_dependency():
+    """Nobody adds a dependency and forgets the lock."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    wanted = [
+        *project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"]["postgres"],
+        *(item for group in project["dependency-groups"].values() for item in group if isinstance(item, str)),
+    ]
+    names = {re.split(r"[\[<>=;~! ]", item)[0].lower().replace(".", "-").replace("_", "-") for item in wanted}
+
+    assert set() == names - set(locked())
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_promised_file_exists(name):
+    """A newcomer finds the page where one looks for it, and it is not empty."""
+    assert (REPOSITORY / name).stat().st_size > 100
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_can_be_run(name):
+    """The commands of the README and of CI are executable."""
+    assert os.access(REPOSITORY / name, os.X_OK)
+
+
+def test_nothing_points_outside():
+    """The repository is complete: only the loader of the test data looks beside it, and it can do without."""
+    beside = "../" + "shared"
+
+    assert set(mentions(beside)) <= {DATA_LOADER}
+
+
+def test_nothing_names_the_folder_of_its_author():
+    """No path of the machine it was written on is left in a file."""
+    if str(REPOSITORY.parent) == "/":
+        pytest.skip("the clone lies in the root folder, whose name says nothing")
+
+    assert [] == mentions(f"{REPOSITORY}/")
+
+
+def test_no_file_is_big():
+    """A clone stays small: data sets, screenshots and models live elsewhere."""
+    big = {str(path.relative_to(REPOSITORY)): path.stat().st_size for path in files()}
+
+    assert {} == {name: size for name, size in big.items() if size > MOST_BYTES}
+
+
+def test_every_test_states_a_truth():
+    """The docstring of each test says what must be so."""
+    silent = []
+    for path in (REPOSITORY / "tests").rglob("test_*.py"):
+        silent += [
+            f"{path.relative_to(REPOSITORY)}:{node.lineno} {node.name}"
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and node.name.startswith("test_")
+            and not ast.get_docstring(node)
+        ]
+
+    assert [] == silent
+
+
+def test_decisions_are_numbered_and_complete():
+    """Each decision record says context, choice and cost, and the numbers have no gap."""
+    records = sorted((REPOSITORY / "docs" / "decisions").glob("[0-9]*.md"))
+    incomplete = [
+        record.name
+        for record in records
+        if not all(f"## {part}\n" in record.read_text() for part in ("Context", "Choice", "Cost"))
+    ]
+
+    assert list(range(1, len(records) + 1)) == [int(record.name[:4]) for record in records]
+    assert [] == incomplete
