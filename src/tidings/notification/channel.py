@@ -63,7 +63,7 @@ class Sender(Protocol):
 
 
 class PostAnswer(Protocol):
-    """What came of a POST: a status, or None and a sentence that says why there is none."""
+    """What came of a POST: the status of the answer, or none and why."""
 
     @property
     def status(self) -> int | None:
@@ -77,7 +77,7 @@ class PostAnswer(Protocol):
 
     @property
     def error(self) -> str:
-        """Return why there is no status; empty if there is one."""
+        """Return why the body was not taken, as a sentence; it must not hold secrets of the address."""
         ...
 
 

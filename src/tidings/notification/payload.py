@@ -61,13 +61,19 @@ def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -
     if len(records) == 1 and not more:
         document: dict[str, Any] = {"type": "change.found", "timestamp": stamp, "data": dict(records[0])}
     else:
-        data = {"sentinel": sentinel, "changes": [dict(record) for record in records], **({"more": more} if more else {})}
+        data = {
+            "sentinel": sentinel,
+            "changes": [dict(record) for record in records],
+            **({"more": more} if more else {}),
+        }
         document = {"type": "change.digest", "timestamp": stamp, "data": data}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="backslashreplace")
 
 
 def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:
-    short = {name: _cut_text(value, characters) if name not in {"url", "id"} else value for name, value in record.items()}
+    short = {
+        name: _cut_text(value, characters) if name not in {"url", "id"} else value for name, value in record.items()
+    }
     more: dict[str, int] = {}
     for name in LISTS:
         values = record.get(name)
@@ -79,7 +85,7 @@ def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:
     return {**short, "more": more} if more else short
 
 
-def _cut_text(value: Any, characters: int) -> Any:  # noqa: ANN401 - any JSON value
+def _cut_text(value: Any, characters: int) -> Any:
     if isinstance(value, dict):
         return {name: _cut_text(inner, characters) for name, inner in value.items()}
     if not isinstance(value, str) or len(value) <= characters:

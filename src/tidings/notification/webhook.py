@@ -36,7 +36,10 @@ class Webhook:
     async def send(self, message: Message) -> Sent | Refused:
         """Post once; 2xx is taken, 410 switches the endpoint off, all else is to be tried again."""
         answer = await self.poster.post(
-            message.address, headers=signed_headers(message, self.keys), body=message.body, timeout_seconds=self.timeout_seconds
+            message.address,
+            headers=signed_headers(message, self.keys),
+            body=message.body,
+            timeout_seconds=self.timeout_seconds,
         )
         if answer.status is None:
             return Refused(reason=answer.error or "no answer came", retry_after=answer.retry_after)
@@ -49,7 +52,10 @@ def _judge(status: int, retry_after: int | None) -> Sent | Refused:
     if status == HTTPStatus.GONE:
         return Refused(reason="410: the receiver is gone and wants no more", retry=False, disable=True)
     if 300 <= status < 400:
-        return Refused(reason=f"{status}: the receiver has moved; a webhook is not followed elsewhere: give its new address", retry_after=retry_after)
+        return Refused(
+            reason=f"{status}: the receiver has moved; a webhook is not followed elsewhere: give its new address",
+            retry_after=retry_after,
+        )
     return Refused(reason=f"{status}{_phrase(status)}", retry_after=retry_after)
 
 

@@ -111,7 +111,10 @@ class Policy(Protocol[S]):
         ...
 
     def on_poll(self, state: S, ids: ArrayLike, observation: Observation) -> S:
-        """Return the state after successful polls of `ids`, each page once."""
+        """Return the state after successful polls of `ids`, each page once; pages that have left meanwhile are passed over.
+
+        `last_polled` of the population follows.
+        """
         ...
 
     def on_signal(self, state: S, ids: ArrayLike, signal: Signal) -> S:
@@ -124,6 +127,3 @@ class Policy(Protocol[S]):
         `now` itself where it bids already, `NEVER` where it never will. Before that instant the bid is 0 or less.
         """
         ...
-
-
-

@@ -34,7 +34,9 @@ class _Known(NamedTuple):
 
 KNOWN: Final[Mapping[str, _Known]] = {
     "id": _Known(np.int64, None, "the page; unique"),
-    "host": _Known(np.int64, None, "number of its host; left out: each page has a host of its own, numbered like the page"),
+    "host": _Known(
+        np.int64, None, "number of its host; left out: each page has a host of its own, numbered like the page"
+    ),
     "cost": _Known(np.float64, 1.0, "budget that a poll takes; above 0"),
     "importance": _Known(np.float64, 0.5, "weight of a change; 0 or more"),
     "added": _Known(np.int64, 0, "instant when the page was asked for, µs"),
@@ -68,10 +70,13 @@ class Population(Mapping[str, Column]):
             message = f'the column "id" must have one dimension, it has {ids.ndim}'
             raise ValueError(message)
         given.setdefault("host", ids)
-        made = {name: _default(name, len(ids)) if name not in given else _column(name, given[name], len(ids)) for name in _names(given)}
+        made = {
+            name: _default(name, len(ids)) if name not in given else _column(name, given[name], len(ids))
+            for name in _names(given)
+        }
         self._columns: dict[str, Column] = {name: _frozen(column) for name, column in made.items()}
         self._order: Rows | None = _order(ids)
-        _check(self._columns, self._order)
+        _check(self._columns, self._order, self._columns)
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -109,6 +114,11 @@ class Population(Mapping[str, Column]):
         """Return for each page whether it is here."""
         return self._find(np.asarray(ids, dtype=np.int64))[1]
 
+    def present(self, ids: ArrayLike) -> tuple[Rows, Mask]:
+        """Return the places of those pages that are here, and for each page whether it is."""
+        rows, found = self._find(np.asarray(ids, dtype=np.int64))
+        return rows[found], found
+
     def set(self, rows: ArrayLike, columns: Columns) -> Population:
         """Return a population in which the pages at `rows` have other values; other columns are shared, not copied."""
         places = np.asarray(rows, dtype=np.intp)
@@ -123,7 +133,7 @@ class Population(Mapping[str, Column]):
             column = self._columns[name].copy()
             column[places] = values
             changed[name] = _frozen(column)
-        return self._with({**self._columns, **changed}, self._order)
+        return self._with({**self._columns, **changed}, changed)
 
     def update(self, ids: ArrayLike, columns: Columns) -> Population:
         """Return a population in which the pages `ids` have the values of `columns`; unknown pages are added at the end.
@@ -138,27 +148,16 @@ class Population(Mapping[str, Column]):
         present = given.pop(PRESENT, np.ones(len(pages), dtype=np.bool_)).astype(np.bool_)
         rows, here = self._find(pages)
         changed = here & present
-        after = self.set(rows[changed], {name: values[changed] for name, values in given.items()}) if changed.any() else self
+        after = (
+            self.set(rows[changed], {name: values[changed] for name, values in given.items()})
+            if changed.any()
+            else self
+        )
         added = ~here & present
         gone = here & ~present
         if not (added.any() or gone.any()):
-            return after if after is not self else self._with(self._columns, self._order)
-        return after._replaced(rows[gone], {"id": pages[added], **{name: values[added] for name, values in given.items()}})
-
-    def _replaced(self, gone: Rows, added: Mapping[str, Column]) -> Population:
-        kept = np.ones(self.size, dtype=np.bool_)
-        kept[gone] = False
-        count = len(added["id"])
-        joined: dict[str, Column] = {}
-        for name, column in self._columns.items():
-            values = added.get(name)
-            if values is None and count:
-                values = added["id"] if name == "host" else _default(name, count)
-            joined[name] = column[kept] if values is None else np.concatenate([column[kept], _column(name, values, count)])
-        if extra := set(added) - set(self._columns):
-            message = f"there is no column {min(extra)!r}; there are: {', '.join(self._columns)}"
-            raise ValueError(message)
-        return Population(joined)
+            return after
+        return _join(after, rows[gone], {"id": pages[added], **{name: values[added] for name, values in given.items()}})
 
     def _find(self, ids: Ids) -> tuple[Rows, Mask]:
         own = self.ids
@@ -169,13 +168,28 @@ class Population(Mapping[str, Column]):
         rows = places if self._order is None else self._order[places]
         return rows, own[rows] == ids
 
-    @staticmethod
-    def _with(columns: dict[str, Column], order: Rows | None) -> Population:
+    def _with(self, columns: dict[str, Column], changed: Mapping[str, Column]) -> Population:
         made = Population.__new__(Population)
-        made._columns = columns
-        made._order = order
-        _check(columns, order)
+        made._columns = columns  # noqa: SLF001 - one of our own
+        made._order = self._order  # noqa: SLF001 - one of our own
+        _check(columns, None, changed)
         return made
+
+
+def _join(population: Population, gone: Rows, added: Mapping[str, Column]) -> Population:
+    kept = np.ones(population.size, dtype=np.bool_)
+    kept[gone] = False
+    count = len(added["id"])
+    joined: dict[str, Column] = {}
+    for name, column in population.items():
+        values = added.get(name)
+        if values is None and count:
+            values = added["id"] if name == "host" else _default(name, count)
+        joined[name] = column[kept] if values is None else np.concatenate([column[kept], _column(name, values, count)])
+    if extra := set(added) - set(population):
+        message = f"there is no column {min(extra)!r}; there are: {', '.join(population)}"
+        raise ValueError(message)
+    return Population(joined)
 
 
 def _names(given: Columns) -> list[str]:
@@ -215,16 +229,31 @@ def _order(ids: Ids) -> Rows | None:
     return np.argsort(ids, kind="stable")
 
 
-def _check(columns: Mapping[str, Column], order: Rows | None) -> None:
+def _check(columns: Mapping[str, Column], order: Rows | None, changed: Mapping[str, Column]) -> None:
     ids = columns["id"]
     if order is not None:
         ordered = ids[order]
         _refuse(ids, order[1:][ordered[1:] == ordered[:-1]], "is there twice")
-    _refuse(ids, np.flatnonzero(~(columns["cost"] > 0) | np.isinf(columns["cost"])), "must have a finite cost above 0")
-    _refuse(ids, np.flatnonzero(~(columns["importance"] >= 0) | np.isinf(columns["importance"])), "must have a finite importance of 0 or more")
-    _refuse(ids, np.flatnonzero(columns["host"] < 0), "must have a host number of 0 or more")
-    _refuse(ids, np.flatnonzero(columns["shortest"] < 0), "must have a shortest interval of 0 or more")
-    _refuse(ids, np.flatnonzero(columns["longest"] < np.maximum(columns["shortest"], 1)), "must have a longest interval not below its shortest")
+    if "cost" in changed:
+        _refuse(
+            ids, np.flatnonzero(~(columns["cost"] > 0) | np.isinf(columns["cost"])), "must have a finite cost above 0"
+        )
+    if "importance" in changed:
+        _refuse(
+            ids,
+            np.flatnonzero(~(columns["importance"] >= 0) | np.isinf(columns["importance"])),
+            "must have a finite importance of 0 or more",
+        )
+    if "host" in changed:
+        _refuse(ids, np.flatnonzero(columns["host"] < 0), "must have a host number of 0 or more")
+    if "shortest" in changed:
+        _refuse(ids, np.flatnonzero(columns["shortest"] < 0), "must have a shortest interval of 0 or more")
+    if "shortest" in changed or "longest" in changed:
+        _refuse(
+            ids,
+            np.flatnonzero(columns["longest"] < np.maximum(columns["shortest"], 1)),
+            "must have a longest interval not below its shortest",
+        )
 
 
 def _refuse(ids: Ids, rows: Rows, text: str) -> None:

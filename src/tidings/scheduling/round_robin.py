@@ -69,8 +69,8 @@ class RoundRobin:
 
     def on_poll(self, state: RoundRobinState, ids: ArrayLike, observation: Observation) -> RoundRobinState:
         """Return the turns in which the polled pages wait again."""
-        rows = state.population.rows(ids)
-        population = state.population.set(rows, {"last_polled": observation.at})
+        rows, here = state.population.present(ids)
+        population = state.population.set(rows, {"last_polled": observation.at[here]})
         due = state.due.copy()
         due[rows] = self._due(population, rows)
         due.setflags(write=False)
