@@ -7,6 +7,7 @@ import sys
 if sys.version_info >= (3, 14):
     from compression.zstd import (
         CompressionParameter,
+        DecompressionParameter,
         ZstdCompressor,
         ZstdDecompressor,
         ZstdDict,
@@ -17,6 +18,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports.zstd import (
         CompressionParameter,
+        DecompressionParameter,
         ZstdCompressor,
         ZstdDecompressor,
         ZstdDict,
@@ -27,6 +29,7 @@ else:
 
 __all__ = [
     "CompressionParameter",
+    "DecompressionParameter",
     "ZstdCompressor",
     "ZstdDecompressor",
     "ZstdDict",

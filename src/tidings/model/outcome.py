@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tidings.model.interval import Duration
+from tidings.model.interval import Duration, Instant
 
 ErrorKind = Literal[
     "net", "address", "busy", "denied", "blocked", "404", "410", "5xx", "redirect", "size", "robots", "request", "framing", "encoding", "secret"
 ]
 """The kinds of `error` of DESIGN §5. `busy`: 408 425 429 503; `address`: refused by the guard."""
 
-Framing = Literal["length", "chunked", "unframed"]
+Framing = Literal["length", "chunked", "encoded", "unframed"]
+"""How the end of a body was known. `encoded`: only by the end of its Content-Encoding; `unframed`: only by the connection's end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,17 @@ class Validators:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
-    """One page to be asked for; `url` is already rebuilt (contracts.md §3). `validators` make it conditional."""
+    """One page to be asked for; `url` is already rebuilt (contracts.md §3). `validators` make it conditional.
+
+    `final_url` is the address that gave the validators, if not `url` itself: they are sent to no other one, since after a redirect
+    elsewhere they would say nothing of the page.
+    """
 
     url: str
     method: str = "GET"
     headers: tuple[tuple[str, str], ...] = ()
     validators: Validators = Validators()
+    final_url: str = ""
     obey_robots: bool = True
 
 
@@ -65,6 +71,8 @@ class Fetched:
     framing: Framing = "length"
     encoding: str = ""
     validators: Validators = Validators()
+    last_modified_at: Instant | None = None
+    """Last-Modified as an instant, as the server claims it"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

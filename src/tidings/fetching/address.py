@@ -1,0 +1,312 @@
+"""The one parser of URLs (trust.md R-02): parse once, rebuild from the parts, send the rebuilt form.
+
+`rebuild` is a fixed point: what it returns it returns unchanged. Whatever other parsers read differently is refused: backslashes,
+control bytes and blanks, user names, empty hosts, IPv4 addresses that are not four decimal numbers, odd ports.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import ipaddress
+import json
+import re
+import urllib.parse
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+from tidings.errors import AddressError, UsageError
+from tidings.model.page import PageIdentity
+
+MAX_URL_LENGTH = 8_192
+"""Characters of a rebuilt URL; longer request lines are refused by most servers."""
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# Headers that frame the message, steer the connection or are made by the fetcher itself (trust.md H-032).
+OWN_HEADERS = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "http2-settings",
+        "if-match",
+        "if-modified-since",
+        "if-none-match",
+        "if-range",
+        "if-unmodified-since",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "range",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "via",
+    }
+)
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_METHOD = re.compile(r"[A-Z]{1,20}")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_BLANK = re.compile(r"[\x00-\x20\x7f-\xa0]|\s")
+# What browsers percent-encode beyond blanks and non-ASCII; everything else is sent as it was typed.
+_QUOTED_IN_PATH = '"<>^`{}'
+_QUOTED_IN_QUERY = '"<>'
+_DOT = re.compile(r"(?:\.|%2[eE])(?:\.|%2[eE])?")
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
+_SAFE_IN_PATH = "".join(c for c in _ASCII if c not in _QUOTED_IN_PATH)
+_SAFE_IN_QUERY = "".join(c for c in _ASCII if c not in _QUOTED_IN_QUERY)
+
+
+class Parts(NamedTuple):
+    """A URL taken apart. `host` is as in the URL (IPv6 in brackets), `port` always a number, `target` path and query."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+    @property
+    def origin(self) -> str:
+        """Return scheme, host and port without a default port: `https://example.com`."""
+        port = "" if DEFAULT_PORTS[self.scheme] == self.port else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}"
+
+    @property
+    def url(self) -> str:
+        """Return the rebuilt URL."""
+        return self.origin + self.target
+
+
+def rebuild(url: str) -> str:
+    """Return the only form in which a URL is kept and sent. Raises `AddressError` naming the part at fault and the mend."""
+    return parse(url).url
+
+
+@functools.lru_cache(maxsize=16_384)
+def parse(url: str) -> Parts:
+    """Return a URL's parts, normalised. Raises `AddressError` naming the part at fault and what to write instead."""
+    if "\\" in url:
+        _refuse(url, "it has a backslash", "write / between parts, %5C where a backslash is meant")
+    if found := _BLANK.search(url):
+        where = found.start() + 1
+        _refuse(url, f"character {where} is a blank or control character", "take it out, or write %20 for a blank")
+    scheme, colon, rest = url.partition(":")
+    scheme = scheme.lower()
+    if not colon or scheme not in DEFAULT_PORTS:
+        _refuse(url, "its scheme is not http or https", "write https:// in front")
+    if not rest.startswith("//"):
+        _refuse(url, f"there is no // after {scheme}:", f"write {scheme}://host/path")
+    authority, path, query = _split(rest[2:].partition("#")[0])
+    host, port = _authority(url, scheme, authority)
+    target = _encode(url, _without_dots(path), _SAFE_IN_PATH)
+    if query is not None:
+        target += "?" + _encode(url, query, _SAFE_IN_QUERY)
+    parts = Parts(scheme, host, port, target)
+    if len(parts.url) > MAX_URL_LENGTH:
+        _refuse(url, f"it is longer than {MAX_URL_LENGTH:,} characters", "use a shorter address")
+    _compare_with_other_parser(url, parts)
+    return parts
+
+
+@functools.lru_cache(maxsize=16_384)
+def host_of(url: str) -> str:
+    """Return the host of a rebuilt URL (contracts.md §3): its registered domain, or `address:port` for an IP literal."""
+    parts = parse(url)
+    if parts.host[0] == "[" or is_ipv4(parts.host):
+        return f"{parts.host}:{parts.port}"
+    return _registered_domain(parts.host)
+
+
+def is_ipv4(host: str) -> bool:
+    """Return whether a rebuilt host is an IPv4 literal."""
+    return host[-1:].isdigit() and host.count(".") == 3 and all(part.isdigit() for part in host.split("."))
+
+
+def identify(
+    url: str,
+    *,
+    method: str = "GET",
+    headers: Sequence[tuple[str, str]] = (),
+    body: bytes = b"",
+    render: str = "",
+    frames: int = 0,
+    owner_id: int | None = None,
+) -> PageIdentity:
+    """Return the identity of a page (contracts.md §3); `key` is the SHA-256, in hex, of all of it.
+
+    `headers` hold plain values and references to secrets, never secrets. Pass `owner_id` if a secret or a cookie is among
+    them. Raises `AddressError` for the URL and `UsageError` for a method or header that cannot be sent.
+    """
+    if not _METHOD.fullmatch(method):
+        raise UsageError(f"{method[:40]!r} is no HTTP method; use GET")
+    rebuilt = rebuild(url)
+    canonical = check_headers(headers)
+    body_sha256 = hashlib.sha256(body).hexdigest() if body else ""
+    identity = [method, rebuilt, body_sha256, render, frames, canonical, owner_id]
+    text = json.dumps(identity, ensure_ascii=True, separators=(",", ":"))
+    return PageIdentity(
+        key=hashlib.sha256(text.encode()).hexdigest(),
+        url=rebuilt,
+        given=url,
+        host=host_of(rebuilt),
+        method=method,
+        body_sha256=body_sha256,
+        render=render,
+        frames=frames,
+        headers=canonical,
+        owner_id=owner_id,
+    )
+
+
+def check_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return request headers with names in lower case, sorted. Raises `UsageError` for one that may not be set (H-031, H-032)."""
+    checked = []
+    for name, value in headers:
+        if not _TOKEN.fullmatch(name):
+            raise UsageError(f"{name[:40]!r} is no header name; use letters, digits and -")
+        if name.lower() in OWN_HEADERS:
+            raise UsageError(f"the header {name} cannot be set: Tidings makes it itself; leave it out")
+        if any(ord(character) < 32 or ord(character) >= 0x7F for character in value.replace("\t", " ")):
+            raise UsageError(f"the value of header {name} has a line end, control or non-ASCII character; take it out")
+        checked.append((name.lower(), value.strip(" \t")))
+    return tuple(sorted(checked))
+
+
+def _refuse(url: str, fault: str, mend: str) -> NoReturn:
+    shown, mark, _ = url.partition("?")
+    shown = shown[:100] + ("…" if mark or len(shown) > 100 else "")  # a query may hold a token
+    if "@" in shown:
+        shown = shown.partition(":")[0] + ":…"  # what stands before @ may be a password
+    raise AddressError(f"Tidings will not watch {shown!r}: {fault}; {mend}")
+
+
+def _split(rest: str) -> tuple[str, str, str | None]:
+    """Return authority, path and query of what follows the two slashes."""
+    before, mark, query = rest.partition("?")
+    authority, slash, path = before.partition("/")
+    return authority, slash + path or "/", query if mark else None
+
+
+def _authority(url: str, scheme: str, authority: str) -> tuple[str, int]:
+    if "@" in authority:
+        _refuse(url, "it has a user name or password", "take out what stands before @ and give it as a header")
+    if authority.startswith("["):
+        literal, bracket, after = authority[1:].partition("]")
+        if not bracket or (after and not after.startswith(":")):
+            _refuse(url, "its IPv6 address is not closed by ]", "write http://[2001:db8::1]:8080/")
+        return _ipv6(url, literal), _port(url, scheme, after[1:])
+    host, _, port = authority.partition(":")
+    return _name(url, host), _port(url, scheme, port)
+
+
+def _port(url: str, scheme: str, text: str) -> int:
+    if not text:
+        return DEFAULT_PORTS[scheme]
+    if not (text.isascii() and text.isdigit() and len(text) <= 5):
+        _refuse(url, "its port is not a number", "write a port as in http://example.com:8080/")
+    port = int(text)
+    if port in {80, 443} or 1024 <= port <= 65_535:
+        return port
+    return _refuse(url, f"port {port} is not for web pages", "use 80, 443 or a port from 1024 to 65535")
+
+
+def _ipv6(url: str, literal: str) -> str:
+    try:
+        address = ipaddress.IPv6Address(literal)
+    except ValueError:
+        _refuse(url, "what stands in [ ] is no IPv6 address", "write it as in http://[2001:db8::1]/")
+    if address.scope_id is not None:
+        _refuse(url, "its IPv6 address has a zone", "take out % and what follows")
+    if address.ipv4_mapped is not None:  # Python 3.13 writes these otherwise than 3.11
+        return f"[::ffff:{address.ipv4_mapped}]"
+    return f"[{address.compressed}]"
+
+
+def _name(url: str, host: str) -> str:
+    if not host:
+        _refuse(url, "it has no host", "write https://host/path")
+    if not host.isascii():
+        host = _internationalised(url, host)
+    host = host.lower().removesuffix(".")
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        return _ipv4(url, host)
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        _refuse(url, "its host is no valid name", "write a name of letters, digits, - and dots")
+    return host
+
+
+def _ipv4(url: str, host: str) -> str:
+    try:
+        return str(ipaddress.IPv4Address(host))
+    except ValueError:
+        return _refuse(
+            url, "its host is a number that is read in several ways", "write four decimal numbers: 93.184.216.34"
+        )
+
+
+def _internationalised(url: str, host: str) -> str:
+    import idna
+
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except UnicodeError:
+        return _refuse(url, "its host has a character that no host name may have", "copy the address from a browser")
+
+
+def _without_dots(path: str) -> str:
+    """Return a path with `.` and `..` resolved, also where a dot is written %2e, as browsers do (RFC 3986 §5.2.4)."""
+    if "/." not in path and "/%2" not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        dots = _DOT.fullmatch(segment)
+        if not dots:
+            kept.append(segment)
+        elif len(segment.lower().replace("%2e", ".")) == 2 and kept:
+            kept.pop()
+    if _DOT.fullmatch(segments[-1]):
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _encode(url: str, text: str, safe: str) -> str:
+    try:
+        return urllib.parse.quote(text, safe=safe)
+    except UnicodeEncodeError:
+        return _refuse(url, "it has half a character (a lone surrogate)", "copy the address from a browser")
+
+
+def _compare_with_other_parser(url: str, parts: Parts) -> None:
+    try:
+        other = urllib.parse.urlsplit(parts.url)
+        same = (other.scheme, other.hostname, other.port or parts.port) == (
+            parts.scheme,
+            parts.host.strip("[]"),
+            parts.port,
+        )
+    except ValueError:
+        same = False
+    if not same:
+        _refuse(url, "programs do not agree on what its host is", "write https://host/path")
+
+
+@functools.cache
+def _suffixes() -> object:
+    import tldextract
+
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _registered_domain(host: str) -> str:
+    extract = _suffixes()
+    return extract.extract_str(host).top_domain_under_public_suffix or host  # type: ignore[attr-defined]

@@ -1,0 +1,241 @@
+"""Content-Encoding undone in bounded steps (contracts.md §6, trust.md R-05 and R-06).
+
+A body counts only if every decoder came to its own end exactly where the bytes end. Nothing is decoded further than 64 KiB ahead
+of the checks: size in all, and growth (`max_ratio`) once over 1 MB. Checked at each stage, so that a chain cannot hide a bomb.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import brotli
+
+from tidings.fetching.failure import FetchError
+from tidings.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
+
+STEP_BYTES = 65_536
+MAX_ENCODINGS = 5
+RATIO_FREE_BYTES = 1_000_000
+"""Growth is not judged below this size: small texts of one letter compress 1,000 to 1."""
+
+_ZSTD_WINDOW_LOG = 23  # 8 MiB, the most that an HTTP sender may use (RFC 9659)
+
+
+class Stage(Protocol):
+    """One decoder of a chain."""
+
+    def decode(self, data: bytes) -> Iterator[bytes]:
+        """Yield what the bytes decode to, in steps. Raises `FetchError` of kind `encoding`."""
+        ...
+
+    def finish(self) -> None:
+        """Raise `FetchError` unless the encoding's own end was reached."""
+        ...
+
+
+class Decoder:
+    """Takes a body's wire bytes piece by piece, gives the decoded body. `encoding` is the canonical header value."""
+
+    def __init__(self, content_encoding: str, *, max_bytes: int, max_ratio: int) -> None:
+        names = encodings(content_encoding)
+        self.encoding = ", ".join(names)
+        self.wire_bytes = 0
+        self._limit = _Limit(max_bytes, max_ratio)
+        self._stages = [(STAGES[name](), _Limit(max_bytes, max_ratio)) for name in reversed(names)]
+        self._pieces: list[bytes] = []
+
+    def feed(self, data: bytes) -> None:
+        """Decode the next bytes. Raises `FetchError` of kind `encoding` or `size`."""
+        self.wire_bytes += len(data)
+        if not self._stages:
+            self._limit.count(0, len(data))
+            self._pieces.append(data)
+            return
+        for piece in self._through(0, data):
+            self._pieces.append(piece)
+
+    def finish(self) -> bytes:
+        """Return the whole body. Raises `FetchError` of kind `encoding` if a decoder has not reached its end."""
+        for stage, _ in self._stages:
+            stage.finish()
+        return b"".join(self._pieces)
+
+    def _through(self, at: int, data: bytes) -> Iterator[bytes]:
+        if at == len(self._stages):
+            yield data
+            return
+        stage, limit = self._stages[at]
+        limit.take(len(data))
+        for piece in stage.decode(data):
+            limit.count(limit.taken, len(piece))
+            yield from self._through(at + 1, piece)
+
+
+class _Limit:
+    """Counts what goes into and comes out of one stage."""
+
+    __slots__ = ("given", "max_bytes", "max_ratio", "taken")
+
+    def __init__(self, max_bytes: int, max_ratio: int) -> None:
+        self.max_bytes = max_bytes
+        self.max_ratio = max_ratio
+        self.taken = 0
+        self.given = 0
+
+    def take(self, count: int) -> None:
+        self.taken += count
+        if self.taken > self.max_bytes:
+            raise FetchError("size", f"the body is larger than {self.max_bytes:,} bytes before it is decoded")
+
+    def count(self, taken: int, given: int) -> None:
+        self.given += given
+        if self.given > self.max_bytes:
+            raise FetchError("size", f"the body is larger than {self.max_bytes:,} bytes")
+        if taken and self.given > RATIO_FREE_BYTES and self.given > self.max_ratio * taken:
+            raise FetchError("size", f"the body grows more than {self.max_ratio} times by decoding")
+
+
+def encodings(content_encoding: str) -> list[str]:
+    """Return the encodings in the order in which they were applied. Raises `FetchError` for an unknown one or too many."""
+    if not content_encoding:
+        return []
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    names = [_ALIASES.get(name, name) for name in names if name not in {"", "identity"}]
+    if len(names) > MAX_ENCODINGS:
+        raise FetchError("encoding", f"the body is encoded {len(names)} times; {MAX_ENCODINGS} is the most")
+    for name in names:
+        if name not in STAGES:
+            raise FetchError("encoding", f"the body has the unknown Content-Encoding {name[:40]!r}")
+    return names
+
+
+class _Zlib:
+    """Gzip (one or more members), zlib or raw deflate."""
+
+    def __init__(self, name: str, window_bits: int, *, members: bool) -> None:
+        self._name = name
+        self._window_bits = window_bits
+        self._members = members
+        self._inflate = zlib.decompressobj(window_bits)
+
+    def decode(self, data: bytes) -> Iterator[bytes]:
+        while data:
+            if self._inflate.eof:
+                self._next_member()
+            try:
+                piece = self._inflate.decompress(data, STEP_BYTES)
+            except zlib.error:
+                raise _damaged(self._name) from None
+            if piece:
+                yield piece
+            data = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
+            # zlib may hold back output although it took all input: ask again until it gives less than a step.
+            while not data and len(piece) == STEP_BYTES and not self._inflate.eof:
+                piece = self._inflate.decompress(b"", STEP_BYTES)
+                if piece:
+                    yield piece
+                data = self._inflate.unused_data
+
+    def finish(self) -> None:
+        if not self._inflate.eof:
+            raise _cut(self._name)
+
+    def _next_member(self) -> None:
+        if not self._members:
+            raise _trailing(self._name)
+        self._inflate = zlib.decompressobj(self._window_bits)
+
+
+class _Deflate:
+    """Deflate as it is found: in a zlib frame as RFC 9110 says, else raw as some servers send it."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._inner: _Zlib | None = None
+
+    def decode(self, data: bytes) -> Iterator[bytes]:
+        if self._inner is None:
+            self._head += data
+            if len(self._head) < 2:
+                return
+            data, self._head = self._head, b""
+            framed = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+            self._inner = _Zlib("deflate", zlib.MAX_WBITS if framed else -zlib.MAX_WBITS, members=False)
+        yield from self._inner.decode(data)
+
+    def finish(self) -> None:
+        if self._inner is None:
+            raise _cut("deflate")
+        self._inner.finish()
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._decoder = brotli.Decompressor()
+
+    def decode(self, data: bytes) -> Iterator[bytes]:
+        while data or not self._decoder.can_accept_more_data():
+            if self._decoder.is_finished():
+                if data:
+                    raise _trailing("br")
+                return
+            try:
+                piece = self._decoder.process(data, output_buffer_limit=STEP_BYTES)
+            except brotli.error:
+                raise _damaged("br") from None
+            data = b""
+            if piece:
+                yield piece
+
+    def finish(self) -> None:
+        if not self._decoder.is_finished():
+            raise _cut("br")
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._decoder = self._fresh()
+
+    def decode(self, data: bytes) -> Iterator[bytes]:
+        while data or not self._decoder.needs_input:
+            if self._decoder.eof:
+                if not data:
+                    return
+                self._decoder = self._fresh()
+            try:
+                piece = self._decoder.decompress(data, STEP_BYTES)
+            except ZstdError:
+                raise _damaged("zstd") from None
+            data = self._decoder.unused_data if self._decoder.eof else b""
+            if piece:
+                yield piece
+
+    def finish(self) -> None:
+        if not self._decoder.eof:
+            raise _cut("zstd")
+
+    @staticmethod
+    def _fresh() -> ZstdDecompressor:
+        return ZstdDecompressor(options={DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG})
+
+
+def _gzip() -> _Zlib:
+    return _Zlib("gzip", 16 + zlib.MAX_WBITS, members=True)
+
+
+STAGES: dict[str, Callable[[], Stage]] = {"gzip": _gzip, "deflate": _Deflate, "br": _Brotli, "zstd": _Zstd}
+_ALIASES = {"x-gzip": "gzip"}
+
+
+def _damaged(name: str) -> FetchError:
+    return FetchError("encoding", f"the body says it is {name}, but is not, or is damaged")
+
+
+def _cut(name: str) -> FetchError:
+    return FetchError("encoding", f"the {name} body ends before its end")
+
+
+def _trailing(name: str) -> FetchError:
+    return FetchError("encoding", f"bytes follow the end of the {name} body")

@@ -1,0 +1,19 @@
+"""How a fetch says inside this room that it failed; at the door it becomes a `Failed` value."""
+
+from __future__ import annotations
+
+from tidings.errors import TidingsError
+from tidings.model.interval import Duration
+from tidings.model.outcome import ErrorKind
+
+
+class FetchError(TidingsError):
+    """No body that counts. The text is a sentence for people; `kind` is one of DESIGN §5. Never leaves `fetching/`."""
+
+    def __init__(
+        self, kind: ErrorKind, reason: str, *, status: int | None = None, retry_after: Duration | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after

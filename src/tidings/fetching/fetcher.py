@@ -1,0 +1,60 @@
+"""The contract of everything that fetches a page, and of the right to ask a host (contracts.md §6).
+
+```
+fetch(request, permit) -> Unchanged | Fetched | Failed
+```
+An outcome is a value; only `BudgetError` comes out of `fetch` as an error, when a permit refuses a further request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tidings.model.interval import Duration
+from tidings.model.outcome import FetchRequest, Outcome
+
+
+class Permit(Protocol):
+    """The right of one grant to ask hosts. Its first request is paid for (contracts.md §1)."""
+
+    async def hop(self, host: str) -> None:
+        """Return when a request to `host` (contracts.md §3) may leave, and count it from then on.
+
+        Called before each request: robots.txt, page, retry, redirect. Waits for the host's gap and for a free connection, and
+        charges each request after the first. Raises `BudgetError` if this request may not be made now.
+        """
+        ...
+
+
+class Fetcher(Protocol):
+    """Asks for pages. One suite covers all rows: `tests/contract/test_fetcher.py`."""
+
+    async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        """Ask for a page and return how that ended. Raises nothing but what `permit.hop` raises."""
+        ...
+
+    async def close(self) -> None:
+        """Close all connections. Fetches in flight end as failed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PostAnswer:
+    """What a receiver said to a POST. `error` is empty if and only if the status is 2xx; it never holds the URL's query.
+
+    `status` is None when there was no answer; `retry_after` is in microseconds, clamped as for pages (contracts.md §11).
+    """
+
+    status: int | None = None
+    retry_after: Duration | None = None
+    error: str = ""
+
+
+class Poster(Protocol):
+    """Sends bytes to a receiver under the same guard as pages; what webhooks need (assembly passes it)."""
+
+    async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
+        """POST `body` once. Redirects are not followed, a 3xx is a failure. Raises nothing."""
+        ...

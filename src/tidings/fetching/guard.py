@@ -1,0 +1,81 @@
+"""Which addresses may be asked: public ones, and those that `fetch.allow_networks` names (trust.md R-01, R-03).
+
+The registries are embedded (`special_networks.toml`), because `ipaddress.is_global` lets multicast, NAT64 and others through
+(trust.md §0 no. 11). IPv6 is allowed only inside 2000::/3, the part given out as global unicast. An IPv4 address that an IPv6
+address carries is judged too, so that allowing a translation prefix does not open the private networks behind it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import ipaddress
+import tomllib
+from collections.abc import Iterable, Iterator
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
+_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_ISATAP = (0x0000_5EFE, 0x0200_5EFE)
+_IPV4_MASK = 0xFFFF_FFFF
+
+
+class Guard:
+    """Judges addresses; immutable. `allow_networks` are networks that may be asked although they are special."""
+
+    def __init__(self, allow_networks: Iterable[str] = ()) -> None:
+        self._allowed: tuple[IPNetwork, ...] = tuple(ipaddress.ip_network(network) for network in allow_networks)
+        self._fault = functools.lru_cache(maxsize=4_096)(self._judge)
+
+    def allows(self, address: str | IPAddress) -> bool:
+        """Return whether the address may be dialled. What is no address may not."""
+        return not self.fault(address)
+
+    def fault(self, address: str | IPAddress) -> str:
+        """Return why the address may not be dialled (`10.0.0.1 is private use`), or an empty text if it may."""
+        return self._fault(str(address))
+
+    def _judge(self, text: str) -> str:
+        try:
+            address = ipaddress.ip_address(text.partition("%")[0])
+        except ValueError:
+            return f"{text[:60]!r} is no IP address"
+        return self._fault_of(address) or next(filter(None, map(self._fault_of, embedded(address))), "")
+
+    def _fault_of(self, address: IPAddress) -> str:
+        if any(address in network for network in self._allowed):
+            return ""
+        for network, name in special_networks():
+            if address in network:
+                return f"{address} is {name}"
+        if address.version == 6 and address not in _GLOBAL_UNICAST:
+            return f"{address} is not in the global unicast space"
+        return ""
+
+
+@functools.cache
+def special_networks() -> tuple[tuple[IPNetwork, str], ...]:
+    """Return the embedded registries: blocks and what they are for."""
+    text = importlib.resources.files("tidings.fetching").joinpath("special_networks.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text)
+    return tuple((ipaddress.ip_network(row["network"]), row["name"]) for table in tables.values() for row in table)
+
+
+def embedded(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
+    """Yield the IPv4 addresses that an IPv6 address carries: mapped, compatible, NAT64, 6to4, Teredo, ISATAP."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return
+    number = int(address)
+    if address.ipv4_mapped is not None:
+        yield address.ipv4_mapped
+    elif address in _COMPATIBLE or any(address in network for network in _NAT64):
+        yield ipaddress.IPv4Address(number & _IPV4_MASK)
+    if address.sixtofour is not None:
+        yield address.sixtofour
+    if address.teredo is not None:
+        yield from address.teredo
+    if (number >> 32) & _IPV4_MASK in _ISATAP:
+        yield ipaddress.IPv4Address(number & _IPV4_MASK)

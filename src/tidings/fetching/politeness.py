@@ -1,0 +1,199 @@
+"""Good manners toward hosts: a gap from start to start, few requests at once, pauses that a host asked for.
+
+The gate keeps a lane for each host (contracts.md §3). A permit holds at most one place, in the lane of the host it asked last;
+it leaves that lane before it waits in another, so that two permits cannot wait for each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from tidings.clock import SECOND, Clock, Instant
+from tidings.errors import BudgetError
+from tidings.model.interval import Duration
+from tidings.model.page import HostState
+
+NEVER: Instant = 2**62
+"""What `ready_at` says while all places of a host are taken: ready when one of them is given back."""
+
+Charge = Callable[[str], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _Lane:
+    """What is known of one host; `expected` are permits that were given out and have not asked yet."""
+
+    state: HostState
+    gap: Duration
+    running: int = 0
+    expected: int = 0
+    queue: deque[asyncio.Future[None]] | None = None
+
+
+class HostGate:
+    """Keeps the limits of all hosts. `gap_seconds` from start to start, `connections` requests of a host at the same time."""
+
+    def __init__(self, *, gap_seconds: float, connections: int, clock: Clock) -> None:
+        self._gap: Duration = round(gap_seconds * SECOND)
+        self._connections = connections
+        self._clock = clock
+        self._lanes: dict[str, _Lane] = {}
+
+    def restore(self, states: Iterable[HostState]) -> None:
+        """Take over what was known before a restart: last starts and pauses. (`Robots` keeps the robots.txt.)"""
+        for state in states:
+            self._lane(state.name).state = dataclasses.replace(state, robots=None)
+
+    def permit(self, host: str, charge: Charge | None = None) -> HostPermit:
+        """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as permit`.
+
+        `charge(host)` is awaited before each request after the first and may raise `BudgetError`. Leaving gives the place back.
+        """
+        return HostPermit(self, host, charge)
+
+    def ready_at(self, host: str) -> Instant:
+        """Return the earliest instant at which a request to the host may start, `NEVER` while its places are taken."""
+        lane = self._lanes.get(host)
+        if lane is None:
+            return 0
+        if lane.running + lane.expected >= self._connections:
+            return NEVER
+        waiting = lane.expected * lane.gap
+        return max(_after_gap(lane) + waiting, lane.state.paused_until or 0)
+
+    def ready(self, hosts: Sequence[str]) -> list[Instant]:
+        """Return `ready_at` of each host, in the same order: what the allocator asks for a tick."""
+        return [self.ready_at(host) for host in hosts]
+
+    def pause(self, host: str, until: Instant) -> None:
+        """Let no request to the host start before `until` (Retry-After, whole host: contracts.md §11). Never shortens a pause."""
+        lane = self._lane(host)
+        if until > (lane.state.paused_until or 0):
+            lane.state = dataclasses.replace(lane.state, paused_until=until)
+
+    def widen(self, host: str, gap_seconds: float) -> None:
+        """Ask of a host at most this often (Crawl-delay), never more often than the gate's own gap."""
+        self._lane(host).gap = max(self._gap, round(gap_seconds * SECOND))
+
+    def state(self, host: str) -> HostState:
+        """Return what must be kept of a host so that its limits hold across restarts."""
+        lane = self._lanes.get(host)
+        return HostState(name=host) if lane is None else lane.state
+
+    def _lane(self, host: str) -> _Lane:
+        lane = self._lanes.get(host)
+        if lane is None:
+            lane = self._lanes[host] = _Lane(HostState(name=host), self._gap)
+        return lane
+
+    def expect(self, host: str) -> None:
+        """Count a permit that will ask this host soon, so that nobody else is granted its place."""
+        self._lane(host).expected += 1
+
+    def forget(self, host: str) -> None:
+        """Take back `expect`."""
+        self._lane(host).expected -= 1
+
+    async def enter(self, host: str) -> None:
+        """Return when a request to the host may start; its place is taken from then on. Raises `BudgetError` in a pause."""
+        lane = self._lane(host)
+        await self._place(lane)
+        try:
+            while (at := _after_gap(lane)) > self._clock.now():
+                await self._clock.sleep_until(at)
+            self._refuse_pause(lane)
+        except BaseException:
+            self.leave(host)
+            raise
+        self.start(host)
+
+    def start(self, host: str) -> None:
+        """Note that a request to the host starts now."""
+        lane = self._lanes[host]
+        lane.state = dataclasses.replace(lane.state, started_at=self._clock.now())
+
+    def leave(self, host: str) -> None:
+        """Give a place back; the first who waits gets it."""
+        lane = self._lanes[host]
+        while lane.queue:
+            waiter = lane.queue.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+        lane.running -= 1
+
+    async def _place(self, lane: _Lane) -> None:
+        self._refuse_pause(lane)
+        if lane.running < self._connections:
+            lane.running += 1
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if lane.queue is None:
+            lane.queue = deque()
+        lane.queue.append(waiter)
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self.leave(lane.state.name)  # the place came together with the cancellation
+            raise
+
+    def _refuse_pause(self, lane: _Lane) -> None:
+        until = lane.state.paused_until or 0
+        if until <= self._clock.now():
+            return
+        shown = datetime.fromtimestamp(until / SECOND, UTC).isoformat(timespec="seconds")
+        raise BudgetError(f"{lane.state.name} asked to be left alone until {shown}; the page is tried again after that")
+
+
+class HostPermit:
+    """The right of one grant to ask hosts, one at a time (`fetcher.Permit`). `requests` counts what was let through."""
+
+    __slots__ = ("_charge", "_expecting", "_gate", "_host", "_inside", "requests")
+
+    def __init__(self, gate: HostGate, host: str, charge: Charge | None) -> None:
+        self._gate = gate
+        self._host = host
+        self._charge = charge
+        self._expecting = False
+        self._inside: str | None = None
+        self.requests = 0
+
+    async def __aenter__(self) -> Self:
+        self._gate.expect(self._host)
+        self._expecting = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._step_back()
+
+    async def hop(self, host: str) -> None:
+        """Wait for the host's gap and for a place; charge each request after the first; see `fetcher.Permit.hop`."""
+        self._step_back()
+        await self._gate.enter(host)
+        self._inside = host
+        if self.requests and self._charge is not None:
+            await self._charge(host)
+            self._gate.start(host)
+        self.requests += 1
+
+    def _step_back(self) -> None:
+        if self._expecting:
+            self._expecting = False
+            self._gate.forget(self._host)
+        if self._inside is not None:
+            host, self._inside = self._inside, None
+            self._gate.leave(host)
+
+
+def _after_gap(lane: _Lane) -> Instant:
+    return 0 if lane.state.started_at is None else lane.state.started_at + lane.gap
