@@ -1,0 +1,139 @@
+"""Bodies under `blobs/`: files written before the rows that name them, and bodies given back as they were.
+
+Every method may block on the disk and may be called from any thread. The order that keeps a crash harmless (contracts.md
+§1, `trust.md` F-06): `write_files`, commit of the rows, `remove`; what a crash leaves over, `sweep` finds at the next start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tidings.archive import blobs, frames
+from tidings.archive.blobs import Plan
+from tidings.archive.bodies import Bodies
+from tidings.archive.files import Files
+from tidings.archive.holds import Holds
+from tidings.errors import BlobError
+from tidings.model.version import Blob
+
+Lookup = Callable[[str], Blob | None]
+
+KEEP_BYTES = 16 * 1024 * 1024
+
+
+class Archive:
+    """The bodies of one data directory; `directory` is its `blobs/`.
+
+    `file_bytes` and `chain_length` are as in `blobs.plan`; `keep_bytes` bounds the decoded bodies kept in memory.
+    """
+
+    def __init__(
+        self, directory: Path, *, file_bytes: int | None, chain_length: int, keep_bytes: int = KEEP_BYTES
+    ) -> None:
+        self._files = Files(directory)
+        self._file_bytes = file_bytes
+        self._chain_length = chain_length
+        self._bodies = Bodies(keep_bytes)
+        self._holds = Holds()
+
+    @asynccontextmanager
+    async def hold(self, *sha256s: str) -> AsyncIterator[None]:
+        """Keep other plans off these blobs, from reading their rows until the plan's rows are committed.
+
+        Pages share bodies, so a plan made from rows that another plan is about to rewrite would bring old rows back.
+        """
+        async with self._holds.hold(*sha256s):
+            yield
+
+    def plan(self, body: bytes, sha256: str, newest: tuple[Blob, bytes] | None, existing: Blob | None) -> Plan:
+        """Return what to write when `body` becomes the newest version of a page (`blobs.plan`); keep it at hand."""
+        made = blobs.plan(
+            body,
+            sha256,
+            newest,
+            existing,
+            chain_length=self._chain_length,
+            file_bytes=self._file_bytes,
+            mark=secrets.token_hex(8),
+        )
+        self._bodies.keep(sha256, body)
+        return made
+
+    def write_files(self, plan: Plan) -> None:
+        """Write the files of a plan so that they survive a loss of power; before the commit of its rows.
+
+        Raises `StoreError` if the disk does not take them; then the rows must not be committed.
+        """
+        for name, frame in plan.files:
+            self._files.write(name, frame)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Unlink files that were garbage of committed plans and that no row names; one that is gone is fine."""
+        for name in names:
+            self._files.remove(name)
+
+    def sweep(self, known: Collection[str]) -> tuple[str, ...]:
+        """Remove what a killed process left: half-written files and files whose name is not in `known`; return their names.
+
+        `known` are the files that rows name. Only at start, before anything is written. Foreign files stay.
+        """
+        return self._files.sweep(known)
+
+    def restore(self, sha256: str, lookup: Lookup) -> bytes:
+        """Return the body of that name, verified by its hash; `lookup` gives the row of a blob.
+
+        Raises `BlobError` that names the blob at fault and says what to do.
+        """
+        kept = self._bodies.get(sha256)
+        if kept is not None:
+            return kept
+        path, base = self._path(sha256, lookup)
+        body = self._decode(path.pop(), base)
+        while path:
+            body = self._decode(path.pop(), body)
+        if hashlib.sha256(body).hexdigest() != sha256:
+            raise _lost(sha256, "what is stored decodes to other bytes")
+        self._bodies.keep(sha256, body)
+        return body
+
+    def _path(self, sha256: str, lookup: Lookup) -> tuple[list[Blob], bytes | None]:
+        """Return the rows from `sha256` to one that is whole, or to one that leans on a body at hand and that body."""
+        path: list[Blob] = []
+        seen: set[str] = set()
+        name = sha256
+        while name not in seen:
+            seen.add(name)
+            blob = lookup(name)
+            if blob is None:
+                raise _lost(sha256, "it has no row" if name == sha256 else f"it leans on {name}, which has no row")
+            path.append(blob)
+            if not blob.base:
+                return path, None
+            if (base := self._bodies.get(blob.base)) is not None:
+                return path, base
+            name = blob.base
+        raise _lost(sha256, f"it leans on {name}, which leans on itself")
+
+    def _decode(self, blob: Blob, base: bytes | None) -> bytes:
+        try:
+            return frames.decode(self._frame(blob), blob.size, base=base)
+        except frames.FrameError as error:
+            raise _lost(blob.sha256, f"its stored frame is damaged: {error}") from error
+
+    def _frame(self, blob: Blob) -> bytes:
+        if blob.file is None:
+            if blob.frame is None:
+                raise _lost(blob.sha256, "its row has neither a frame nor a file")
+            return blob.frame
+        try:
+            return self._files.read(blob.file)
+        except OSError as error:
+            raise _lost(blob.sha256, f"its file blobs/{blob.file} cannot be read: {error.strerror or error}") from error
+
+
+def _lost(sha256: str, reason: str) -> BlobError:
+    return BlobError(f"blob {sha256} cannot be given back: {reason}; `tidings doctor` shows what else is damaged")

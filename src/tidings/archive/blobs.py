@@ -1,0 +1,96 @@
+"""Which rows to write when a page gets a new body; pure bytes in, rows out.
+
+The newest body of a page is whole, the one before is rewritten as a delta against it, so that the newest costs one read
+and an old one a walk from neighbour to neighbour (contracts.md §3). Three rules keep that sound when bodies return and
+when pages share them:
+
+- *The new body's row is always written, and whole.* A delta is only ever written against a row that the same plan makes
+  whole, so it can lean on nothing that leans on it: no circle can come about, whatever was planned elsewhere meanwhile.
+- *A body that is a delta already stays one*: another page wrote it so.
+- *`Blob.height` bounds the longest chain that leans on a blob.* A body at the bound stays whole. Heights never sink, since
+  a row does not know who leans on it; so they may be too high, which costs a whole frame now and then, never a long walk.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from tidings.archive import frames, names
+from tidings.model.version import Blob
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one new version writes: `files` (name, bytes) before the commit, `blobs` (rows) in it, `garbage` (names) after it.
+
+    A row whose `file` is set has no frame. A file in `garbage` may go once the rows are committed and no row names it.
+    """
+
+    blobs: tuple[Blob, ...] = ()
+    garbage: tuple[str, ...] = ()
+    files: tuple[tuple[str, bytes], ...] = ()
+
+
+def plan(
+    body: bytes,
+    sha256: str,
+    newest: tuple[Blob, bytes] | None,
+    existing: Blob | None,
+    *,
+    chain_length: int,
+    file_bytes: int | None,
+    mark: str = "0",
+) -> Plan:
+    """Return what to write when `body` (named `sha256`) becomes the newest version of a page.
+
+    `newest` is the row and the bytes of the page's newest version until now (None: it has none), `existing` the row that
+    `body` has already, on this page or another (None: it has none). No chain grows longer than `chain_length` deltas.
+    Frames of more than `file_bytes` bytes become files whose names end in `mark`; None: never.
+    """
+    if newest is not None and newest[0].sha256 == sha256:
+        return Plan()
+    draft = _Draft(file_bytes, mark)
+    height = 0 if existing is None else existing.height
+    if newest is not None and (frame := _smaller(*newest, body, chain_length=chain_length)) is not None:
+        former = newest[0]
+        height = max(height, former.height + 1)
+        draft.put(former, base=sha256, height=former.height, frame=frame)
+    if existing is not None and not existing.base:
+        draft.blobs.append(dataclasses.replace(existing, height=height))
+    else:
+        blob = existing or Blob(sha256, len(body), "", 0, None)
+        draft.put(blob, base="", height=height, frame=frames.encode(body))
+    return Plan(tuple(reversed(draft.blobs)), tuple(draft.garbage), tuple(draft.files))
+
+
+def _smaller(blob: Blob, former: bytes, body: bytes, *, chain_length: int) -> bytes | None:
+    """Return the delta that replaces the whole frame of `former`, or None if it must stay or would not be smaller."""
+    if blob.base or blob.height >= chain_length:
+        return None
+    delta = frames.encode_delta(former, body)
+    if delta is None:
+        return None
+    whole = blob.frame if blob.frame is not None else frames.encode(former)
+    return delta if len(delta) < len(whole) else None
+
+
+class _Draft:
+    """Rows, files and garbage while a plan is made."""
+
+    def __init__(self, file_bytes: int | None, mark: str) -> None:
+        self._file_bytes = file_bytes
+        self._mark = mark
+        self.blobs: list[Blob] = []
+        self.garbage: list[str] = []
+        self.files: list[tuple[str, bytes]] = []
+
+    def put(self, blob: Blob, *, base: str, height: int, frame: bytes) -> None:
+        """Write `blob` anew with another frame; a file that held it before is garbage."""
+        file = None
+        if self._file_bytes is not None and len(frame) > self._file_bytes:
+            file = names.file_name(blob.sha256, self._mark)
+            self.files.append((file, frame))
+        if blob.file is not None:
+            self.garbage.append(blob.file)
+        self.blobs.append(Blob(blob.sha256, blob.size, base, height, None if file else frame, file))

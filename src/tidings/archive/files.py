@@ -1,0 +1,112 @@
+"""Files under `blobs/` that are whole or not there: temporary file, fsync, rename, fsync of the folder.
+
+Every name is checked to be one of ours before it becomes a path, and no symbolic link is followed at its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Final
+
+from tidings.archive.names import is_file_name
+from tidings.errors import BlobError, StoreError
+
+TEMPORARY: Final = "tmp"
+CLOSED: Final = os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class Files:
+    """The files of one directory, made when the first one is written."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file so that it survives a loss of power; raises `StoreError` if the disk does not take it."""
+        target = self._path(name)
+        temporary = self._directory / TEMPORARY / f"{target.name}.{secrets.token_hex(4)}"
+        try:
+            self._make(temporary.parent)
+            self._make(target.parent)
+            _write_synced(temporary, content)
+            temporary.rename(target)
+            _sync_folder(target.parent)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            reason = error.strerror or str(error)
+            raise StoreError(f"{target} could not be written: {reason}; nothing of this version was stored") from error
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file; raises `OSError`."""
+        descriptor = os.open(self._path(name), os.O_RDONLY | CLOSED)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+
+    def remove(self, name: str) -> None:
+        """Unlink a file; one that is gone is fine. Raises `StoreError` if it cannot be unlinked."""
+        path = self._path(name)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"{path} could not be removed: {error.strerror or error}") from error
+
+    def sweep(self, known: Collection[str]) -> tuple[str, ...]:
+        """Unlink half-written files and files of ours that are not `known`; return their names."""
+        orphans = [name for name in self._names() if name not in known]
+        for name in orphans:
+            self.remove(name)
+        halves = [entry.name for entry in _entries(self._directory / TEMPORARY) if entry.is_file(follow_symlinks=False)]
+        for half in halves:
+            (self._directory / TEMPORARY / half).unlink(missing_ok=True)
+        return (*orphans, *(f"{TEMPORARY}/{half}" for half in halves))
+
+    def _names(self) -> Iterator[str]:
+        for first in _entries(self._directory):
+            for second in _entries(Path(first.path)) if first.is_dir(follow_symlinks=False) else ():
+                for file in _entries(Path(second.path)) if second.is_dir(follow_symlinks=False) else ():
+                    name = f"{first.name}/{second.name}/{file.name}"
+                    if is_file_name(name) and file.is_file(follow_symlinks=False):
+                        yield name
+
+    def _path(self, name: str) -> Path:
+        if not is_file_name(name):
+            raise BlobError(f"{name!r} is no file of the archive; `tidings doctor` shows which rows are damaged")
+        return self._directory / name
+
+    def _make(self, folder: Path) -> None:
+        """Make a folder and those above it, up to the directory itself, each entry synced."""
+        if folder.is_dir():
+            return
+        if folder != self._directory:
+            self._make(folder.parent)
+        folder.mkdir(mode=0o700, parents=folder == self._directory, exist_ok=True)
+        _sync_folder(folder.parent)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return []
+
+
+def _write_synced(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CLOSED, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
