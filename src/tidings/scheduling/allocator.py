@@ -1,8 +1,8 @@
 """Who is polled now: the best feasible set of bids under budget, host limits and opening hours (contracts.md §5).
 
 The allocator alone knows budget, hosts and opening hours; policies only bid. Bids are per unit of cost, so the best set goes
-by descending bid; ties go to the lower index. With unit costs the set is the best there is; with other costs the choice within the
-budget is a knapsack, which greedy order solves to within one page (scheduling §1.4).
+by descending bid; ties go to the lower index. Where costs are equal the set is the best there is. Where they differ it is a knapsack:
+greedy order, or one dear page alone if that is worth more, reaches at least half of the best when no host limit binds (scheduling §1.4).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tidings.scheduling.budget import affords
+from tidings.scheduling.budget import TOLERANCE, affords
 from tidings.scheduling.policy import Floats, Ids, Mask, Rows
 
 HostReady = Mask | Mapping[int, bool]
@@ -48,7 +48,7 @@ def choose(
         return rows[:0]
     rows = rows[_ready(host[rows], host_ready)]
     rows = _within_hosts(rows, bids, host, in_flight, host_connections)
-    return _within_budget(rows, cost, tokens, limit=limit, burst=burst)
+    return _within_budget(rows, bids, cost, tokens, limit=limit, burst=burst)
 
 
 def _ready(hosts: Ids, host_ready: HostReady | None) -> Mask:
@@ -60,37 +60,80 @@ def _ready(hosts: Ids, host_ready: HostReady | None) -> Mask:
 
 
 def _within_hosts(rows: Rows, bids: Floats, host: Ids, in_flight: Mask | None, host_connections: int) -> Rows:
-    """Return, in descending order of bid, the best pages of each host, as many as it has free connections."""
-    order = np.lexsort((rows, -bids[rows]))
-    rows = rows[order]
-    if not len(rows):
+    """Return, in descending order of bid, the best pages of each host, as many as it has free connections.
+
+    Linear in the number of bids; only those that are left are sorted.
+    """
+    free = host_connections - _busy(host, rows, in_flight)
+    rows, free = rows[free > 0], free[free > 0]
+    picked: list[Rows] = []
+    for turn in range(host_connections):
+        rows, free = rows[free > turn], free[free > turn]
+        if not len(rows):
+            break
+        best = _best_of_each(bids[rows], host[rows])
+        picked.append(rows[best])
+        rows, free = np.delete(rows, best), np.delete(free, best)
+    if not picked:
         return rows
-    _, codes = np.unique(host[rows], return_inverse=True)
-    by_host = np.argsort(codes, kind="stable")
-    ordered = codes[by_host]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    rank = np.empty(len(rows), dtype=np.intp)
-    rank[by_host] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
-    return rows[rank < host_connections - _busy(host, rows, in_flight)]
+    merged = picked[0] if len(picked) == 1 else np.sort(np.concatenate(picked))
+    return merged[np.argsort(-bids[merged], kind="stable")]
 
 
-def _busy(host: Ids, rows: Rows, in_flight: Mask | None) -> Ids | int:
-    if in_flight is None or not in_flight.any():
-        return 0
-    names, counts = np.unique(host[in_flight], return_counts=True)
+def _best_of_each(values: Floats, hosts: Ids) -> Rows:
+    """Return the places of the largest value of each host, ascending; the first one where several are equal."""
+    count = int(hosts.max()) + 1
+    if count > 4 * len(hosts) + 1_024:  # numbers far apart: close the gaps
+        names, hosts = np.unique(hosts, return_inverse=True)
+        count = len(names)
+    most = np.full(count, -np.inf)
+    np.maximum.at(most, hosts, values)
+    top = np.flatnonzero(values == most[hosts])
+    first = np.full(count, len(hosts))
+    np.minimum.at(first, hosts[top], top)
+    return np.sort(first[first < len(hosts)])
+
+
+def _busy(host: Ids, rows: Rows, in_flight: Mask | None) -> Ids:
+    """Return for each of `rows` how many pages of its host are in flight."""
+    flying = np.zeros(0, dtype=np.int64) if in_flight is None else host[in_flight]
+    if not len(flying):
+        return np.zeros(len(rows), dtype=np.int64)
+    names, counts = np.unique(flying, return_counts=True)
     places = np.minimum(np.searchsorted(names, host[rows]), len(names) - 1)
     return np.where(names[places] == host[rows], counts[places], 0)
 
 
-def _within_budget(rows: Rows, cost: Floats, tokens: float, *, limit: int | None, burst: float | None) -> Rows:
-    chosen: list[int] = []
-    left = tokens
-    for row, price in zip(rows.tolist(), cost[rows].tolist(), strict=True):
-        if limit is not None and len(chosen) >= limit:
+def _within_budget(
+    rows: Rows, bids: Floats, cost: Floats, tokens: float, *, limit: int | None, burst: float | None
+) -> Rows:
+    """Return the longest affordable start of `rows`, then those after it that still fit (or none, while saving up)."""
+    if limit is not None and affords(tokens, float(cost[rows[:limit]].sum())):
+        return rows[:limit]
+    spent = np.cumsum(cost[rows])
+    whole = int(np.searchsorted(spent, tokens * (1 + TOLERANCE), side="right"))
+    if whole == len(rows) or (limit is not None and whole >= limit):
+        return rows[:limit]
+    chosen = rows[:whole].tolist()
+    left = tokens - (float(spent[whole - 1]) if whole else 0.0)
+    for row, price in zip(rows[whole:].tolist(), cost[rows[whole:]].tolist(), strict=True):
+        if left <= 0 or len(chosen) == limit:
             break
         if affords(left, price):
             chosen.append(row)
             left -= price
         elif burst is not None and affords(burst, price):
-            break
-    return np.array(chosen, dtype=np.intp)
+            return np.array(chosen, dtype=np.intp)
+    return _or_the_single_best(np.array(chosen, dtype=np.intp), rows, bids, cost, tokens)
+
+
+def _or_the_single_best(chosen: Rows, rows: Rows, bids: Floats, cost: Floats, tokens: float) -> Rows:
+    """Return `chosen`, or one page alone that fits and is worth more: then greedy is at least half of the best (scheduling §1.4)."""
+    fitting = rows[cost[rows] <= tokens]
+    if not len(fitting):
+        return chosen
+    worth = bids[fitting] * cost[fitting]
+    single = int(np.argmax(worth))
+    if worth[single] <= (bids[chosen] * cost[chosen]).sum():
+        return chosen
+    return fitting[single : single + 1]

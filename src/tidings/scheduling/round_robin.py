@@ -65,16 +65,15 @@ class RoundRobin:
     def on_update(self, state: RoundRobinState, ids: ArrayLike, columns: Columns) -> RoundRobinState:
         """Return the turns with other pages or other bounds."""
         population = state.population.update(ids, columns)
-        return RoundRobinState(population, self._due(population, slice(None)))
+        if population.ids is not state.population.ids:
+            return RoundRobinState(population, self._due(population, slice(None)))
+        return self._again(state, population, population.present(ids)[0])
 
     def on_poll(self, state: RoundRobinState, ids: ArrayLike, observation: Observation) -> RoundRobinState:
         """Return the turns in which the polled pages wait again."""
         rows, here = state.population.present(ids)
         population = state.population.set(rows, {"last_polled": observation.at[here]})
-        due = state.due.copy()
-        due[rows] = self._due(population, rows)
-        due.setflags(write=False)
-        return RoundRobinState(population, due)
+        return self._again(state, population, rows)
 
     def on_signal(self, state: RoundRobinState, ids: ArrayLike, signal: Signal) -> RoundRobinState:  # noqa: ARG002 - hints move no turn
         """Return the same turns."""
@@ -84,6 +83,13 @@ class RoundRobin:
         """Return when each page is due, `now` if it is already."""
         due: Instants = np.maximum(state.due[state.population.rows(ids)], now)
         return due
+
+    def _again(self, state: RoundRobinState, population: Population, rows: Rows) -> RoundRobinState:
+        """Return the turns in which the pages at `rows` are due anew."""
+        due = state.due.copy()
+        due[rows] = self._due(population, rows)
+        due.setflags(write=False)
+        return RoundRobinState(population, due)
 
     def _due(self, population: Population, rows: Rows | slice) -> Instants:
         last = population["last_polled"][rows]
