@@ -49,7 +49,8 @@ def mentions(text: str) -> list[str]:
 
 def locked() -> dict[str, str]:
     """Return each package of the lock with its entry."""
-    text = "".join(line for line in (REPOSITORY / "requirements.lock").open() if not line.lstrip().startswith("#"))
+    lines = (REPOSITORY / "requirements.lock").read_text().splitlines()
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     return dict(re.findall(r"^([a-z0-9._-]+)==(.*(?:\n .*)*)", text, flags=re.MULTILINE))
 
 
@@ -65,7 +66,9 @@ def test_lock_names_no_address():
     """The lock works with every index: a mirror, a proxy, a company's own."""
     text = (REPOSITORY / "requirements.lock").read_text()
 
-    assert not re.search(r"://|^\s*(-i|-f|--(extra-)?index-url|--find-links|--trusted-host)\b", text, flags=re.MULTILINE)
+    assert not re.search(
+        r"://|^\s*(-i|-f|--(extra-)?index-url|--find-links|--trusted-host)\b", text, flags=re.MULTILINE
+    )
 
 
 def test_lock_covers_every_dependency():
