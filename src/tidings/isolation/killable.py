@@ -52,15 +52,9 @@ class Killable:
         if isinstance(payload, Died):
             return payload
         async with self._places:
-            worker = await self._take()
-            if isinstance(worker, Died):
-                return worker
-            fit = False
-            try:
-                answer = await worker.run(payload, self._limits.seconds if seconds is None else seconds)
-                fit = isinstance(answer, Answer) and answer.status != child.MEMORY
-            finally:
-                self._give_back(worker, fit=fit)
+            answer = None
+            while answer is None:
+                answer = await self._on_a_worker(payload, self._limits.seconds if seconds is None else seconds)
         if isinstance(answer, Died):
             return CLOSED if self._closed else answer
         return _unpack(answer)
@@ -77,6 +71,18 @@ class Killable:
         for _ in range(self._count):
             self._places.release()
         await asyncio.gather(*self._leaving)
+
+    async def _on_a_worker(self, payload: bytes, seconds: float) -> Answer | Died | None:
+        worker = await self._take()
+        if isinstance(worker, Died):
+            return worker
+        fit = False
+        try:
+            answer = await worker.run(payload, seconds)
+            fit = isinstance(answer, Answer) and answer.status != child.MEMORY
+        finally:
+            self._give_back(worker, fit=fit)
+        return answer
 
     async def _take(self) -> Worker | Died:
         while self._idle:

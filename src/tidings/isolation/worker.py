@@ -13,7 +13,8 @@ from typing import Final
 from tidings.isolation import child
 from tidings.isolation.runner import Died
 
-CHUNK: Final = 256 * 1024
+FIRST_READ: Final = 16 * 1024  # a larger buffer would cost more than it reads: most answers are small
+READ: Final = 1024 * 1024
 TIMED: Final = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
 
 
@@ -54,13 +55,14 @@ class Worker:
         code = await self._exit_code
         return Died("crash", f"a worker process did not start: {_spell(code)}")
 
-    async def run(self, payload: bytes, seconds: float) -> Answer | Died:
-        """Send a job (a pickle of function and argument) and return what comes of it.
+    async def run(self, payload: bytes, seconds: float) -> Answer | Died | None:
+        """Send a job (a pickle of function and argument) and return what comes of it; None: the worker was dead already.
 
         The worker is killed when the deadline passes or the call is cancelled.
         """
         self.jobs += 1
-        self._send(child.JOB.pack(len(payload), seconds), payload)
+        if not self._send(child.JOB.pack(len(payload), seconds), payload):
+            return None
         answer = await self._wait(seconds)
         if answer is not None:
             return answer
@@ -97,14 +99,15 @@ class Worker:
         self._late = True
         self.kill()
 
-    def _send(self, header: bytes, payload: bytes) -> None:
+    def _send(self, header: bytes, payload: bytes) -> bool:
         try:
             written = os.writev(self._descriptor, (header, payload))
-        except ConnectionError:  # it died; the reader is about to see that
-            return
+        except ConnectionError:  # it died while it was idle, and the loop has not seen that yet
+            return False
         if written < len(header) + len(payload):
             self._outgoing = memoryview(payload)[written - len(header) :]
             self._loop.add_writer(self._descriptor, self._write)
+        return True
 
     def _write(self) -> None:
         try:
@@ -118,7 +121,7 @@ class Worker:
 
     def _read(self) -> None:
         try:
-            chunk = os.read(self._descriptor, CHUNK)
+            chunk = os.read(self._descriptor, READ if self._incoming else FIRST_READ)
         except BlockingIOError:
             return
         except ConnectionError:

@@ -1,0 +1,87 @@
+"""The contract of isolation, over every row of RUNNERS."""
+
+import asyncio
+import operator
+
+import pytest
+
+from tidings.isolation.limits import Limits
+from tidings.isolation.runner import Died, Done
+from tidings.isolation.runners import RUNNERS
+
+ROWS = tuple(RUNNERS)
+
+
+def run_all(row, jobs, *, workers=1, seconds=30.0):
+    """Run (function, argument) pairs one after the other on a fresh runner and return what came of each."""
+
+    async def body():
+        runner = RUNNERS[row](Limits(seconds=seconds), workers=workers)
+        try:
+            return [await runner.run(function, argument) for function, argument in jobs]
+        finally:
+            await runner.close()
+
+    return asyncio.run(body())
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_value_comes_back(row):
+    """A job's value is what the function returns, None and large values too."""
+    outcomes = run_all(row, [(operator.neg, 3), (dict.fromkeys, ()), (bytes, 3_000_000), (print, "")])
+
+    assert [Done(-3), Done({}), Done(bytes(3_000_000)), Done(None)] == outcomes
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_argument_arrives_whole(row):
+    """An argument of many pipe buffers arrives as it was sent."""
+    body = bytes(range(256)) * 40_000
+
+    assert [Done(body)] == run_all(row, [(bytes, body)])
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_exception_is_an_error(row):
+    """A job that raises dies of an error that names the exception; the next one runs."""
+    outcomes = run_all(row, [(int, "x"), (operator.neg, 3)])
+
+    assert [
+        Died("error", "the job raised ValueError: invalid literal for int() with base 10: 'x'"),
+        Done(-3),
+    ] == outcomes
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_memory_error_is_memory(row):
+    """A job that wants more memory than there can be dies of memory; the next one runs."""
+    outcomes = run_all(row, [(bytearray, 1 << 60), (operator.neg, 3)])
+
+    assert [Died("memory", "the job wanted more memory than it may have"), Done(-3)] == outcomes
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_jobs_at_once(row):
+    """Each of many jobs asked for at once gets its own value."""
+
+    async def body():
+        runner = RUNNERS[row](Limits(), workers=2)
+        outcomes = await asyncio.gather(*(runner.run(operator.neg, number) for number in range(100)))
+        await runner.close()
+        return outcomes
+
+    assert [Done(-number) for number in range(100)] == asyncio.run(body())
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_closed_runner_refuses(row):
+    """After close a job dies at once, and closing twice is harmless."""
+
+    async def body():
+        runner = RUNNERS[row](Limits())
+        await runner.run(operator.neg, 3)
+        await runner.close()
+        await runner.close()
+        return await runner.run(operator.neg, 3)
+
+    assert Died("crash", "the runner was closed") == asyncio.run(body())

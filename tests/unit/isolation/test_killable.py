@@ -1,0 +1,319 @@
+"""Jobs that must be killed, and what their deaths leave alone."""
+
+import asyncio
+import ctypes
+import itertools
+import operator
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+
+import pytest
+
+from tidings.isolation.killable import Killable
+from tidings.isolation.limits import Limits
+from tidings.isolation.runner import CLOSED, Died, Done
+
+needs_pidfd = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for processes of others by pidfd_open")
+
+PID = "__import__('os').getpid()"
+
+
+def with_runner(body, *, workers=1, **limits):
+    """Run `body(runner)` on a fresh runner that is closed afterwards."""
+
+    async def opened():
+        runner = Killable(Limits(**limits), workers=workers)
+        try:
+            return await body(runner)
+        finally:
+            await runner.close()
+
+    return asyncio.run(opened())
+
+
+def exists(pid):
+    """Return whether there is a process of that number, a zombie too."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        pytest.param(time.sleep, 60, id="asleep in C"),
+        pytest.param(sum, itertools.repeat(1), id="busy in C, holding the interpreter's lock"),
+        pytest.param(partial(re.match, r"(a+)+$"), "a" * 60 + "b", id="stuck in a regular expression"),
+        pytest.param(exec, "while True: pass", id="busy in Python"),
+    ],
+)
+def test_deadline_kills(function, argument):
+    """A job is dead at most 0.1 s after its deadline, wherever it is stuck, and the next one runs."""
+
+    async def body(runner):
+        tries = []
+        for _ in range(2):  # the machine may be busy with something else once
+            await runner.run(operator.neg, 1)
+            started = time.monotonic()
+            outcome = await runner.run(function, argument, seconds=0.2)
+            tries.append((time.monotonic() - started, outcome))
+        return *min(tries, key=operator.itemgetter(0)), await runner.run(operator.neg, 3)
+
+    took, outcome, after = with_runner(body)
+
+    assert Died("deadline", "the job took longer than 0.2 s and was stopped") == outcome
+    assert 0.2 <= took <= 0.3
+    assert Done(-3) == after
+
+
+def test_start_counts_not_into_the_deadline():
+    """A worker that must first be started does not take time from its job."""
+
+    async def body(runner):
+        return await runner.run(operator.neg, 3)
+
+    assert Done(-3) == with_runner(body, seconds=0.03)
+
+
+def test_waiting_counts_not_into_the_deadline():
+    """A job that waits for another one has its whole time afterwards."""
+
+    async def body(runner):
+        return await asyncio.gather(*(runner.run(time.sleep, 0.1, seconds=0.2) for _ in range(4)))
+
+    assert [Done(None)] * 4 == with_runner(body)
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "reason"),
+    [
+        (ctypes.string_at, 0, "killed by signal 11 (SIGSEGV)"),
+        (exec, "import os; os.abort()", "killed by signal 6 (SIGABRT)"),
+        (os._exit, 3, "it exited with status 3"),
+        (sys.exit, 0, "it exited with status 0"),
+        (signal.raise_signal, 9, "killed by signal 9 (SIGKILL); the system may have run out of memory"),
+    ],
+)
+def test_crash_says_how(function, argument, reason):
+    """A job whose process dies has crashed, the reason says how, and the next one runs."""
+
+    async def body(runner):
+        return await runner.run(function, argument), await runner.run(operator.neg, 3)
+
+    assert (Died("crash", f"the job's process died: {reason}"), Done(-3)) == with_runner(body)
+
+
+def test_closing_the_pipe_is_a_crash():
+    """A job that closes its worker's pipe has crashed, and the next one runs."""
+
+    async def body(runner):
+        outcome = await runner.run(exec, "import os; os.closerange(3, 100); os.kill(os.getpid(), 9)")
+        return outcome.cause, await runner.run(operator.neg, 3)
+
+    assert ("crash", Done(-3)) == with_runner(body)
+
+
+def test_memory_is_bounded():
+    """A job cannot take more than its worker's address space, although the machine has more."""
+
+    async def body(runner):
+        return [await runner.run(len, b""), await runner.run(bytearray, 600 << 20), await runner.run(bytearray, 1)]
+
+    outcomes = with_runner(body, memory_bytes=512 << 20)
+
+    assert [Done(0), Died("memory", "the job wanted more memory than it may have"), Done(bytearray(1))] == outcomes
+
+
+def test_answer_is_bounded():
+    """An answer larger than allowed is not brought back."""
+
+    async def body(runner):
+        return await runner.run(bytes, 2_000)
+
+    outcome = with_runner(body, result_bytes=1_000)
+
+    assert isinstance(outcome, Died)
+    assert "memory" == outcome.cause
+    assert outcome.reason.endswith("more than 1000")
+
+
+def test_what_cannot_be_pickled_is_an_error():
+    """A function, an argument or an answer that cannot cross the pipe is the job's error, and the next one runs."""
+
+    async def body(runner):
+        return [
+            await runner.run(lambda number: number, 1),
+            await runner.run(len, (_ for _ in ())),
+            await runner.run(memoryview, b"x"),
+            await runner.run(operator.neg, 3),
+        ]
+
+    *failed, after = with_runner(body)
+
+    assert ["error", "error", "error"] == [outcome.cause for outcome in failed]
+    assert "the job's answer cannot be brought back: cannot pickle memoryview objects" == failed[2].reason
+    assert Done(-3) == after
+
+
+def test_deaths_leave_others_alone():
+    """While one worker's jobs die in every way, the other's and those that wait come back."""
+
+    async def body(runner):
+        deaths = [(ctypes.string_at, 0), (os._exit, 1), (bytearray, 1 << 60), (int, "x"), (time.sleep, 60)]
+        jobs = [job for death in deaths for job in (death, (operator.neg, 3), (operator.neg, 4))]
+        return await asyncio.gather(*(runner.run(*job, seconds=0.3) for job in jobs))
+
+    outcomes = with_runner(body, workers=2)
+
+    assert [Done(-3), Done(-4)] * 5 == [outcome for place, outcome in enumerate(outcomes) if place % 3]
+    assert ["crash", "crash", "memory", "error", "deadline"] == [outcome.cause for outcome in outcomes[::3]]
+
+
+def test_worker_is_kept_and_recycled():
+    """A worker runs as many jobs as the limits say and is then replaced; an error does not end it."""
+
+    async def body(runner):
+        pids = []
+        for _ in range(3):
+            pids += [
+                (await runner.run(eval, PID)).value,
+                await runner.run(int, "x"),
+                (await runner.run(eval, PID)).value,
+            ]
+        return pids
+
+    first, _, same, second, _, also, third, *_ = with_runner(body, tasks=3)
+
+    assert (first, second) == (same, also)
+    assert 3 == len({first, second, third})
+
+
+@needs_pidfd
+def test_worker_that_died_idle_is_replaced():
+    """A worker that somebody kills between two jobs costs no job."""
+
+    async def body(runner):
+        pid = (await runner.run(eval, PID)).value
+        os.kill(pid, signal.SIGKILL)
+        gone = os.pidfd_open(pid)
+        select.select([gone], [], [], 5)
+        os.close(gone)
+        await asyncio.sleep(0)
+        return pid != (await runner.run(eval, PID)).value
+
+    assert with_runner(body)
+
+
+def test_worker_is_deaf_to_interrupts():
+    """Ctrl-C reaches the whole group of processes; a worker finishes its job nevertheless."""
+
+    async def body(runner):
+        return await runner.run(signal.raise_signal, signal.SIGINT), await runner.run(operator.neg, 3)
+
+    assert (Done(None), Done(-3)) == with_runner(body)
+
+
+def test_cancelling_kills():
+    """A job that nobody waits for any more is killed, and its place is free."""
+
+    async def body(runner):
+        pid = (await runner.run(eval, PID)).value
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(runner.run(time.sleep, 60), 0.05)
+        return pid, await runner.run(operator.neg, 3)
+
+    pid, after = with_runner(body)
+
+    assert Done(-3) == after
+    assert not exists(pid)
+
+
+def test_close_kills_what_runs():
+    """Close ends the jobs that run and that wait, and leaves no process, not even a zombie."""
+
+    async def body():
+        runner = Killable(Limits(), workers=2)
+        outcomes = await asyncio.gather(*(runner.run(eval, PID) for _ in range(2)))
+        pids = [outcome.value for outcome in outcomes if isinstance(outcome, Done)]
+        jobs = [asyncio.create_task(runner.run(time.sleep, 60)) for _ in range(5)]
+        await asyncio.sleep(0)
+        await runner.close()
+        return pids, await asyncio.gather(*jobs)
+
+    pids, outcomes = asyncio.run(body())
+
+    assert [CLOSED] * 5 == outcomes
+    assert [False, False] == [exists(pid) for pid in pids]
+
+
+ORPHANS = """
+import asyncio, os, signal, sys, time
+from tidings.isolation.killable import Killable
+from tidings.isolation.limits import Limits
+
+async def main():
+    runner = Killable(Limits(seconds=0.5), workers=3, preload=("mailbox",))
+    loaded = await runner.run(eval, "'mailbox' in __import__('sys').modules")
+    pids = await asyncio.gather(*(runner.run(eval, "__import__('time').sleep(0.1), __import__('os').getpid()") for _ in range(3)))
+    print(loaded.value, *(pid.value[1] for pid in pids), flush=True)
+    stuck = asyncio.create_task(runner.run(time.sleep, 60))
+    await asyncio.sleep(0.05)
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+@needs_pidfd
+def test_workers_die_with_the_parent():
+    """When the parent is killed its idle workers leave at once and a stuck one at its deadline; preloaded modules are there."""
+    parent = subprocess.Popen([sys.executable, "-c", ORPHANS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    loaded, *pids = parent.stdout.readline().split()
+    watched = [os.pidfd_open(int(pid)) for pid in pids]
+    with parent:
+        parent.stdin.close()
+        parent.wait(5)
+    gone = [select.select([process], [], [], 5)[0] == [process] for process in watched]
+    for process in watched:
+        os.close(process)
+
+    assert "True" == loaded
+    assert [True, True, True] == gone
+
+
+def test_loop_is_not_blocked_by_a_start():
+    """The event loop goes on while a worker is started."""
+
+    async def body(runner):
+        job = asyncio.create_task(runner.run(operator.neg, 3))
+        turns = 0
+        while not job.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        return turns
+
+    assert with_runner(body) > 1
+
+
+def test_closing_while_a_worker_starts():
+    """A runner closed during its first job's start leaves no process and answers that it was closed."""
+
+    async def body():
+        runner = Killable(Limits())
+        job = asyncio.create_task(runner.run(operator.neg, 3))
+        await asyncio.sleep(0)
+        await runner.close()
+        return await job
+
+    assert CLOSED == asyncio.run(body())
