@@ -14,7 +14,8 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── StoreBusyError            somebody else holds it for too long
 │   ├── SingleWriterError         this SQLite allows one writing process only
 │   ├── PollerBusyError           another process polls already
-│   └── StaleEpochError           this process has lost the right to poll and deliver
+│   ├── StaleEpochError           this process has lost the right to poll and deliver
+│   └── UnitError                 what was to be written contradicts what is stored
 ├── BlobError                     a stored body cannot be given back
 ├── BudgetError                   a request that the budget does not allow now
 └── ServiceError                  a running service did not answer
@@ -99,6 +100,10 @@ class PollerBusyError(StoreError):
 
 class StaleEpochError(StoreError):
     """This process has lost the lease to poll and deliver; nothing of it was written."""
+
+
+class UnitError(StoreError):
+    """What was to be written contradicts what is stored; nothing of it was written."""
 
 
 class BlobError(TidingsError):

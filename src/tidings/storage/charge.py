@@ -1,0 +1,114 @@
+"""Charges: a request is paid for before it leaves, durably (contracts.md §1). Budgets are token buckets, one a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tidings.errors import BudgetError, UnitError
+from tidings.model.interval import Instant
+from tidings.model.unit import Charged, Grant
+from tidings.storage import hosts, leases, polls
+from tidings.storage.connection import Connection
+
+MOST_GRANTS = 64
+"""Grants in one charge: what a crash wastes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """A token bucket: `level` tokens at the instant `at`, filled by `rate_per_second` up to `burst`."""
+
+    name: str
+    rate_per_second: float
+    burst: float
+    level: float
+    at: Instant
+
+    def refilled(self, at: Instant) -> BudgetRow:
+        """Return the bucket as it stands at `at`; time that runs back adds nothing."""
+        elapsed = max(0, at - self.at) / 1_000_000
+        return replace(self, level=min(self.burst, self.level + elapsed * self.rate_per_second), at=max(at, self.at))
+
+
+_SELECT = "SELECT name, rate_per_second, burst, level, at FROM budget"
+_SPEND = "UPDATE budget SET level = :level, at = :at WHERE name = :name"
+_SET = (
+    "INSERT INTO budget (name, rate_per_second, burst, level, at) VALUES (:name, :rate_per_second, :burst, :level, :at)"
+    " ON CONFLICT (name) DO UPDATE SET rate_per_second = excluded.rate_per_second, burst = excluded.burst, level = excluded.level,"
+    " at = excluded.at"
+)
+
+
+def charge(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[Charged | None]:
+    """Pay for grants, in their order: an open poll row, tokens of its class and the start of its host for each.
+
+    None stands for a grant that its budget does not allow. Raises `StaleEpochError` (nothing is written) and `UnitError` for more
+    than 64 grants or a class that was never set.
+    """
+    if len(grants) > MOST_GRANTS:
+        raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
+    leases.check_epoch(c, epoch)
+    buckets = {name: _bucket(c, name, at) for name in dict.fromkeys(grant.budget for grant in grants)}
+    charged: list[Charged | None] = []
+    for grant in grants:
+        bucket = buckets[grant.budget]
+        if bucket.level < grant.cost:
+            charged.append(None)
+            continue
+        buckets[grant.budget] = replace(bucket, level=bucket.level - grant.cost)
+        poll_id = polls.begin(c, grant, at=at, epoch=epoch)
+        charged.append(Charged(poll_id=poll_id, grant=grant, at=at, epoch=epoch))
+    paid = [entry.grant for entry in charged if entry is not None]
+    _spend(c, [buckets[name] for name in dict.fromkeys(grant.budget for grant in paid)])
+    hosts.start(c, list(dict.fromkeys(grant.host for grant in paid)), at)
+    return charged
+
+
+def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
+    """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch (contracts.md §6).
+
+    Raises `BudgetError` if the class of the poll has no tokens left now, `StaleEpochError`, `UnitError` if the poll is not open.
+    """
+    leases.check_epoch(c, epoch)
+    name = c.value(
+        "SELECT budget FROM poll WHERE id = :poll_id AND page_id = :page_id AND outcome IS NULL", poll_id=poll_id, page_id=page_id
+    )
+    if name is None:
+        raise UnitError(f"poll {poll_id} is not an open poll of page {page_id}; nothing can be charged to it")
+    bucket = _bucket(c, name, at)
+    if bucket.level < cost:
+        raise BudgetError(f"the budget {name} does not allow another request now; budget.polls_per_day and budget.burst set it")
+    _spend(c, [replace(bucket, level=bucket.level - cost)])
+    c.execute("UPDATE poll SET cost = cost + :cost, requests = requests + 1 WHERE id = :poll_id", cost=float(cost), poll_id=poll_id)
+    hosts.start(c, [host], at)
+
+
+def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float, at: Instant) -> None:
+    """Make or change a class. A new bucket is full; a known one keeps its level, as far as the new burst allows."""
+    row = c.one(f"{_SELECT} WHERE name = :name", name=name)
+    known = None if row is None else BudgetRow(*row).refilled(at)
+    c.execute(
+        _SET,
+        name=name,
+        rate_per_second=float(rate_per_second),
+        burst=float(burst),
+        level=float(burst if known is None else min(known.level, burst)),
+        at=at if known is None else known.at,
+    )
+
+
+def budgets(c: Connection) -> list[BudgetRow]:
+    """Return all classes as they were last written."""
+    return [BudgetRow(*row) for row in c.rows(f"{_SELECT} ORDER BY name")]
+
+
+def _bucket(c: Connection, name: str, at: Instant) -> BudgetRow:
+    row = c.one(f"{_SELECT} WHERE name = :name", name=name)
+    if row is None:
+        raise UnitError(f"there is no budget {name}; it must be set before anything is charged to it")
+    return BudgetRow(*row).refilled(at)
+
+
+def _spend(c: Connection, buckets: Sequence[BudgetRow]) -> None:
+    c.many(_SPEND, [{"name": bucket.name, "level": bucket.level, "at": bucket.at} for bucket in buckets])

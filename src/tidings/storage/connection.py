@@ -1,0 +1,76 @@
+"""The thin wrapper that every query goes through: constant SQL text with `:name` parameters, the same on both databases.
+
+A statement that has optional conditions is joined from constant pieces by `select`; nothing a user wrote is ever part of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+UNLIMITED = 2**62
+"""`LIMIT :limit` of a listing that has none (SQLite takes -1, PostgreSQL does not)."""
+
+
+class Cursor(Protocol):
+    """What is used of a DB-API cursor."""
+
+    @property
+    def rowcount(self) -> int:
+        """Return how many rows the statement wrote."""
+        ...
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+        ...
+
+
+class Connection:
+    """An open connection inside a transaction that `Database.read` or `Database.write` began.
+
+    `dialect` is sqlite or postgresql. `run` and `run_many` are the driver's, taking text and parameters by name.
+    """
+
+    __slots__ = ("_run", "_run_many", "dialect")
+
+    def __init__(
+        self,
+        dialect: str,
+        run: Callable[[str, Mapping[str, Any]], Cursor],
+        run_many: Callable[[str, Sequence[Mapping[str, Any]]], Cursor],
+    ) -> None:
+        self.dialect = dialect
+        self._run = run
+        self._run_many = run_many
+
+    def execute(self, text: str, /, **parameters: Any) -> int:
+        """Run one statement; return how many rows it wrote."""
+        return self._run(text, parameters).rowcount
+
+    def many(self, text: str, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Run a writing statement for each row of parameters; return how many rows it wrote in all."""
+        return self._run_many(text, rows).rowcount if rows else 0
+
+    def rows(self, text: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self._run(text, parameters).fetchall()
+
+    def one(self, text: str, /, **parameters: Any) -> tuple[Any, ...] | None:
+        """Return the first row of a query, or None."""
+        row: tuple[Any, ...] | None = self._run(text, parameters).fetchone()
+        return row
+
+    def value(self, text: str, /, **parameters: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        row = self._run(text, parameters).fetchone()
+        return None if row is None else row[0]
+
+
+def select(base: str, conditions: Iterable[str], tail: str = "") -> str:
+    """Return a query of constant pieces: `base`, the conditions joined by AND, `tail`."""
+    given = " AND ".join(conditions)
+    return f"{base} WHERE {given} {tail}" if given else f"{base} {tail}"

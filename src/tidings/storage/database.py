@@ -1,0 +1,153 @@
+"""Open the database of a data directory and run functions on it, each in one transaction (contracts.md §1, §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from tidings.errors import StoreError, StoreMissingError, StoreNewerError
+from tidings.settings import Settings
+from tidings.storage.connection import Connection
+from tidings.storage.driver import Driver
+from tidings.storage.sqlite import SqliteDriver
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+REVISIONS = ("0001",)
+"""Every schema that this Tidings can read or migrate from, oldest first; the last is the one it works with."""
+
+
+class Database:
+    """One open connection. It is used by one thread at a time.
+
+    `dialect` is sqlite or postgresql; `single_writer` says that this SQLite allows one writing process only.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self.dialect = driver.dialect
+        self.single_writer = driver.single_writer
+
+    @property
+    def where(self) -> str:
+        """Return the path or address for messages, without any password."""
+        return self._driver.where
+
+    def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Return `fn(connection, ...)`, run on one unmoving state of the database."""
+        driver = self._driver
+        try:
+            driver.begin_read()
+            try:
+                return fn(driver.connection, *args, **kw)
+            finally:
+                driver.rollback()
+        except driver.errors as error:
+            raise driver.translate(error) from error
+
+    def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Return `fn(connection, ...)` once all it wrote is durable; if it raises, nothing of it stays.
+
+        Raises `StoreBusyError` after `store.busy_seconds`, `SingleWriterError` where only one process may write.
+        """
+        driver = self._driver
+        try:
+            driver.begin_write()
+            try:
+                result = fn(driver.connection, *args, **kw)
+                driver.commit()
+            except BaseException:
+                driver.rollback()
+                raise
+        except driver.errors as error:
+            raise driver.translate(error) from error
+        return result
+
+    def changed(self) -> bool:
+        """Return whether another connection has committed since last asked (or since opening)."""
+        try:
+            return self._driver.changed()
+        except self._driver.errors as error:
+            raise self._driver.translate(error) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._driver.close()
+
+
+def open_database(settings: Settings, *, create: bool = True) -> Database:
+    """Return the open database of `settings.store.url`, else of the data directory; made or migrated where needed.
+
+    Raises `StoreMissingError` (a used directory without its database, or `create` is off), `StoreDamagedError`,
+    `StoreNewerError`, each with the command that mends it.
+    """
+    driver = _driver(settings, create=create)
+    try:
+        _to_newest(driver, create=create)
+    except driver.errors as error:
+        driver.close()
+        raise driver.translate(error) from error
+    except StoreError:
+        driver.close()
+        raise
+    return Database(driver)
+
+
+def quick_check(database: Database) -> list[str]:
+    """Return what the database product finds wrong with its own pages; empty if all is well (for `doctor`)."""
+    driver = database._driver  # noqa: SLF001
+    try:
+        return driver.quick_check()
+    except driver.errors as error:
+        return [str(driver.translate(error))]
+
+
+def _driver(settings: Settings, *, create: bool) -> Driver:
+    store = settings.store
+    if not store.url:
+        return SqliteDriver(settings.data, busy_seconds=store.busy_seconds, create=create)
+    if not store.url.startswith(("postgresql://", "postgres://")):
+        raise StoreError("store.url must begin with postgresql:// (or be empty: tidings.db in the data directory)")
+    try:
+        from tidings.storage.postgres import PostgresDriver  # noqa: PLC0415 psycopg is an extra
+    except ImportError as error:
+        raise StoreError('store.url names PostgreSQL, which needs the extra: pip install "tidings[postgres]"') from error
+    return PostgresDriver(store.url, busy_seconds=store.busy_seconds)
+
+
+def _to_newest(driver: Driver, *, create: bool) -> None:
+    """Look at the stored revision; make, migrate or refuse."""
+    if _revision(driver) == REVISIONS[-1]:
+        return
+    if not create and _revision(driver) is None:
+        raise StoreMissingError(f"there is no database in {driver.where}; `tidings add` makes one")
+    before = _revision(driver)
+    if before is not None:
+        driver.copy_before(before)
+    from tidings.storage.migrate import migrate  # noqa: PLC0415 costs 0.4 s, see docs/decisions/0012
+
+    driver.begin_write()
+    try:
+        # Another process may have done it while this one waited.
+        if _revision(driver) != REVISIONS[-1]:
+            migrate(driver)
+        driver.commit()
+    except BaseException:
+        driver.rollback()
+        raise
+
+
+def _revision(driver: Driver) -> str | None:
+    """Return the revision of the schema, None of an empty database; refuse one that this Tidings does not know."""
+    if not driver.has_table("alembic_version"):
+        if driver.has_table("instance"):
+            raise StoreError(f"{driver.where} has tables but says no revision; `tidings doctor` says more")
+        return None
+    revision = driver.connection.value("SELECT version_num FROM alembic_version")
+    if revision is not None and revision not in REVISIONS:
+        raise StoreNewerError(
+            f"{driver.where} was written by a newer Tidings (schema {revision}, this one knows {REVISIONS[-1]}); it is left "
+            'untouched. Upgrade with `pip install --upgrade "tidings"`, or put back the copy that was kept before the upgrade'
+        )
+    return str(revision) if revision is not None else None

@@ -1,0 +1,29 @@
+"""The states of estimators and policies, a page each, plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tidings.model.unit import Estimate
+from tidings.storage.connection import Connection
+from tidings.storage.values import from_json, to_json
+
+_PUT = (
+    "INSERT INTO estimate (name, page_id, state, at) VALUES (:name, :page_id, :state, :at)"
+    " ON CONFLICT (name, page_id) DO UPDATE SET state = excluded.state, at = excluded.at"
+)
+
+
+def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
+    """Return the state of every page that estimator `name` knows, by page id."""
+    rows = c.rows("SELECT page_id, state FROM estimate WHERE name = :name ORDER BY page_id", name=name)
+    return {page_id: from_json(state) for page_id, state in rows}
+
+
+def put(c: Connection, estimates: Sequence[Estimate]) -> None:
+    """Write states."""
+    c.many(
+        _PUT,
+        [{"name": e.name, "page_id": e.page_id, "state": to_json(dict(e.state)), "at": e.at} for e in estimates],
+    )

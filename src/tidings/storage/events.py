@@ -1,0 +1,78 @@
+"""Events: everything that happened, numbered without a gap in the order of commits (contracts.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.model.interval import Instant
+from tidings.model.unit import Event
+from tidings.storage.connection import UNLIMITED, Connection, select
+from tidings.storage.values import from_json, to_json
+
+OWNER = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """A numbered event."""
+
+    seq: int
+    type: str
+    at: Instant
+    sentinel_id: int | None
+    page_id: int | None
+    change_id: str | None
+    data: Mapping[str, Any]
+
+
+_SELECT = "SELECT seq, type, at, sentinel_id, page_id, change_id, data FROM event"
+_NUMBER = "UPDATE owner SET last_seq = last_seq + :n WHERE id = :owner_id RETURNING last_seq"
+_INSERT = (
+    "INSERT INTO event (owner_id, seq, type, at, sentinel_id, page_id, change_id, data)"
+    " VALUES (:owner_id, :seq, :type, :at, :sentinel_id, :page_id, :change_id, :data)"
+)
+
+
+def append(c: Connection, events: Sequence[Event], *, owner_id: int = OWNER) -> list[int]:
+    """Write events and return their numbers, consecutive and in the order given."""
+    if not events:
+        return []
+    last: int = c.value(_NUMBER, n=len(events), owner_id=owner_id)
+    numbers = list(range(last - len(events) + 1, last + 1))
+    c.many(_INSERT, [_parameters(event, seq, owner_id) for event, seq in zip(events, numbers, strict=True)])
+    return numbers
+
+
+def _parameters(event: Event, seq: int, owner_id: int) -> dict[str, Any]:
+    return {
+        "owner_id": owner_id,
+        "seq": seq,
+        "type": event.type,
+        "at": event.at,
+        "sentinel_id": event.sentinel_id,
+        "page_id": event.page_id,
+        "change_id": event.change_id,
+        "data": to_json(dict(event.data)) if event.data else "{}",
+    }
+
+
+def listing(
+    c: Connection, *, after: int = 0, types: Collection[str] | None = None, limit: int | None = None
+) -> list[EventRow]:
+    """Return events numbered above `after`, oldest first; `types` keeps those of exactly these types."""
+    if types is not None and not types:
+        return []
+    names = {f"type_{i}": name for i, name in enumerate(types or ())}
+    conditions = ["owner_id = :owner_id", "seq > :after"]
+    if names:
+        conditions.append(f"type IN ({', '.join(':' + name for name in names)})")
+    text = select(_SELECT, conditions, "ORDER BY seq LIMIT :limit")
+    rows = c.rows(text, owner_id=OWNER, after=after, limit=UNLIMITED if limit is None else limit, **names)
+    return [EventRow(*row[:6], data=from_json(row[6])) for row in rows]
+
+
+def last_seq(c: Connection) -> int:
+    """Return the number of the newest event, 0 if there is none."""
+    return int(c.value("SELECT last_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)

@@ -1,0 +1,189 @@
+"""Pages: what identifies them and what polls have taught about them (contracts.md §3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidings.errors import UnknownNameError
+from tidings.model.outcome import Validators
+from tidings.model.page import PageIdentity, PageState
+from tidings.storage.connection import Connection
+from tidings.storage.values import from_bytes, from_json, plain, to_bytes, to_json
+
+_IDENTITY = "page.key, page.url, page.given, page.host, page.method, page.body_sha256, page.render, page.frames, page.headers, page.owner_id"
+_IDENTITY_COLUMNS = 10
+_STATE = (
+    "page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title, page.final_url,"
+    " page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason, page.failures,"
+    " page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak, page.moved_to,"
+    " page.etag, page.last_modified"
+)
+_BY_KEY = f"SELECT {_IDENTITY} FROM page WHERE key = :key"
+_BY_ID = f"SELECT {_IDENTITY} FROM page WHERE id = :id"
+_STATE_BY_ID = f"SELECT {_STATE} FROM page WHERE id = :id"
+_ALL = f"SELECT {_IDENTITY}, {_STATE} FROM page ORDER BY id"
+_POPULATION = (
+    f"SELECT {_IDENTITY}, {_STATE} FROM page"
+    " WHERE EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1) ORDER BY id"
+)
+_ENSURE = (
+    "INSERT INTO page (key, url, given, host, method, body_sha256, render, frames, headers, owner_id)"
+    " VALUES (:key, :url, :given, :host, :method, :body_sha256, :render, :frames, :headers, :owner_id)"
+    " ON CONFLICT (key) DO NOTHING RETURNING id"
+)
+_UPDATE = (
+    "UPDATE page SET last_seq = :last_seq, body_size = :body_size, body_xxh3 = :body_xxh3, text_digest = :text_digest,"
+    " charset = :charset, title = :title, final_url = :final_url, etag = :etag, last_modified = :last_modified,"
+    " polled_at = :polled_at, checked_at = :checked_at, changed_at = :changed_at, text_changed_at = :text_changed_at,"
+    " health = :health, kind = :kind, reason = :reason, failures = :failures, failing_since = :failing_since, retry_at = :retry_at,"
+    " polls = :polls, changes = :changes, unconditional_in = :unconditional_in, honest_streak = :honest_streak, moved_to = :moved_to"
+    " WHERE id = :page_id AND last_seq = :was"
+)
+
+
+def ensure(c: Connection, identity: PageIdentity) -> int:
+    """Return the id of the page, made if it is new. The first `given` stays."""
+    found = c.value(
+        _ENSURE,
+        key=identity.key,
+        url=plain(identity.url),
+        given=plain(identity.given),
+        host=plain(identity.host),
+        method=identity.method,
+        body_sha256=identity.body_sha256,
+        render=identity.render,
+        frames=identity.frames,
+        headers=to_json(identity.headers),
+        owner_id=identity.owner_id,
+    )
+    if found is None:
+        found = c.value("SELECT id FROM page WHERE key = :key", key=identity.key)
+    return int(found)
+
+
+def identity(c: Connection, id: int) -> PageIdentity:  # noqa: A002
+    """Return what identifies page `id`; `UnknownNameError` if there is none."""
+    row = c.one(_BY_ID, id=id)
+    if row is None:
+        raise _unknown(id)
+    return _to_identity(row)
+
+
+def state(c: Connection, id: int) -> PageState:  # noqa: A002
+    """Return what is known of page `id`; `UnknownNameError` if there is none."""
+    row = c.one(_STATE_BY_ID, id=id)
+    if row is None:
+        raise _unknown(id)
+    return _to_state(row)
+
+
+def find_by_key(c: Connection, key: str) -> int | None:
+    """Return the id of the page with that key, or None."""
+    found: int | None = c.value("SELECT id FROM page WHERE key = :key", key=key)
+    return found
+
+
+def population(c: Connection) -> list[tuple[PageIdentity, PageState]]:
+    """Return every page that an active subscription watches, in the order of ids."""
+    return [_to_both(row) for row in c.rows(_POPULATION)]
+
+
+def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
+    """Return every page, in the order of ids."""
+    return [_to_both(row) for row in c.rows(_ALL)]
+
+
+def update(c: Connection, states: list[tuple[PageState, int]]) -> int:
+    """Write states; each pair names the `last_seq` that the row must have before. Return how many rows did."""
+    return c.many(_UPDATE, [_parameters(state, was) for state, was in states])
+
+
+def _parameters(state: PageState, was: int) -> dict[str, Any]:
+    validators = state.validators
+    return {
+        "page_id": state.page_id,
+        "was": was,
+        "last_seq": state.last_seq,
+        "body_size": state.body_size,
+        "body_xxh3": state.body_xxh3,
+        "text_digest": state.text_digest,
+        "charset": plain(state.charset),
+        "title": plain(state.title),
+        "final_url": plain(state.final_url),
+        "etag": to_bytes(validators.etag),
+        "last_modified": to_bytes(validators.last_modified),
+        "polled_at": state.polled_at,
+        "checked_at": state.checked_at,
+        "changed_at": state.changed_at,
+        "text_changed_at": state.text_changed_at,
+        "health": state.health,
+        "kind": state.kind,
+        "reason": plain(state.reason),
+        "failures": state.failures,
+        "failing_since": state.failing_since,
+        "retry_at": state.retry_at,
+        "polls": state.polls,
+        "changes": state.changes,
+        "unconditional_in": state.unconditional_in,
+        "honest_streak": state.honest_streak,
+        "moved_to": plain(state.moved_to),
+    }
+
+
+def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
+    return _to_identity(row[:_IDENTITY_COLUMNS]), _to_state(row[_IDENTITY_COLUMNS:])
+
+
+def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
+    key, url, given, host, method, body_sha256, render, frames, headers, owner_id = row
+    return PageIdentity(
+        key=key,
+        url=url,
+        given=given,
+        host=host,
+        method=method,
+        body_sha256=body_sha256,
+        render=render,
+        frames=frames,
+        headers=() if headers == "[]" else tuple((name, value) for name, value in from_json(headers)),
+        owner_id=owner_id,
+    )
+
+
+def _to_state(row: tuple[Any, ...]) -> PageState:
+    (
+        page_id, last_seq, body_size, body_xxh3, text_digest, charset, title, final_url,
+        polled_at, checked_at, changed_at, text_changed_at, health, kind, reason, failures,
+        failing_since, retry_at, polls, changes, unconditional_in, honest_streak, moved_to,
+        etag, last_modified,
+    ) = row  # fmt: skip
+    return PageState(
+        page_id=page_id,
+        last_seq=last_seq,
+        body_size=body_size,
+        body_xxh3=body_xxh3,
+        text_digest=text_digest,
+        charset=charset,
+        title=title,
+        final_url=final_url,
+        validators=Validators(from_bytes(etag), from_bytes(last_modified)),
+        polled_at=polled_at,
+        checked_at=checked_at,
+        changed_at=changed_at,
+        text_changed_at=text_changed_at,
+        health=health,
+        kind=kind,
+        reason=reason,
+        failures=failures,
+        failing_since=failing_since,
+        retry_at=retry_at,
+        polls=polls,
+        changes=changes,
+        unconditional_in=unconditional_in,
+        honest_streak=honest_streak,
+        moved_to=moved_to,
+    )
+
+
+def _unknown(id: int) -> UnknownNameError:  # noqa: A002
+    return UnknownNameError(f"there is no page {id}; `tidings list` shows what is watched")

@@ -1,0 +1,106 @@
+"""Polls: each is charged before its request leaves and completed once by the unit of its outcome (contracts.md §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.errors import UnitError
+from tidings.model.interval import Instant
+from tidings.model.unit import Grant, PollOutcome, PollRecord
+from tidings.storage.connection import UNLIMITED, Connection, select
+from tidings.storage.values import plain
+
+
+@dataclass(frozen=True, slots=True)
+class PollRow:
+    """A charged poll; `outcome` and `finished_at` are None while it is open. `reason` is why it was granted, `note` how it ended."""
+
+    id: int
+    page_id: int
+    epoch: int
+    charged_at: Instant
+    cost: float
+    reason: str
+    budget: str
+    finished_at: Instant | None
+    outcome: PollOutcome | None
+    text_changed: bool
+    status: int | None
+    kind: str
+    bytes: int
+    requests: int
+    note: str
+
+
+_SELECT = (
+    "SELECT id, page_id, epoch, charged_at, cost, reason, budget, finished_at, outcome, text_changed, status, kind, bytes, requests,"
+    " note FROM poll"
+)
+_INSERT = (
+    "INSERT INTO poll (page_id, epoch, charged_at, cost, reason, budget)"
+    " VALUES (:page_id, :epoch, :at, :cost, :reason, :budget) RETURNING id"
+)
+_FINISH = (
+    "UPDATE poll SET finished_at = :finished_at, outcome = :outcome, text_changed = :text_changed, status = :status, kind = :kind,"
+    " bytes = :bytes, requests = :requests, note = :note WHERE id = :poll_id AND page_id = :page_id AND outcome IS NULL"
+)
+
+
+def listing(c: Connection, *, page_id: int | None = None, limit: int | None = None) -> list[PollRow]:
+    """Return polls, newest first."""
+    given = {} if page_id is None else {"page_id": page_id}
+    text = select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY id DESC LIMIT :limit")
+    return [_to_row(row) for row in c.rows(text, limit=UNLIMITED if limit is None else limit, **given)]
+
+
+def get(c: Connection, id: int) -> PollRow | None:  # noqa: A002
+    """Return poll `id`, or None."""
+    row = c.one(f"{_SELECT} WHERE id = :id", id=id)
+    return None if row is None else _to_row(row)
+
+
+def open_polls(c: Connection) -> list[PollRow]:
+    """Return the polls that were charged and not completed, oldest first."""
+    return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE outcome IS NULL ORDER BY id")]
+
+
+def begin(c: Connection, grant: Grant, *, at: Instant, epoch: int) -> int:
+    """Write the charge of a poll and return its id."""
+    id_: int = c.value(
+        _INSERT,
+        page_id=grant.page_id,
+        epoch=epoch,
+        at=at,
+        cost=float(grant.cost),
+        reason=grant.reason,
+        budget=grant.budget,
+    )
+    return id_
+
+
+def finish(c: Connection, records: Sequence[PollRecord]) -> None:
+    """Complete polls; `UnitError` if one was not charged for its page or is complete already."""
+    rows = [
+        {
+            "poll_id": r.poll_id,
+            "page_id": r.page_id,
+            "finished_at": r.finished_at,
+            "outcome": r.outcome,
+            "text_changed": 1 if r.text_changed else 0,
+            "status": r.status,
+            "kind": r.kind,
+            "bytes": r.bytes,
+            "requests": r.requests,
+            "note": plain(r.reason),
+        }
+        for r in records
+    ]
+    if c.many(_FINISH, rows) != len(rows):
+        ids = ", ".join(str(r.poll_id) for r in records)
+        raise UnitError(f"poll {ids} is not an open poll of its page; nothing of this was written")
+
+
+def _to_row(row: tuple[Any, ...]) -> PollRow:
+    return PollRow(*row[:9], bool(row[9]), *row[10:])

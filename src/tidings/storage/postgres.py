@@ -1,0 +1,149 @@
+"""PostgreSQL through psycopg 3: the same texts, `:name` rewritten once to `%(name)s`.
+
+Writers take one advisory lock for the length of their transaction, so that there is one writer at a time as on SQLite: commit order
+is the order of event numbers, and a check before a write holds until the commit. NOTIFY in the same statement tells other
+connections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tidings.errors import StoreBusyError, StoreDamagedError, StoreError, UnitError
+from tidings.storage.connection import Connection, Cursor
+
+_TOKENS = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|::|:([a-z_][a-z0-9_]*)|%""")
+_LOCK = 0x7469_6469  # "tidi": one key for all of Tidings in one database
+_CHANNEL = "tidings_written"
+_BEGIN_WRITE = f"SELECT pg_advisory_xact_lock({_LOCK}), pg_notify('{_CHANNEL}', '')".encode()
+
+
+@lru_cache(maxsize=1024)
+def rewrite(text: str) -> bytes:
+    """Return a text with `%(name)s` for each `:name`; quoted parts and `::` stay, a `%` is doubled."""
+    return _TOKENS.sub(_token, text).encode()
+
+
+def _token(match: re.Match[str]) -> str:
+    if match[1]:
+        return f"%({match[1]})s"
+    return match[0].replace("%", "%%")
+
+
+class PostgresDriver:
+    """The row for PostgreSQL."""
+
+    dialect = "postgresql"
+    single_writer = False
+
+    def __init__(self, url: str, *, busy_seconds: float) -> None:
+        self._url = url
+        self._busy_seconds = busy_seconds
+        self._raw = self._connect()
+        self.connection = Connection("postgresql", self._run, self._run_many)
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        try:
+            raw = psycopg.connect(self._url, autocommit=True, connect_timeout=10, application_name="tidings")
+            raw.execute(f"SET lock_timeout = {max(1, int(self._busy_seconds * 1000))}".encode())
+            raw.execute(f"LISTEN {_CHANNEL}".encode())
+        except psycopg.Error as error:
+            raise self.translate(error) from error
+        return raw
+
+    def _run(self, text: str, parameters: Mapping[str, Any]) -> Cursor:
+        return self._raw.execute(rewrite(text), parameters)
+
+    def _run_many(self, text: str, rows: Sequence[Mapping[str, Any]]) -> Cursor:
+        cursor = self._raw.cursor()
+        cursor.executemany(rewrite(text), rows)
+        return cursor
+
+    @property
+    def errors(self) -> type[Exception]:
+        """Return the base class of what psycopg raises."""
+        return psycopg.Error
+
+    @property
+    def where(self) -> str:
+        """Return the address without its password."""
+        try:
+            parts = conninfo_to_dict(self._url)
+        except psycopg.Error:
+            return "the database of store.url"
+        parts.pop("password", None)
+        return make_conninfo(**{key: value for key, value in parts.items() if value is not None})
+
+    def begin_read(self) -> None:
+        """Begin a read of one state; a lost connection is made anew first."""
+        self._revive()
+        self._raw.execute(b"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def begin_write(self) -> None:
+        """Begin a write and wait for the writers' lock."""
+        self._revive()
+        self._raw.execute(b"BEGIN")
+        try:
+            self._raw.execute(_BEGIN_WRITE)
+        except psycopg.Error:
+            self.rollback()
+            raise
+
+    def commit(self) -> None:
+        """Commit."""
+        self._raw.execute(b"COMMIT")
+
+    def rollback(self) -> None:
+        """Roll back, if there is still a connection to do so."""
+        if not self._raw.closed and self._raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            self._raw.execute(b"ROLLBACK")
+
+    def changed(self) -> bool:
+        """Return whether another connection has told of a commit."""
+        self._revive()
+        own = self._raw.info.backend_pid
+        return any([notice.pid != own for notice in self._raw.notifies(timeout=0)])
+
+    def has_table(self, name: str) -> bool:
+        """Return whether the table exists."""
+        found = self._raw.execute(b"SELECT to_regclass(%(name)s)", {"name": name}).fetchone()
+        return found is not None and found[0] is not None
+
+    def copy_before(self, revision: str) -> str:  # noqa: ARG002
+        """Keep nothing: a server's copies are its owner's (`pg_dump`); the migration is one transaction."""
+        return ""
+
+    def engine_arguments(self) -> tuple[str, Any, dict[str, Any]]:
+        """Return what makes SQLAlchemy use this very connection."""
+        return "postgresql+psycopg://", self._raw, {"use_native_hstore": False}
+
+    def quick_check(self) -> list[str]:
+        """Return nothing: PostgreSQL watches its own pages."""
+        return []
+
+    def translate(self, error: Exception) -> StoreError:
+        """Return the error of our tree for one of psycopg's."""
+        text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
+            return StoreBusyError(
+                f"{self.where} was held by another process for {self._busy_seconds:g} s; try again, or raise store.busy_seconds"
+            )
+        if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.IndexCorrupted):
+            return StoreDamagedError(f"{self.where} is damaged: {text}. Restore it from the server's own backup")
+        if isinstance(error, psycopg.IntegrityError | psycopg.DataError | psycopg.ProgrammingError):
+            return UnitError(f"what was to be written to {self.where} contradicts what is stored: {text}")
+        return StoreError(f"{self.where} does not answer as it should: {text}; check store.url and that PostgreSQL runs")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._raw.close()
+
+    def _revive(self) -> None:
+        if self._raw.closed or self._raw.broken:
+            self._raw = self._connect()

@@ -1,0 +1,89 @@
+"""Subscriptions: a sentinel on a page, with a cursor of its own (sentinels_and_events.md §4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.errors import UnitError
+from tidings.model.interval import Instant
+from tidings.model.unit import CursorMove
+from tidings.storage.connection import Connection, select
+from tidings.storage.values import from_json
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRow:
+    """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need."""
+
+    id: int
+    sentinel_id: int
+    page_id: int
+    label: str
+    revision: int
+    base: int
+    taken: tuple[int, ...]
+    next_tick: Instant | None
+    ticked_at: Instant | None
+    active: bool
+
+
+_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active FROM subscription"
+_INSERT = (
+    "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active)"
+    " VALUES (:sentinel_id, :page_id, :label, 1, :next_tick, :active) ON CONFLICT (sentinel_id, page_id, label) DO NOTHING"
+)
+_MOVE = (
+    "UPDATE subscription SET revision = :revision, base = :base, taken = :taken, next_tick = :next_tick, ticked_at = :ticked_at"
+    " WHERE id = :subscription_id"
+)
+
+
+def listing(
+    c: Connection, *, active: bool | None = None, sentinel_id: int | None = None, page_id: int | None = None
+) -> list[SubscriptionRow]:
+    """Return subscriptions in the order of ids, narrowed by what is given."""
+    wanted = {"active": None if active is None else int(active), "sentinel_id": sentinel_id, "page_id": page_id}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    rows = c.rows(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY id"), **given)
+    return [_to_row(row) for row in rows]
+
+
+def add(
+    c: Connection, *, sentinel_id: int, page_id: int, label: str, next_tick: Instant | None, active: bool
+) -> None:
+    """Subscribe a sentinel to a page; a second time under the same label is the same subscription."""
+    c.execute(
+        _INSERT, sentinel_id=sentinel_id, page_id=page_id, label=label, next_tick=next_tick, active=int(active)
+    )
+
+
+def activate(c: Connection, sentinel_id: int, *, active: bool) -> None:
+    """Switch all subscriptions of a sentinel on or off; their cursors stay."""
+    c.execute("UPDATE subscription SET active = :active WHERE sentinel_id = :id", active=int(active), id=sentinel_id)
+
+
+def move(c: Connection, moves: Sequence[CursorMove]) -> None:
+    """Write cursors; `UnitError` if a subscription is not there."""
+    rows = [
+        {
+            "subscription_id": m.subscription_id,
+            "revision": m.revision,
+            "base": m.base,
+            "taken": f"[{','.join(map(str, m.taken))}]",
+            "next_tick": m.next_tick,
+            "ticked_at": m.ticked_at,
+        }
+        for m in moves
+    ]
+    if c.many(_MOVE, rows) != len(rows):
+        raise UnitError("a cursor names a subscription that is not there; nothing of this was written")
+
+
+def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
+    id_, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active = row
+    numbers = () if taken == "[]" else tuple(from_json(taken))
+    return SubscriptionRow(
+        id_, sentinel_id, page_id, label, revision, base, numbers, next_tick, ticked_at, bool(active)
+    )
