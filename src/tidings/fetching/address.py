@@ -59,9 +59,10 @@ _BLANK = re.compile(r"[\x00-\x20\x7f-\xa0]|\s")
 _QUOTED_IN_PATH = '"<>^`{}'
 _QUOTED_IN_QUERY = '"<>'
 _DOT = re.compile(r"(?:\.|%2[eE])(?:\.|%2[eE])?")
-_ASCII = "".join(map(chr, range(0x21, 0x7F)))
-_SAFE_IN_PATH = "".join(c for c in _ASCII if c not in _QUOTED_IN_PATH)
-_SAFE_IN_QUERY = "".join(c for c in _ASCII if c not in _QUOTED_IN_QUERY)
+ASCII = "".join(map(chr, range(0x21, 0x7F)))
+"""All printable characters but the blank."""
+_SAFE_IN_PATH = "".join(c for c in ASCII if c not in _QUOTED_IN_PATH)
+_SAFE_IN_QUERY = "".join(c for c in ASCII if c not in _QUOTED_IN_QUERY)
 
 
 class Parts(NamedTuple):

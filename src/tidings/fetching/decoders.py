@@ -42,6 +42,7 @@ class Decoder:
         names = encodings(content_encoding)
         self.encoding = ", ".join(names)
         self.wire_bytes = 0
+        self.decoded_bytes = 0
         self._limit = _Limit(max_bytes, max_ratio)
         self._stages = [(STAGES[name](), _Limit(max_bytes, max_ratio)) for name in reversed(names)]
         self._pieces: list[bytes] = []
@@ -51,16 +52,24 @@ class Decoder:
         self.wire_bytes += len(data)
         if not self._stages:
             self._limit.count(0, len(data))
-            self._pieces.append(data)
+            self._add(data)
             return
         for piece in self._through(0, data):
-            self._pieces.append(piece)
+            self._add(piece)
 
     def finish(self) -> bytes:
         """Return the whole body. Raises `FetchError` of kind `encoding` if a decoder has not reached its end."""
         for stage, _ in self._stages:
             stage.finish()
         return b"".join(self._pieces)
+
+    def cut(self) -> bytes:
+        """Return what was decoded so far, for texts of which the beginning is enough (robots.txt)."""
+        return b"".join(self._pieces)
+
+    def _add(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self.decoded_bytes += len(piece)
 
     def _through(self, at: int, data: bytes) -> Iterator[bytes]:
         if at == len(self._stages):

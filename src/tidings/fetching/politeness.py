@@ -47,9 +47,9 @@ class HostGate:
         self._lanes: dict[str, _Lane] = {}
 
     def restore(self, states: Iterable[HostState]) -> None:
-        """Take over what was known before a restart: last starts and pauses. (`Robots` keeps the robots.txt.)"""
+        """Take over what was known before a restart: last starts and pauses; robots.txt is the matter of `Robots`."""
         for state in states:
-            self._lane(state.name).state = dataclasses.replace(state, robots=None)
+            self._lane(state.name).state = dataclasses.replace(state, robots=None, robots_status="", robots_at=None)
 
     def permit(self, host: str, charge: Charge | None = None) -> HostPermit:
         """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as permit`.

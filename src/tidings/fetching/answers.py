@@ -1,0 +1,136 @@
+"""Reading an answer: what its status means, whether its framing is sound, what it gives to ask again with."""
+
+from __future__ import annotations
+
+import email.utils
+from datetime import UTC
+
+from multidict import CIMultiDictProxy
+
+from tidings.clock import DAY, MINUTE, SECOND, Instant
+from tidings.fetching.failure import FetchError
+from tidings.model.interval import Duration
+from tidings.model.outcome import ErrorKind, Framing, Validators
+
+Headers = CIMultiDictProxy[str]
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+WHOLE = frozenset({200, 203})
+"""Statuses whose body is a version of the page (sentinels_and_events §5.3)."""
+
+SHORTEST_PAUSE: Duration = MINUTE
+LONGEST_PAUSE: Duration = DAY
+
+_BUSY = frozenset({408, 425, 429, 503})
+_DENIED = frozenset({401, 403, 407, 451})
+_MAX_VALIDATOR_LENGTH = 1_024
+
+
+def failure_of(status: int, headers: Headers, *, now: Instant) -> FetchError:
+    """Return what a status that brings no version means (DESIGN §5). `now` is wall time, for Retry-After as a date."""
+    kind, meaning = _meaning(status)
+    pause = retry_after(headers.get("Retry-After"), now=now) if status >= 400 else None
+    return FetchError(kind, f"the server answered {status}: {meaning}", status=status, retry_after=pause)
+
+
+def _meaning(status: int) -> tuple[ErrorKind, str]:
+    if status in _BUSY:
+        return "busy", "it is busy"
+    if status in _DENIED:
+        return "denied", "it does not let us see the page"
+    if status == 404:
+        return "404", "there is no such page"
+    if status == 410:
+        return "410", "the page is gone for good"
+    if 500 <= status < 600:
+        return "5xx", "it has a fault"
+    if status == 304:
+        return "request", "not modified, although nothing was said of an older version"
+    if 300 <= status < 400:
+        return "redirect", "it points elsewhere without saying where"
+    if 200 <= status < 300:
+        return "request", "this is no whole page"
+    return "request", "it does not accept the request"
+
+
+def retry_after(value: str | None, *, now: Instant) -> Duration | None:
+    """Return what Retry-After asks for, clamped to [1 min, 24 h] (contracts.md §11); None for nothing or nonsense."""
+    if not value:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        pause = int(value[:12]) * SECOND
+    else:
+        at = _http_date(value)
+        if at is None:
+            return None
+        pause = at - now
+    return min(max(pause, SHORTEST_PAUSE), LONGEST_PAUSE)
+
+
+def _http_date(value: str) -> Instant | None:
+    try:
+        date = email.utils.parsedate_to_datetime(value)
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=UTC)
+        return round(date.timestamp()) * SECOND
+    except (ValueError, OverflowError):
+        return None
+
+
+def framing_of(headers: Headers, *, encoded: bool) -> Framing:
+    """Return how the body's end is known. Raises `FetchError` of kind `framing` if the headers contradict each other."""
+    lengths = headers.getall("Content-Length", ())
+    transfer = headers.getall("Transfer-Encoding", ())
+    if len(lengths) > 1 or (lengths and transfer):
+        raise FetchError("framing", "the answer gives the length of its body in more than one way")
+    if transfer:
+        if len(transfer) > 1 or transfer[0].strip().lower() != "chunked":
+            raise FetchError("framing", f"the answer has an unknown Transfer-Encoding {transfer[0][:40]!r}")
+        return "chunked"
+    if lengths:
+        return "length"
+    return "encoded" if encoded else "unframed"
+
+
+def content_encoding(headers: Headers) -> str:
+    """Return the value of Content-Encoding, several lines joined."""
+    values = headers.getall("Content-Encoding", ())
+    return ", ".join(values) if values else ""
+
+
+def validators_of(headers: Headers, old: Validators | None = None) -> Validators:
+    """Return ETag and Last-Modified byte for byte, those of `old` where a 304 repeats none."""
+    etag = _validator(headers.get("ETag")) or (old.etag if old else None)
+    modified = _validator(headers.get("Last-Modified")) or (old.last_modified if old else None)
+    return Validators(etag, modified)
+
+
+def _validator(value: str | None) -> str | None:
+    """Return a validator that can be stored and sent back, else None: without it the page is simply fetched whole."""
+    if not value or len(value) > _MAX_VALIDATOR_LENGTH or not (value.isascii() and value.isprintable()):
+        return None
+    return value
+
+
+def plain_headers(headers: Headers) -> dict[str, str]:
+    """Return headers with lower-case names and storable values, lines of one name joined; cookies are left out."""
+    plain: dict[str, str] = {}
+    for name, value in headers.items():
+        key = readable(name).lower()
+        if key == "set-cookie":
+            continue
+        text = readable(value)
+        plain[key] = f"{plain[key]}, {text}" if key in plain else text
+    return plain
+
+
+def readable(text: str) -> str:
+    """Return a header text without half characters: bytes that were no UTF-8 are read as Latin-1."""
+    if text.isascii():
+        return text
+    data = text.encode("utf-8", "surrogateescape")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

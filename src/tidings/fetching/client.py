@@ -1,0 +1,385 @@
+"""The fetcher over plain HTTP: guarded addresses, own redirects, bounded decoders, one deadline (contracts.md §6).
+
+A fetch is a journey of requests: robots.txt where it is not known, the page, its redirects, at most one repetition on a kept
+connection that turned out to be closed. Each passes `permit.hop` first and leaves only what that lets through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from yarl import URL
+
+import tidings
+from tidings.clock import Clock, SystemClock
+from tidings.errors import AddressError, UsageError
+from tidings.fetching import address, answers, redirects
+from tidings.fetching.connector import DIAL, MAX_FIELD_BYTES, MAX_HEADERS, Dial, GuardedConnector
+from tidings.fetching.decoders import Decoder
+from tidings.fetching.failure import FetchError
+from tidings.fetching.faults import WIRE_ERRORS, fault_of
+from tidings.fetching.fetcher import Permit, PostAnswer
+from tidings.fetching.guard import Guard
+from tidings.fetching.redirects import RequestHeaders
+from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
+from tidings.fetching.robots import MAX_ROBOTS_BYTES, Robots
+from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
+from tidings.settings import FetchSettings
+
+ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+
+T = TypeVar("T")
+
+_REPEATABLE = frozenset({"GET", "HEAD"})
+
+
+class _Target(NamedTuple):
+    """A rebuilt URL as the library wants it; `literal` is the IP address in it, if it has one."""
+
+    url: URL
+    host: str
+    name: str
+    literal: str
+
+
+@dataclass(slots=True)
+class _Journey:
+    """One fetch on its way."""
+
+    url: str
+    method: str
+    headers: RequestHeaders
+    validators: Validators
+    validated_url: str
+    permit: Permit
+    seconds_left: float
+    max_redirects: int
+    first: str
+    hops: list[str] = field(default_factory=list)
+    requests: int = 0
+    wire_bytes: int = 0
+    conditional: bool = False
+    repeated: bool = False
+    dial: Dial = field(default_factory=Dial)
+
+
+class Client:
+    """Fetches pages by aiohttp (`fetcher.Fetcher`) and posts to receivers (`fetcher.Poster`). Made inside no event loop."""
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        *,
+        clock: Clock | None = None,
+        on_crawl_delay: Callable[[str, float], None] | None = None,
+        resolver: AbstractResolver | None = None,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock or SystemClock()
+        self._guard = Guard(settings.allow_networks)
+        self._resolver = resolver
+        self._session: aiohttp.ClientSession | None = None
+        self._closed = False
+        self._user_agent = user_agent(settings)
+        self.robots = Robots(
+            agent=product_token(self._user_agent),
+            clock=self._clock,
+            cache_seconds=settings.robots_cache_seconds,
+            on_crawl_delay=on_crawl_delay,
+        )
+
+    async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        """Ask for a page; see `fetcher.Fetcher.fetch`."""
+        journey = _Journey(
+            url=request.url,
+            method=request.method,
+            headers=request.headers,
+            validators=request.validators,
+            validated_url=request.final_url or request.url,
+            permit=permit,
+            seconds_left=self._settings.total_seconds,
+            max_redirects=self._settings.max_redirects,
+            first=request.url,
+        )
+        try:
+            if request.headers:
+                _check_headers(request.headers)
+            obey = request.obey_robots and self._settings.robots
+            while True:
+                outcome = await self._visit(journey, obey_robots=obey)
+                if outcome is not None:
+                    return outcome
+        except FetchError as error:
+            return Failed(
+                kind=error.kind,
+                reason=str(error),
+                status=error.status,
+                retry_after=error.retry_after,
+                final_url=journey.url,
+                hops=tuple(journey.hops),
+                requests=journey.requests,
+                wire_bytes=journey.wire_bytes,
+            )
+
+    async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
+        """POST once, under the guard and one deadline; see `fetcher.Poster.post`."""
+        dial = Dial()
+        name = "the receiver"
+        try:
+            target = _target(address.rebuild(url))
+            name = target.name
+            self._refuse_literal(target)
+            DIAL.set(dial)
+            async with (
+                asyncio.timeout(timeout_seconds),
+                self._open().post(target.url, data=body, headers=dict(headers), allow_redirects=False) as response,
+            ):
+                status = response.status
+                pause = answers.retry_after(response.headers.get("Retry-After"), now=self._clock.wall())
+        except (AddressError, FetchError) as error:
+            return PostAnswer(error=str(error))
+        except TimeoutError:
+            return PostAnswer(error=f"no answer from {name} within {timeout_seconds:g} s")
+        except WIRE_ERRORS as error:
+            return PostAnswer(error=str(fault_of(error, name, dial)))
+        except ValueError as error:
+            return PostAnswer(error=f"the request to {name} cannot be sent: {error}")
+        if 200 <= status < 300:
+            return PostAnswer(status)
+        moved = "; redirects are not followed" if 300 <= status < 400 else ""
+        return PostAnswer(status, pause, f"{name} answered {status}{moved}")
+
+    async def close(self) -> None:
+        """Close all connections."""
+        self._closed = True
+        if self._session is not None:
+            await self._session.close()
+
+    async def _visit(self, journey: _Journey, *, obey_robots: bool) -> Outcome | None:
+        """Make the next request of a journey. Returns None when it goes on elsewhere."""
+        target = _target(journey.url)
+        self._refuse_literal(target)
+        if obey_robots:
+            await self.robots.check(journey.url, functools.partial(self._fetch_robots, journey))
+        conditions = self._conditions(journey)
+        return await self._exchange(journey, target, conditions, self._read_page)
+
+    async def _read_page(self, journey: _Journey, response: aiohttp.ClientResponse) -> Outcome | None:
+        status = response.status
+        if status == 304 and journey.conditional:
+            return Unchanged(
+                final_url=journey.url,
+                hops=tuple(journey.hops),
+                requests=journey.requests,
+                wire_bytes=journey.wire_bytes,
+                validators=answers.validators_of(response.headers, journey.validators),
+            )
+        if status in answers.REDIRECTS:
+            self._go_on(journey, status, response)
+            return None
+        if status not in answers.WHOLE or "Content-Range" in response.headers:
+            raise answers.failure_of(status, response.headers, now=self._clock.wall())
+        return await self._body(journey, response)
+
+    def _conditions(self, journey: _Journey) -> dict[str, str]:
+        conditions: dict[str, str] = {}
+        if journey.url == journey.validated_url and journey.method in _REPEATABLE:
+            if journey.validators.etag:
+                conditions["If-None-Match"] = journey.validators.etag
+            if journey.validators.last_modified:
+                conditions["If-Modified-Since"] = journey.validators.last_modified
+        journey.conditional = bool(conditions)
+        return conditions
+
+    def _go_on(self, journey: _Journey, status: int, response: aiohttp.ClientResponse) -> None:
+        """Turn a journey to where an answer points. Raises `FetchError` of kind `redirect` when it may not go there."""
+        destination = redirects.target(journey.url, response.headers.getall("Location", ()))
+        journey.hops.append(journey.url)
+        if destination in journey.hops and journey.method in _REPEATABLE:
+            raise FetchError("redirect", "the page points back to itself in a circle", status=status)
+        if len(journey.hops) > journey.max_redirects:
+            raise FetchError("redirect", f"the page points on more than {journey.max_redirects} times", status=status)
+        redirects.refuse_downgrade(journey.url, destination, journey.headers)
+        if journey.method not in _REPEATABLE and status in {301, 302, 303}:
+            journey.method = "GET"
+        journey.url = destination
+
+    async def _body(self, journey: _Journey, response: aiohttp.ClientResponse) -> Fetched:
+        encoding = answers.content_encoding(response.headers)
+        decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes, max_ratio=self._settings.max_ratio)
+        framing = answers.framing_of(response.headers, encoded=bool(decoder.encoding))
+        already = journey.wire_bytes
+        async for chunk in response.content.iter_any():
+            journey.wire_bytes += len(chunk)
+            decoder.feed(chunk)
+        return Fetched(
+            body=decoder.finish(),
+            final_url=journey.url,
+            status=response.status,
+            headers=answers.plain_headers(response.headers),
+            content_type=response.headers.get("Content-Type"),
+            hops=tuple(journey.hops),
+            requests=journey.requests,
+            wire_bytes=already + decoder.wire_bytes,
+            framing=framing,
+            encoding=decoder.encoding,
+            validators=answers.validators_of(response.headers),
+        )
+
+    async def _fetch_robots(self, page: _Journey, url: str) -> bytes:
+        """Return the body of a robots.txt, at most 500 KiB of it, asked for on the way of another journey."""
+        journey = _Journey(
+            url=url,
+            method="GET",
+            headers=(),
+            validators=Validators(),
+            validated_url="",
+            permit=page.permit,
+            seconds_left=page.seconds_left,
+            max_redirects=MAX_ROBOTS_REDIRECTS,
+            first=url,
+        )
+        try:
+            while True:
+                target = _target(journey.url)
+                self._refuse_literal(target)
+                body = await self._exchange(journey, target, {}, self._read_robots)
+                if body is not None:
+                    return body
+        finally:
+            page.requests += journey.requests
+            page.wire_bytes += journey.wire_bytes
+            page.seconds_left = journey.seconds_left
+
+    async def _read_robots(self, journey: _Journey, response: aiohttp.ClientResponse) -> bytes | None:
+        if response.status in answers.REDIRECTS:
+            self._go_on(journey, response.status, response)
+            return None
+        if response.status != 200:
+            raise answers.failure_of(response.status, response.headers, now=self._clock.wall())
+        encoding = answers.content_encoding(response.headers)
+        decoder = Decoder(encoding, max_bytes=10 * MAX_ROBOTS_BYTES, max_ratio=self._settings.max_ratio)
+        async for chunk in response.content.iter_any():
+            journey.wire_bytes += len(chunk)
+            decoder.feed(chunk)
+            if decoder.decoded_bytes > MAX_ROBOTS_BYTES:
+                return decoder.cut()
+        return decoder.finish()
+
+    async def _exchange(
+        self,
+        journey: _Journey,
+        target: _Target,
+        conditions: dict[str, str],
+        read: Callable[[_Journey, aiohttp.ClientResponse], Awaitable[T]],
+    ) -> T:
+        """Let one request leave and return what `read` makes of its answer. Whatever goes wrong is a `FetchError`."""
+        loop = asyncio.get_running_loop()
+        headers = redirects.headers_for(journey.url, first=journey.first, headers=journey.headers)
+        sent = [*headers, *conditions.items()]
+        DIAL.set(journey.dial)
+        while True:
+            await journey.permit.hop(target.host)
+            journey.requests += 1
+            journey.dial.dialled = False
+            response = None
+            began = loop.time()
+            try:
+                async with asyncio.timeout(journey.seconds_left):
+                    response = await self._send(journey.method, target.url, sent)
+                    try:
+                        return await read(journey, response)
+                    finally:
+                        response.release()
+            except TimeoutError as error:
+                raise self._late(error, target) from None
+            except WIRE_ERRORS as error:
+                if response is not None or not self._may_repeat(error, journey):
+                    raise fault_of(error, target.name, journey.dial) from None
+                journey.repeated = True
+            finally:
+                journey.seconds_left -= loop.time() - began
+
+    async def _send(self, method: str, url: URL, headers: list[tuple[str, str]]) -> aiohttp.ClientResponse:
+        try:
+            return await self._open().request(method, url, headers=headers, allow_redirects=False)
+        except ValueError as error:  # odd bytes in a header or a host that our own checks let through
+            raise FetchError("request", f"the request cannot be sent: {error}") from None
+
+    def _late(self, error: TimeoutError, target: _Target) -> FetchError:
+        if isinstance(error, aiohttp.ServerTimeoutError):
+            return FetchError("net", f"no connection to {target.name} within {self._settings.connect_seconds:g} s")
+        return FetchError("net", f"no whole answer from {target.name} within {self._settings.total_seconds:g} s")
+
+    @staticmethod
+    def _may_repeat(error: Exception, journey: _Journey) -> bool:
+        """Return whether a kept connection was closed under a request: then it may leave once more (RFC 9112 §9.3.1)."""
+        dropped = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
+        connected = not isinstance(error, aiohttp.ClientConnectorError)
+        return dropped and connected and not journey.dial.dialled and not journey.repeated and journey.method in _REPEATABLE
+
+    def _refuse_literal(self, target: _Target) -> None:
+        if target.literal and (fault := self._guard.fault(target.literal)):
+            reason = f"{target.name} must not be asked: {fault}; fetch.allow_networks can allow it"
+            raise FetchError("address", reason)
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._closed:
+            raise FetchError("net", "the fetcher is closed")
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=GuardedConnector(self._guard, self._resolver),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                trust_env=False,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._settings.connect_seconds),
+                headers={"User-Agent": self._user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPT_ENCODING},
+                max_headers=MAX_HEADERS,
+                max_field_size=MAX_FIELD_BYTES,
+            )
+            # Our own repetition is charged and spaced; the library's would not be.
+            self._session._retry_connection = False  # noqa: SLF001
+        return self._session
+
+
+def user_agent(settings: FetchSettings) -> str:
+    """Return the honest User-Agent: as set, else `Tidings/<version> (+contact)` (trust.md P-8)."""
+    if settings.user_agent:
+        return settings.user_agent
+    contact = f" (+{settings.contact})" if settings.contact else ""
+    return f"Tidings/{tidings.__version__}{contact}"
+
+
+def product_token(agent: str) -> str:
+    """Return the name that rules in robots.txt call us by: the first word of the User-Agent, before any `/`."""
+    words = agent.split("/", 1)[0].split()
+    return words[0] if words else "Tidings"
+
+
+@functools.lru_cache(maxsize=16_384)
+def _target(url: str) -> _Target:
+    """Return the target of a URL. Raises `FetchError` of kind `address` for one that must not be asked."""
+    try:
+        parts = address.parse(url)
+    except AddressError as error:
+        raise FetchError("address", str(error)) from None
+    built = URL(parts.url, encoded=True)
+    bare = parts.host.strip("[]")
+    if built.raw_host != bare or built.port != parts.port:
+        raise FetchError("address", f"programs do not agree on what the host of {parts.origin} is")
+    literal = bare if parts.host[0] == "[" or address.is_ipv4(bare) else ""
+    return _Target(built, address.host_of(parts.url), bare, literal)
+
+
+def _check_headers(headers: RequestHeaders) -> None:
+    try:
+        address.check_headers(headers)
+    except UsageError as error:
+        raise FetchError("request", str(error)) from None

@@ -1,0 +1,66 @@
+"""What went wrong on the wire, in our words: an error of aiohttp becomes a `FetchError` that people can read.
+
+The texts name the host, never path or query, which may hold secrets.
+"""
+
+from __future__ import annotations
+
+import aiohttp
+from aiohttp.http_exceptions import LineTooLong
+
+from tidings.fetching.connector import Dial, HostileAnswerError, RefusedAddressError
+from tidings.fetching.failure import FetchError
+
+WIRE_ERRORS = (aiohttp.ClientError, OSError)
+"""What aiohttp raises for reasons of the world: its own tree and the operating system's."""
+
+
+def fault_of(error: Exception, host: str, dial: Dial) -> FetchError:
+    """Return the failure that an error of the wire means for a request to `host`."""
+    refused = dial.refused or _refusal(error)
+    if refused:
+        return FetchError("address", f"{host} must not be asked: {refused}; fetch.allow_networks can allow it")
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return FetchError("net", f"the name {host} was not found ({_first_line(error.os_error)})")
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return FetchError("net", f"the certificate of {host} is not accepted: {_certificate(error)}")
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return FetchError("net", f"no connection to {host} ({_first_line(error.os_error)})")
+    if isinstance(error, TimeoutError):
+        return FetchError("net", f"no connection to {host} in time")
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return FetchError("net", f"{host} closed the connection without an answer")
+    if isinstance(error, HostileAnswerError):
+        return FetchError("size", f"{host} sent {error}")
+    if isinstance(error, aiohttp.ClientResponseError):
+        return _malformed(error, host)
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return FetchError("framing", f"the body from {host} ended before its end")
+    if isinstance(error, aiohttp.ClientOSError):
+        return FetchError("net", f"the connection to {host} was lost ({_first_line(error)})")
+    return FetchError("net", f"the request to {host} failed ({type(error).__name__})")
+
+
+def _refusal(error: BaseException) -> str:
+    cause = getattr(error, "os_error", None) or error
+    return str(cause) if isinstance(cause, RefusedAddressError) else ""
+
+
+def _certificate(error: aiohttp.ClientConnectorCertificateError) -> str:
+    return str(getattr(error.certificate_error, "verify_message", "") or error.certificate_error)
+
+
+def _malformed(error: aiohttp.ClientResponseError, host: str) -> FetchError:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, LineTooLong) or "Too many headers" in str(cause):
+            return FetchError("size", f"{host} sent headers that are too long or too many")
+        cause = cause.__cause__
+    return FetchError(
+        "framing", f"{host} sent an answer that is not HTTP or contradicts itself ({_first_line(error.message)})"
+    )
+
+
+def _first_line(text: object) -> str:
+    lines = str(text).splitlines()
+    return lines[0].rstrip(": ")[:120] if lines else ""

@@ -1,0 +1,189 @@
+"""robots.txt as RFC 9309 says: per origin, kept for a day, obeyed before each request to a page (trust.md §4, P-1).
+
+2xx: its rules hold. 4xx: there are none. 5xx, 429 or no answer: nothing may be asked, unless an older answer is known (30 days).
+What is known of a host's origins is packed into its `HostState`, so that a restart asks nobody again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from protego import Protego
+
+from tidings import zstd
+from tidings.clock import DAY, HOUR, SECOND, Clock, Instant
+from tidings.fetching import address
+from tidings.fetching.failure import FetchError
+from tidings.model.interval import Duration
+from tidings.model.page import HostState
+
+MAX_ROBOTS_BYTES = 500 * 1024
+MAX_REDIRECTS = 5
+MAX_CRAWL_DELAY_SECONDS = 300.0
+"""Longest Crawl-delay that is honoured (trust.md H-115)."""
+
+_AGAIN: Duration = HOUR
+_KEPT: Duration = 30 * DAY
+_ORIGINS_KEPT = 8
+_OPEN = 1_024
+
+Status = Literal["2xx", "4xx", "5xx"]
+Get = Callable[[str], Awaitable[bytes]]
+"""Fetches a robots.txt and returns its body. Raises `FetchError`: with a status if the server gave one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The last answer for one origin that says something; `tried_at` is the last attempt, `at` the last success."""
+
+    status: Status
+    body: bytes
+    at: Instant
+    tried_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    record: Record
+    rules: Protego | None
+
+
+class Robots:
+    """Knows what origins allow. `agent` is the product token that rules name, `on_crawl_delay(host, seconds)` hears delays."""
+
+    def __init__(
+        self,
+        *,
+        agent: str,
+        clock: Clock,
+        cache_seconds: float,
+        on_crawl_delay: Callable[[str, float], None] | None = None,
+    ) -> None:
+        self._agent = agent
+        self._clock = clock
+        self._cache: Duration = round(cache_seconds * SECOND)
+        self._on_crawl_delay = on_crawl_delay
+        self._packed: dict[str, HostState] = {}
+        self._open: OrderedDict[str, _Open] = OrderedDict()
+
+    async def check(self, url: str, get: Get) -> None:
+        """Return if the rebuilt URL may be asked. Raises `FetchError`: `robots` if not, else why robots.txt was not readable."""
+        origin = address.parse(url).origin
+        host = address.host_of(url)
+        known = self._look_up(origin, host)
+        if known is None or not self._is_usable(known.record):
+            known = await self._ask(origin, host, known, get)
+        if known.record.status == "5xx":
+            raise FetchError("robots", f"robots.txt of {host} cannot be had, so nothing may be asked there for now")
+        if known.rules is not None and not known.rules.can_fetch(url, self._agent):
+            raise FetchError("robots", f"robots.txt of {host} forbids this page to {self._agent}")
+
+    def restore(self, states: Iterable[HostState]) -> None:
+        """Take over what was known before a restart."""
+        for state in states:
+            if state.robots is not None:
+                self._packed[state.name] = HostState(
+                    name=state.name, robots=state.robots, robots_status=state.robots_status, robots_at=state.robots_at
+                )
+
+    def export(self, state: HostState) -> HostState:
+        """Return a host's state with what is known of its robots.txt, for the store."""
+        known = self._packed.get(state.name)
+        if known is None:
+            return state
+        return dataclasses.replace(
+            state, robots=known.robots, robots_status=known.robots_status, robots_at=known.robots_at
+        )
+
+    def _is_usable(self, record: Record) -> bool:
+        now = self._clock.now()
+        fresh = record.status != "5xx" and now - record.at < self._cache
+        return fresh or now - record.tried_at < min(_AGAIN, self._cache)
+
+    async def _ask(self, origin: str, host: str, known: _Open | None, get: Get) -> _Open:
+        status: Status = "2xx"
+        body = b""
+        try:
+            body = await get(f"{origin}/robots.txt")
+        except FetchError as error:
+            answered = error.status is not None
+            if error.kind == "redirect" or (answered and 400 <= (error.status or 0) < 500 and error.status != 429):
+                status = "4xx"
+            elif answered and (error.status or 0) < 400:
+                status = "4xx"  # 204 and the like: an answer without rules
+            else:
+                return self._unreachable(origin, host, known, error)
+        now = self._clock.now()
+        return self._keep(origin, host, Record(status, body, now, now))
+
+    def _unreachable(self, origin: str, host: str, known: _Open | None, error: FetchError) -> _Open:
+        now = self._clock.now()
+        if known is not None and known.record.status != "5xx" and now - known.record.at <= _KEPT:
+            return self._keep(origin, host, dataclasses.replace(known.record, tried_at=now))
+        if error.status is not None:
+            return self._keep(origin, host, Record("5xx", b"", now, now))
+        kind = error.kind if error.kind in {"net", "address"} else "robots"
+        raise FetchError(kind, f"robots.txt could not be read: {error}") from None
+
+    def _look_up(self, origin: str, host: str) -> _Open | None:
+        known = self._open.get(origin)
+        if known is not None:
+            self._open.move_to_end(origin)
+            return known
+        record = self._unpack(host).get(origin)
+        return None if record is None else self._open_up(origin, host, record)
+
+    def _open_up(self, origin: str, host: str, record: Record) -> _Open:
+        rules = parse(record.body) if record.status == "2xx" else None
+        known = self._open[origin] = _Open(record, rules)
+        self._open.move_to_end(origin)
+        if len(self._open) > _OPEN:
+            self._open.popitem(last=False)
+        delay = crawl_delay(rules, self._agent) if rules is not None else None
+        if delay is not None and self._on_crawl_delay is not None:
+            self._on_crawl_delay(host, delay)
+        return known
+
+    def _keep(self, origin: str, host: str, record: Record) -> _Open:
+        records = self._unpack(host)
+        records[origin] = record
+        newest = sorted(records.items(), key=lambda item: item[1].tried_at)[-_ORIGINS_KEPT:]
+        self._packed[host] = HostState(
+            name=host, robots=_pack(dict(newest)), robots_status=record.status, robots_at=record.at
+        )
+        return self._open_up(origin, host, record)
+
+    def _unpack(self, host: str) -> dict[str, Record]:
+        known = self._packed.get(host)
+        return {} if known is None or known.robots is None else _unpack(known.robots)
+
+
+def parse(body: bytes) -> Protego:
+    """Return the rules of a robots.txt: at most 500 KiB, leniently; a byte order mark does not void the first group."""
+    text = body[:MAX_ROBOTS_BYTES]
+    if len(body) > MAX_ROBOTS_BYTES:
+        text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]  # half a rule is none
+    return Protego.parse(text.decode("utf-8", "replace").lstrip("\ufeff").replace("\0", " "))
+
+
+def crawl_delay(rules: Protego, agent: str) -> float | None:
+    """Return the Crawl-delay for an agent in seconds, clamped to [0, 300]; None if none is given."""
+    delay = rules.crawl_delay(agent)
+    return None if delay is None else min(max(delay, 0.0), MAX_CRAWL_DELAY_SECONDS)
+
+
+def _pack(records: dict[str, Record]) -> bytes:
+    rows = {origin: [r.status, r.body.decode("latin-1"), r.at, r.tried_at] for origin, r in records.items()}
+    return zstd.compress(json.dumps(rows, separators=(",", ":")).encode())
+
+
+def _unpack(data: bytes) -> dict[str, Record]:
+    rows: dict[str, list[Any]] = json.loads(zstd.decompress(data))
+    return {
+        origin: Record(status, body.encode("latin-1"), at, tried) for origin, (status, body, at, tried) in rows.items()
+    }
