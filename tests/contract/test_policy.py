@@ -1,0 +1,230 @@
+"""What every policy promises, over all rows of `POLICIES` (contracts.md §5)."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.drivers import DenseScan, DueQueue
+from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population, Signal
+from tidings.scheduling.simulator import Update, World, simulate
+from tidings.scheduling.trace import make_trace
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+PACE = 10 * MINUTE
+START = 1_700_000_000 * SECOND
+DRIVERS = {"dense": DenseScan, "due": DueQueue}
+
+
+@pytest.fixture(params=sorted(POLICIES))
+def policy(request):
+    """One row after the other."""
+    return POLICIES[request.param](PACE)
+
+
+def chance(seed=0):
+    return np.random.default_rng(seed)
+
+
+def pages(count=40, hosts=8, seed=1):
+    rng = chance(seed)
+    return Population(
+        {
+            "id": rng.permutation(np.arange(100, 100 + count)),
+            "host": rng.integers(0, hosts, count),
+            "cost": rng.choice([1.0, 2.0, 5.0], count),
+            "importance": rng.uniform(0, 1, count),
+            "added": START - rng.integers(0, PACE, count),
+            "last_polled": np.where(rng.uniform(size=count) < 0.3, UNPOLLED, START - rng.integers(0, PACE, count)),
+            "not_before": np.where(rng.uniform(size=count) < 0.2, START + 3 * MINUTE, UNPOLLED),
+            "shortest": np.where(rng.uniform(size=count) < 0.2, 15 * MINUTE, 0),
+            "longest": np.where(rng.uniform(size=count) < 0.2, 30 * MINUTE, NEVER),
+        }
+    )
+
+
+def world(population=None, **other):
+    population = pages() if population is None else population
+    rng = chance(2)
+    length = 120 * MINUTE
+    trace = make_trace(
+        {page: START + rng.integers(0, length, rng.integers(0, 12)) for page in range(100, 160)},
+        start=START,
+        end=START + length,
+    )
+    bucket = TokenBucket(rate=0.1, burst=20.0, level=10.0, at=START)
+    return World(
+        **{
+            "population": population,
+            "trace": trace,
+            "bucket": bucket,
+            "tick": 10 * SECOND,
+            "host_gap": 20 * SECOND,
+            **other,
+        }
+    )
+
+
+def told(ledger):
+    return [ledger.polls.at.tolist(), ledger.polls.page.tolist(), ledger.found.tolist(), ledger.delay.tolist()]
+
+
+def arrays(state):
+    """All arrays that a state holds, also those of its population."""
+    own = [getattr(state, f.name) for f in fields(state)]
+    return [*(a for a in own if isinstance(a, np.ndarray)), *state.population.values()]
+
+
+@pytest.mark.parametrize("make_driver", DRIVERS.values(), ids=DRIVERS)
+def test_budget_is_never_exceeded(policy, make_driver):
+    """In no stretch of time is more spent than the bucket held and what flowed in."""
+    setting = world()
+    ledger = simulate(policy, setting, rng=chance(), make_driver=make_driver)
+    bucket = setting.bucket
+    over = [
+        length
+        for length in (0, MINUTE, 10 * MINUTE, 60 * MINUTE)
+        if ledger.spent_within(length) > bucket.burst + bucket.rate * length / SECOND + 1e-6
+    ]
+
+    assert len(ledger.polls.at) > 50
+    assert [] == over
+
+
+@pytest.mark.parametrize("make_driver", DRIVERS.values(), ids=DRIVERS)
+def test_host_limits_are_kept(policy, make_driver):
+    """No host is asked twice within its gap, nor by two connections at once."""
+    setting = world(bucket=TokenBucket(rate=10.0, burst=1_000.0, level=1_000.0, at=START))
+    ledger = simulate(policy, setting, rng=chance(), make_driver=make_driver)
+    host = dict(zip(setting.population.ids.tolist(), setting.population["host"].tolist(), strict=True))
+    asked: dict[int, list[int]] = {}
+    for at, page in zip(ledger.polls.at.tolist(), ledger.polls.page.tolist(), strict=True):
+        asked.setdefault(host[page], []).append(at)
+
+    assert len(asked) == 8
+    assert all(np.diff(times).min() >= setting.host_gap for times in asked.values())
+
+
+def test_run_is_deterministic(policy):
+    """The same pages, trace and generator give the same polls."""
+    first, second = (simulate(policy, world(), rng=chance(7)) for _ in range(2))
+
+    assert told(first) == told(second)
+
+
+UPDATES = (
+    Update(START + 7 * MINUTE + 1, (150, 151, 152), {"host": [1, 2, 3], "cost": [1.0, 2.0, 1.0]}),
+    Update(START + 31 * MINUTE, (103, 150), {"present": False}),
+    Update(START + 31 * MINUTE, (104,), {"not_before": START + 90 * MINUTE}),
+    Update(START + 95 * MINUTE, (105, 106), {"shortest": [40 * MINUTE, 0], "longest": [NEVER, 5 * MINUTE]}),
+)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{}, {"updates": UPDATES}, {"limit": 1}, {"host_connections": 3}, {"tick": 7_777_777}, {"price": 0.5}],
+    ids=["plain", "updates", "limit", "connections", "odd tick", "price"],
+)
+def test_dense_scan_and_due_queue_agree(policy, other):
+    """Asking everybody always and asking whose time has come lead to the same polls."""
+    dense = simulate(policy, world(**other), rng=chance(), make_driver=DenseScan)
+    due = simulate(policy, world(**other), rng=chance(), make_driver=DueQueue)
+
+    assert len(dense.polls.at) > 50
+    assert told(dense) == told(due)
+
+
+def test_inputs_are_not_changed(policy):
+    """Every call returns a new state and leaves the one it was given as it was."""
+    population = pages()
+    state = policy.begin(population, chance())
+    before = [a.copy() for a in arrays(state)]
+    ids = population.ids[:3]
+    observation = Observation.of([START + 1] * 3, [True, False, True])
+    policy.advance(state, MINUTE)
+    policy.on_poll(state, ids, observation)
+    policy.on_update(state, [*ids, 999], {"cost": 3.0})
+    policy.on_update(state, ids, {"present": False})
+    policy.on_signal(state, ids, Signal("api", np.array([START] * 3)))
+    policy.next_due(state, ids, START, 0.0)
+    policy.bid(state, START, 0.0)
+
+    assert all((a == b).all() for a, b in zip(before, arrays(state), strict=True))
+    assert not any(a.flags.writeable for a in arrays(state))
+
+
+def test_empty_population_is_quiet(policy):
+    """Nobody bids where nobody is, and the first page can come in later."""
+    empty = policy.begin(Population({"id": []}), chance())
+    filled = policy.on_update(empty, [5], {})
+
+    assert [] == policy.bid(empty, START, 0.0).tolist()
+    assert [] == policy.next_due(empty, [], START, 0.0).tolist()
+    assert [5] == filled.population.ids.tolist()
+    assert (policy.bid(filled, START, 0.0) > 0).all()
+    assert 0 == len(simulate(policy, world(Population({"id": []})), rng=chance()).polls.at)
+
+
+def test_pages_come_and_go(policy):
+    """A page that came in is polled, one that went is not, and bids follow the order of the population."""
+    ledger = simulate(policy, world(updates=UPDATES), rng=chance())
+    polls = list(zip(ledger.polls.page.tolist(), ledger.polls.at.tolist(), strict=True))
+
+    assert {150, 151, 152} <= {page for page, _ in polls}
+    assert [] == [poll for poll in polls if poll[0] in {103, 150} and poll[1] > START + 31 * MINUTE + 10 * SECOND]
+    assert [] == [at for page, at in polls if page == 104 and START + 32 * MINUTE < at < START + 90 * MINUTE]
+
+
+def test_new_page_is_due_at_once(policy):
+    """A page that nobody ever looked at bids above nothing and before every page that was looked at."""
+    population = Population({"id": [1, 2], "last_polled": [START - 100 * PACE, UNPOLLED], "added": [0, START]})
+    state = policy.begin(population, chance())
+    bids = policy.bid(state, START, 0.0)
+
+    assert bids[1] > bids[0]
+    assert [START] == policy.next_due(state, [2], START, 0.0).tolist()
+
+
+def test_bid_agrees_with_next_due(policy):
+    """Before the instant that `next_due` names a page does not bid, from then on it does."""
+    state = policy.begin(pages(), chance())
+    due = policy.next_due(state, state.population.ids, START, 0.0)
+    coming = np.flatnonzero((due > START) & (due < NEVER))
+    rows = np.arange(state.population.size)
+
+    assert len(coming) > 5
+    for row in coming:
+        assert policy.bid(state, int(due[row]) - 1, 0.0, rows=rows[row : row + 1]) <= 0
+        assert policy.bid(state, int(due[row]), 0.0, rows=rows[row : row + 1]) > 0
+    assert (due >= START).all()
+    assert (policy.bid(state, START, 0.0)[due == START] > 0).all()
+
+
+def test_bids_of_some_are_those_of_all(policy):
+    """`rows` picks from the same bids, in the order asked for."""
+    state = policy.begin(pages(), chance())
+    rows = np.array([7, 0, 33])
+
+    assert policy.bid(state, START, 0.0)[rows].tolist() == policy.bid(state, START, 0.0, rows=rows).tolist()
+
+
+def test_poll_of_a_page_that_left_is_passed_over(policy):
+    """An answer that comes after its page was taken out changes nothing."""
+    state = policy.begin(Population({"id": [1, 2]}), chance())
+    left = policy.on_update(state, [1], {"present": False})
+    after = policy.on_poll(left, [1, 2], Observation.of([START, START], [True, False]))
+
+    assert [2] == after.population.ids.tolist()
+    assert [START] == after.population["last_polled"].tolist()
+
+
+def test_advance_adds_up(policy):
+    """Two short waits are one long wait."""
+    state = policy.begin(pages(), chance())
+    once = policy.advance(state, 10 * MINUTE)
+    twice = policy.advance(policy.advance(state, 3 * MINUTE), 7 * MINUTE)
+
+    assert np.allclose(policy.bid(once, START + 10 * MINUTE, 0.0), policy.bid(twice, START + 10 * MINUTE, 0.0))

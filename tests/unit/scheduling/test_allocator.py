@@ -1,0 +1,163 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidings.scheduling.allocator import choose
+
+
+def chosen(bids, *, cost=None, host=None, tokens=100.0, **other):
+    count = len(bids)
+    return choose(
+        np.array(bids, dtype=float),
+        np.ones(count) if cost is None else np.array(cost, dtype=float),
+        np.arange(count) if host is None else np.array(host),
+        tokens,
+        **other,
+    ).tolist()
+
+
+def mask(*values):
+    return np.array(values, dtype=bool)
+
+
+def test_best_bids_win():
+    """The highest bids are polled, best first, as many as there are tokens."""
+    assert [3, 1] == chosen([1.0, 3.0, 2.0, 4.0], tokens=2)
+
+
+def test_ties_go_to_the_lower_index():
+    """Pages of equal worth are polled in the order in which they were added."""
+    assert [1, 2] == chosen([0.5, 0.9, 0.9, 0.9], tokens=2)
+
+
+@pytest.mark.parametrize("bid", [0.0, -1.0, float("nan")])
+def test_who_does_not_bid_is_left_alone(bid):
+    """A budget is never spent on pages that are not worth it."""
+    assert [] == chosen([bid])
+
+
+def test_one_page_a_host():
+    """Of each host the best page goes, the lower index where two are equal."""
+    assert [1, 2] == chosen([1.0, 3.0, 2.0, 2.0], host=[7, 7, 9, 9])
+
+
+def test_hosts_may_have_more_connections():
+    """With two connections the second best of a host goes as well."""
+    assert [0, 2, 1] == chosen([4.0, 2.0, 3.0, 1.0], host=[7, 7, 7, 7], host_connections=3)
+
+
+@pytest.mark.parametrize("ready", [{1: False}, np.array([True, False, True])], ids=["mapping", "array"])
+def test_host_that_is_not_ready_waits(ready):
+    """A host within its gap or pause is not asked, and its page takes no budget from others."""
+    assert [2, 0] == chosen([1.0, 5.0, 3.0], host=[0, 1, 2], tokens=2, host_ready=ready)
+
+
+def test_page_in_flight_is_not_chosen_again_and_takes_a_connection():
+    """Neither the page itself nor, with one connection, another of its host is started."""
+    flying = mask(True, False, False)
+
+    assert [2] == chosen([9.0, 8.0, 1.0], host=[4, 4, 5], in_flight=flying)
+    assert [1, 2] == chosen([9.0, 8.0, 1.0], host=[4, 4, 5], in_flight=flying, host_connections=2)
+
+
+def test_closed_page_waits():
+    """Outside its hours a page is not polled."""
+    assert [1] == chosen([9.0, 1.0], open_now=mask(False, True))
+
+
+def test_limit_bounds_the_number():
+    """No more than `limit` are started, however much budget there is."""
+    assert [2, 1] == chosen([1.0, 2.0, 3.0], limit=2)
+    assert [] == chosen([1.0], limit=0)
+
+
+def test_dear_page_is_passed_over_when_nothing_is_saved_up():
+    """What is left of the budget goes to those that fit."""
+    assert [1, 2] == chosen([5.0, 4.0, 3.0], cost=[100, 1, 1], tokens=2)
+
+
+def test_dear_page_is_saved_up_for():
+    """Cheap pages cannot starve a dear one that bids more: with `burst` it holds them back until it fits."""
+    assert [] == chosen([5.0, 4.0, 3.0], cost=[10, 1, 1], tokens=2, burst=20)
+    assert [0] == chosen([5.0, 4.0, 3.0], cost=[10, 1, 1], tokens=10, burst=20)
+    assert [1, 2] == chosen([5.0, 4.0, 3.0], cost=[30, 1, 1], tokens=2, burst=20)
+
+
+def test_one_dear_page_beats_cheap_ones_of_less_worth():
+    """Greedy order alone would take the page of best rate and waste the budget."""
+    assert [1] == chosen([1.1, 1.0], cost=[1, 10], tokens=10)
+
+
+def test_no_tokens_no_polls():
+    """An empty bucket grants nothing."""
+    assert [] == chosen([1.0], tokens=0.0)
+
+
+def test_inputs_are_not_changed():
+    """The arrays of the caller stay as they were."""
+    bids, flying = np.array([1.0, 2.0]), mask(True, False)
+    choose(bids, np.ones(2), np.arange(2), 2.0, in_flight=flying, open_now=flying)
+
+    assert [1.0, 2.0] == bids.tolist()
+    assert [True, False] == flying.tolist()
+
+
+def test_far_host_numbers_cost_no_memory():
+    """Host numbers are names: a large one makes no large array."""
+    assert [0, 2] == chosen([3.0, 2.0, 1.0], host=[2**60, 2**60, 5])
+
+
+PAGES = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(1, 4), st.integers(0, 3), st.booleans()), min_size=0, max_size=8
+)
+
+
+def worth(rows, bids, cost):
+    return sum(bids[row] * cost[row] for row in rows)
+
+
+def best(pages, tokens, connections, limit):
+    """The best feasible worth, by trying every set."""
+    bids, cost, host, flying = zip(*pages, strict=True) if pages else ((), (), (), ())
+    free = [row for row in range(len(pages)) if bids[row] > 0 and not flying[row]]
+    top = 0
+    for size in range(min(len(free), limit) + 1):
+        for rows in itertools.combinations(free, size):
+            busy = [host[row] for row in rows] + [host[row] for row in range(len(pages)) if flying[row]]
+            if sum(cost[row] for row in rows) <= tokens and all(busy.count(host[row]) <= connections for row in rows):
+                top = max(top, worth(rows, bids, cost))
+    return top
+
+
+@settings(max_examples=300, deadline=None)
+@given(PAGES, st.integers(0, 6), st.integers(1, 3), st.integers(0, 5))
+def test_equal_costs_get_the_best_set(pages, tokens, connections, limit):
+    """Where costs are equal no feasible set is worth more, hosts, pages in flight and limit included."""
+    pages = [(bid, 1, host, flying) for bid, _, host, flying in pages]
+    bids, cost, host, flying = zip(*pages, strict=True) if pages else ((), (), (), ())
+    rows = chosen(
+        bids,
+        cost=cost,
+        host=np.array(host, dtype=int),
+        tokens=tokens,
+        in_flight=np.array(flying, dtype=bool),
+        host_connections=connections,
+        limit=limit,
+    )
+
+    assert best(pages, tokens, connections, limit) == worth(rows, bids, cost)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PAGES, st.integers(0, 12))
+def test_other_costs_get_half_of_the_best_set(pages, tokens):
+    """With hosts apart the choice is feasible and worth at least half of the best (scheduling §1.4)."""
+    pages = [(bid, cost, row, False) for row, (bid, cost, _, _) in enumerate(pages)]
+    bids, cost, host, _ = zip(*pages, strict=True) if pages else ((), (), (), ())
+    rows = chosen(bids, cost=cost, host=np.array(host, dtype=int), tokens=tokens)
+
+    assert sum(cost[row] for row in rows) <= tokens
+    assert best(pages, tokens, 1, 8) <= 2 * worth(rows, bids, cost)

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+
+from tidings.scheduling.population import NEVER, UNPOLLED, Population
+
+
+def three():
+    return Population({"id": [30, 10, 20], "cost": [1, 2, 3]})
+
+
+def test_columns_left_out_have_their_defaults():
+    """A page that only has an id is new, may be asked now and has a host of its own."""
+    population = Population({"id": [7]})
+    found = {name: population[name].tolist() for name in population}
+
+    assert {
+        "id": [7],
+        "host": [7],
+        "cost": [1.0],
+        "importance": [0.5],
+        "added": [0],
+        "last_polled": [UNPOLLED],
+        "not_before": [UNPOLLED],
+        "shortest": [0],
+        "longest": [NEVER],
+    } == found
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"cost": [1.0]}, 'needs the column "id"'),
+        ({"id": [[1, 2]]}, "one dimension"),
+        ({"id": [1, 2], "cost": [1.0]}, 'column "cost" must have one value for each of the 2 pages'),
+        ({"id": [1, 2], "rate": [0.5]}, 'column "rate" must have one value for each of the 2 pages'),
+        ({"id": [3, 1, 3]}, "page 3 is there twice"),
+        ({"id": [3, 3]}, "page 3 is there twice"),
+        ({"id": [1, 2], "cost": [1.0, 0.0]}, "page 2 must have a finite cost"),
+        ({"id": [1, 2], "cost": [float("nan"), 1.0]}, "page 1 must have a finite cost"),
+        ({"id": [1], "cost": [float("inf")]}, "page 1 must have a finite cost"),
+        ({"id": [1], "importance": [-0.1]}, "finite importance"),
+        ({"id": [1], "importance": [float("nan")]}, "finite importance"),
+        ({"id": [1], "host": [-1]}, "host number"),
+        ({"id": [1], "shortest": [-1]}, "shortest interval"),
+        ({"id": [1], "shortest": [9], "longest": [8]}, "longest interval"),
+        ({"id": [1], "longest": [0]}, "longest interval"),
+    ],
+)
+def test_bad_column_is_refused(columns, words):
+    """A population that makes no sense is refused, and the column or page at fault is named."""
+    with pytest.raises(ValueError, match=words):
+        Population(columns)
+
+
+def test_given_arrays_are_copied():
+    """Whoever made the arrays can go on writing to them; the population stays."""
+    cost = np.array([1.0, 2.0])
+    population = Population({"id": [1, 2], "cost": cost})
+    cost[0] = 99.0
+
+    assert [1.0, 2.0] == population["cost"].tolist()
+
+
+def test_arrays_cannot_be_written():
+    """What one state holds no caller can change."""
+    with pytest.raises(ValueError, match="read-only"):
+        three()["cost"][0] = 5.0
+
+
+def test_rows_finds_pages_in_any_order():
+    """A page is found by its id wherever it stands."""
+    assert [1, 0, 2] == three().rows([10, 30, 20]).tolist()
+
+
+def test_rows_names_a_page_that_is_not_here():
+    """The first unknown page is named."""
+    with pytest.raises(KeyError, match="no page 15"):
+        three().rows([10, 15])
+
+
+def test_present_passes_over_pages_that_are_not_here():
+    """Places come for known pages only, with a mask that says which."""
+    rows, here = three().present([99, 20, 5, 30])
+
+    assert [2, 0] == rows.tolist()
+    assert [False, True, False, True] == here.tolist()
+    assert [False, True] == three().has([11, 10]).tolist()
+
+
+def test_set_changes_only_what_it_names():
+    """Other pages keep their values, other columns are not even copied."""
+    before = three()
+    after = before.set([1], {"cost": [9.0]})
+
+    assert [1.0, 9.0, 3.0] == after["cost"].tolist()
+    assert [1.0, 2.0, 3.0] == before["cost"].tolist()
+    assert after["host"] is before["host"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"id": [4]}, "id cannot be changed"),
+        ({"speed": [4]}, 'no column "speed"'),
+        ({"cost": [0]}, "page 10 must have"),
+    ],
+)
+def test_set_refuses_what_makes_no_sense(columns, words):
+    """Values are checked on every way in."""
+    with pytest.raises(ValueError, match=words):
+        three().set([1], columns)
+
+
+def test_update_changes_adds_and_removes():
+    """One update may do all three; those that stay keep their order, the new ones come last with defaults."""
+    after = three().update([10, 5, 30, 77], {"cost": [8, 6, 1, 1], "present": [True, True, False, False]})
+
+    assert [10, 20, 5] == after.ids.tolist()
+    assert [8.0, 3.0, 6.0] == after["cost"].tolist()
+    assert [10, 20, 5] == after["host"].tolist()
+    assert [0, 2] == after.rows([10, 5]).tolist()
+
+
+def test_update_spreads_a_single_value():
+    """One value stands for all the pages named."""
+    assert [7.0, 7.0, 3.0] == three().update([10, 30], {"cost": 7}).set([], {})["cost"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("ids", "columns", "words"),
+    [
+        ([10, 10], {"cost": [1, 2]}, "named twice"),
+        ([10, 20], {"cost": [1, 2, 3]}, "one value for each of the 2"),
+        ([40], {"speed": [1]}, "no column 'speed'"),
+        ([10], {"speed": [1]}, 'no column "speed"'),
+    ],
+)
+def test_update_refuses_what_makes_no_sense(ids, columns, words):
+    """A page named twice, a column of the wrong length or an unknown one is an error, not a guess."""
+    with pytest.raises(ValueError, match=words):
+        three().update(ids, columns)
+
+
+def test_update_needs_a_policy_s_own_columns_for_new_pages():
+    """A column without default must be given for each page that comes in."""
+    population = Population({"id": [1], "rate": [0.5]})
+    with pytest.raises(ValueError, match='"rate" has no default'):
+        population.update([2], {})
+
+    assert [0.5, 0.25] == population.update([2], {"rate": [0.25]})["rate"].tolist()
