@@ -5,6 +5,7 @@ Bodies stay below 20 kB where they can (trust §1): long texts are cut and say b
 
 from __future__ import annotations
 
+import bisect
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ MOST_BYTES: Final = 20_000
 LISTS: Final = ("inserted", "deleted", "updated", "moved", "counts")
 STEPS: Final = ((4_000, 200), (1_000, 50), (300, 20), (120, 5), (60, 1), (60, 0))
 """Tried in turn until the body is small enough: characters left of a text, entries left of a list."""
-LINE_CHARACTERS: Final = 300
+SUMMARY_CHARACTERS: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -47,13 +48,12 @@ def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant, most_
 
 
 def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes: int) -> bytes:
-    kept, body = len(records), b""
-    while kept:
-        body = _body(records[:kept], sentinel, at=at, more=len(records) - kept)
-        if len(body) <= most_bytes:
-            return body
-        kept //= 2
-    return body
+    """Return the body with as many of the first records as fit, at least one."""
+
+    def body(kept: int) -> bytes:
+        return _body(records[:kept], sentinel, at=at, more=len(records) - kept)
+
+    return body(max(1, bisect.bisect_right(range(1, len(records) + 1), most_bytes, key=lambda kept: len(body(kept)))))
 
 
 def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
@@ -103,13 +103,13 @@ def console_body(records: Sequence[Record]) -> bytes:
 
 def _line(record: Record) -> str:
     second = str(record.get("detected_at") or "").partition(".")[0].removesuffix("Z")
-    told = f"{second}Z  {record['sentinel']}  {_summary(record)}  {record['url']}"
-    return _tame(_cut_text(" ".join(told.split()), LINE_CHARACTERS))
+    parts = (f"{second}Z" if second else "-", record["sentinel"], _summary(record), record["url"])
+    return _tame("  ".join(" ".join(str(part).split()) for part in parts))
 
 
 def _summary(record: Record) -> str:
     if record.get("summary"):
-        return str(_cut_text(str(record["summary"]), LINE_CHARACTERS // 2))
+        return str(_cut_text(str(record["summary"]), SUMMARY_CHARACTERS))
     counts = [f"{len(record[name])} {name}" for name in LISTS[:4] if record.get(name)]
     return ", ".join(counts) or str(record.get("kind", "changed"))
 

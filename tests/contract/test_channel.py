@@ -1,0 +1,238 @@
+"""What every kind of channel promises, over all rows of `CHANNELS`, against a real receiver on loopback."""
+
+import asyncio
+import io
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from tidings.notification.channel import Message, Refused, Sent
+from tidings.notification.channels import CHANNELS, Means, build_senders
+
+SECOND = 1_000_000
+KEYS = (b"k" * 32,)
+HTTP = ("url", "webhook")
+
+
+@dataclass(frozen=True)
+class PlainAnswer:
+    status: int | None = None
+    retry_after: int | None = None
+    error: str = ""
+
+
+class PlainPoster:
+    """A client of a few lines, so that this suite needs no other room: no redirects, one deadline."""
+
+    async def post(self, url, *, headers, body, timeout_seconds):
+        """Post over a new connection."""
+        host, _, path = url.removeprefix("http://").partition("/")
+        name, _, port = host.partition(":")
+        lines = [f"POST /{path} HTTP/1.1", f"host: {host}", f"content-length: {len(body)}", "connection: close"]
+        lines += [f"{key}: {value}" for key, value in headers.items()]
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                reader, writer = await asyncio.open_connection(name, int(port))
+                try:
+                    writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+                    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                finally:
+                    writer.close()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            return PlainAnswer(error=f"no answer: {type(error).__name__}")
+        given = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
+        wait = int(given["retry-after"]) * SECOND if "retry-after" in given else None
+        return PlainAnswer(status=int(head.split()[1]), retry_after=wait)
+
+
+@dataclass
+class Receiver:
+    """Answers each POST with the next of `answers` (the last one for ever); None: takes it and never answers."""
+
+    answers: list
+    asked: list = field(default_factory=list)
+    port: int = 0
+
+    def address(self, path="hook"):
+        return f"http://127.0.0.1:{self.port}/{path}"
+
+    async def serve(self, reader, writer):
+        """Read one request, remember it, answer."""
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            first, *rest = head.strip().split("\r\n")
+            headers = dict(line.split(": ", 1) for line in rest)
+            body = await reader.readexactly(int(headers["content-length"]))
+            self.asked.append((first.split()[1], headers, body))
+            answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+            if answer is None:
+                await reader.read()  # until the sender gives up
+                return
+            status, extra = answer
+            writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: 0\r\n{extra}\r\n".encode())
+            await writer.drain()
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def receiving(*answers):
+    receiver = Receiver(list(answers))
+    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0)
+    receiver.port = server.sockets[0].getsockname()[1]
+    try:
+        yield receiver
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+def message(address="", **other):
+    return Message(
+        **{
+            "id": "dlv_1",
+            "address": address,
+            "subject": "rates changed",
+            "content_type": "application/json",
+            "body": b'{"a": "\xc3\xa9"}',
+            "attempt": 1,
+            "sent_at": 1_700_000_000 * SECOND,
+            "sequence": 42,
+            **other,
+        }
+    )
+
+
+def senders(stream=None, timeout_seconds=5.0):
+    return build_senders(
+        Means(poster=PlainPoster(), keys=KEYS, stream=stream or io.StringIO(), timeout_seconds=timeout_seconds)
+    )
+
+
+async def exchange(kind, *answers, timeout_seconds=5.0):
+    """Send once to a receiver with these answers; return what the sender says and what the receiver saw."""
+    async with receiving(*answers) as receiver:
+        answer = await senders(timeout_seconds=timeout_seconds)[kind].send(message(receiver.address()))
+    return answer, receiver.asked
+
+
+def test_suite_knows_every_kind():
+    """A kind that is added must be looked at here."""
+    assert {"console", *HTTP} == set(CHANNELS)
+
+
+@pytest.mark.parametrize("kind", sorted(CHANNELS))
+def test_message_arrives_whole(kind):
+    """Every kind carries the body unchanged and says that it was sent."""
+    stream = io.StringIO()
+
+    async def tell():
+        async with receiving((204, "")) as receiver:
+            answer = await senders(stream)[kind].send(message(receiver.address()))
+        return answer, receiver.asked
+
+    answer, asked = asyncio.run(tell())
+    arrived = [body for _, _, body in asked] if kind in HTTP else [stream.getvalue().rstrip("\n").encode()]
+
+    assert isinstance(answer, Sent)
+    assert [message().body] == arrived
+
+
+@pytest.mark.parametrize("kind", sorted(CHANNELS))
+def test_failure_is_a_value(kind):
+    """Where nobody listens the sender refuses with a reason and wants another attempt; nothing is raised."""
+    closed = io.StringIO()
+    closed.close()
+    answer = asyncio.run(senders(closed)[kind].send(message("http://127.0.0.1:9/hook")))
+
+    assert isinstance(answer, Refused)
+    assert answer.retry
+    assert not answer.disable
+    assert answer.reason
+
+
+@pytest.mark.parametrize("kind", HTTP)
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+def test_2xx_is_delivered(kind, status):
+    """Any 2xx is a yes, with its status."""
+    answer, _ = asyncio.run(exchange(kind, (status, "")))
+
+    assert Sent(status) == answer
+
+
+@pytest.mark.parametrize("kind", HTTP)
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect_is_a_failure_and_not_followed(kind, status):
+    """H-121: a receiver cannot send a delivery on to an address of this machine."""
+
+    async def tell():
+        async with receiving((200, "")) as inner, receiving((status, f"location: {inner.address()}\r\n")) as outer:
+            answer = await senders()[kind].send(message(outer.address()))
+        return answer, outer.asked, inner.asked
+
+    answer, outer, inner = asyncio.run(tell())
+
+    assert isinstance(answer, Refused)
+    assert answer.retry
+    assert str(status) in answer.reason
+    assert (1, 0) == (len(outer), len(inner))
+
+
+@pytest.mark.parametrize("kind", HTTP)
+def test_receiver_that_never_answers_is_given_up(kind):
+    """H-122: the deadline is the setting's, the attempt counts as failed and is made again."""
+    answer, asked = asyncio.run(exchange(kind, None, timeout_seconds=0.1))
+
+    assert isinstance(answer, Refused)
+    assert answer.retry
+    assert 1 == len(asked)
+
+
+@pytest.mark.parametrize("kind", HTTP)
+def test_gone_disables_at_once(kind):
+    """F-29: 410 means never again."""
+    answer, _ = asyncio.run(exchange(kind, (410, "")))
+
+    assert isinstance(answer, Refused)
+    assert (False, True) == (answer.retry, answer.disable)
+
+
+@pytest.mark.parametrize("kind", HTTP)
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_is_heard(kind, status):
+    """F-29: what the receiver asks for reaches whoever plans the next attempt."""
+    answer, _ = asyncio.run(exchange(kind, (status, "retry-after: 120\r\n")))
+
+    assert isinstance(answer, Refused)
+    assert 120 * SECOND == answer.retry_after
+
+
+@pytest.mark.parametrize("kind", HTTP)
+@pytest.mark.parametrize("status", [400, 401, 404, 418, 499, 500, 502, 600])
+def test_other_answers_are_tried_again(kind, status):
+    """A receiver that is set up wrongly today may be right tomorrow."""
+    answer, _ = asyncio.run(exchange(kind, (status, "")))
+
+    assert isinstance(answer, Refused)
+    assert answer.retry
+    assert str(status) in answer.reason
+
+
+@pytest.mark.parametrize("kind", HTTP)
+def test_retry_keeps_its_id(kind):
+    """A receiver that took the first attempt without saying so drops the second by its id; the signature is of the new second."""
+
+    async def tell():
+        async with receiving((500, ""), (200, "")) as receiver:
+            sender = senders()[kind]
+            await sender.send(message(receiver.address()))
+            await sender.send(message(receiver.address(), attempt=2, sent_at=1_700_000_005 * SECOND))
+        return [headers for _, headers, _ in receiver.asked]
+
+    first, second = asyncio.run(tell())
+
+    assert "dlv_1" == first["webhook-id"] == second["webhook-id"]
+    assert ("1700000000", "1700000005") == (first["webhook-timestamp"], second["webhook-timestamp"])
+    assert first["webhook-signature"] != second["webhook-signature"]
+    assert "42" == second["tidings-sequence"]

@@ -1,0 +1,169 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidings.notification.payload import MOST_BYTES, console_body, webhook_body
+
+AT = 1_700_000_000_000_000
+
+
+def record(**other):
+    return {
+        "record": "change",
+        "id": "c1",
+        "sentinel": "rates",
+        "page": "3",
+        "url": "https://example.org/rates?x=1",
+        "kind": "words",
+        "from_version": "3.1",
+        "to_version": "3.2",
+        "inserted": ["4.1 %"],
+        "deleted": ["4.0 %"],
+        "updated": [{"old": "Mon", "new": "Tue"}],
+        "moved": [],
+        "summary": "4.0 % → 4.1 %",
+        "modified_at": None,
+        "polled_at": "2023-11-14T22:13:19.000000Z",
+        "detected_at": "2023-11-14T22:13:20.000000Z",
+        **other,
+    }
+
+
+def read(*records):
+    body = webhook_body(records, "rates", at=AT)
+    return len(body), json.loads(body)
+
+
+def test_one_change_is_found():
+    """The data of a single change is its record, whole."""
+    assert {"type": "change.found", "timestamp": "2023-11-14T22:13:20.000000Z", "data": record()} == read(record())[1]
+
+
+def test_several_changes_are_a_digest():
+    """In their order, under the name of the sentinel."""
+    second = record(id="c2")
+
+    assert {
+        "type": "change.digest",
+        "timestamp": "2023-11-14T22:13:20.000000Z",
+        "data": {"sentinel": "rates", "changes": [record(), second]},
+    } == read(record(), second)[1]
+
+
+def test_no_change_is_no_message():
+    """Nothing is told of nothing."""
+    with pytest.raises(ValueError, match="at least one change"):
+        webhook_body([], "rates", at=AT)
+
+
+def test_long_text_is_cut_and_says_by_how_much():
+    """A receiver sees the start and how much is missing."""
+    size, body = read(record(inserted=["x" * 50_000]))
+
+    assert size <= MOST_BYTES
+    assert ["x" * 4_000 + " … and 46000 more characters"] == body["data"]["inserted"]
+
+
+def test_long_list_is_cut_and_counted():
+    """`more` says how many entries are left out of each list; those that stay are real ones."""
+    size, body = read(record(inserted=[f"line {n} of many" for n in range(5_000)], moved=["a"]))
+
+    assert size <= MOST_BYTES
+    assert {"inserted": 5_000 - len(body["data"]["inserted"])} == body["data"]["more"]
+    assert "line 0 of many" == body["data"]["inserted"][0]
+    assert ["a"] == body["data"]["moved"]
+
+
+def test_long_digest_keeps_its_first_changes():
+    """With too many changes the first stay and `more` counts the others."""
+    size, body = read(*(record(id=f"c{n}") for n in range(1_000)))
+    kept = [change["id"] for change in body["data"]["changes"]]
+
+    assert size <= MOST_BYTES
+    assert len(kept) > 10
+    assert [f"c{n}" for n in range(len(kept))] == kept
+    assert 1_000 - len(kept) == body["data"]["more"]
+
+
+def test_records_are_not_changed():
+    """What is stored stays whole; only the message is cut."""
+    given_record = record(inserted=["x" * 50_000], updated=[{"old": "y" * 50_000, "new": ""}])
+    webhook_body([given_record], "rates", at=AT)
+
+    assert 50_000 == len(given_record["inserted"][0])
+    assert 50_000 == len(given_record["updated"][0]["old"])
+    assert "more" not in given_record
+
+
+def test_ids_and_urls_are_never_cut():
+    """A cut id finds nothing."""
+    url = "https://example.org/" + "u" * 5_000
+    _, body = read(record(url=url, inserted=["x" * 50_000] * 30))
+
+    assert url == body["data"]["url"]
+
+
+TEXTS = st.text(max_size=200).map(lambda text: text * 40)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.builds(record, inserted=st.lists(TEXTS, max_size=5), deleted=st.lists(TEXTS, max_size=5), summary=TEXTS),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_body_is_small_and_valid_whatever_the_pages_say(records):
+    """Any text at all gives JSON below the bound."""
+    size, body = read(*records)
+
+    assert size <= MOST_BYTES
+    assert body["type"] in {"change.found", "change.digest"}
+
+
+def test_lone_surrogates_are_spelled():
+    """Text that cannot be encoded breaks no delivery."""
+    _, body = read(record(summary="a\ud800b"))
+
+    assert "a\ud800b" == body["data"]["summary"]
+
+
+def test_console_has_one_line_a_change():
+    """When, whose, what, where."""
+    second = record(summary="two\nlines", detected_at=None)
+
+    assert [
+        "2023-11-14T22:13:20Z  rates  4.0 % → 4.1 %  https://example.org/rates?x=1",
+        "-  rates  two lines  https://example.org/rates?x=1",
+    ] == console_body([record(), second]).decode().splitlines()
+
+
+def test_console_counts_where_there_is_no_summary():
+    """Numbers stand in for words."""
+    assert "  1 inserted, 1 deleted, 1 updated  " in console_body([record(summary="")]).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x1b[2Jx", "\\u001b[2Jx"),
+        ("a\u202eb", "a\\u202eb"),
+        ("\x07\x9b", "\\u0007\\u009b"),
+        ("👩\u200d🔬", "👩\u200d🔬"),
+    ],
+)
+def test_console_tames_what_pages_say(text, expected):
+    """No page steers a terminal or turns the writing direction; emoji stay whole."""
+    assert f"  {expected}  " in console_body([record(summary=text)]).decode()
+
+
+def test_console_line_is_bounded():
+    """A page of a megabyte makes no line of a megabyte."""
+    line = console_body([record(summary="x" * 10**6)]).decode()
+
+    assert "more characters" in line
+    assert len(line) < 400
+    assert record()["url"] in line

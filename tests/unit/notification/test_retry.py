@@ -1,0 +1,99 @@
+import pytest
+
+from tidings.model.unit import EndpointMove
+from tidings.notification.channel import Refused, Sent
+from tidings.notification.retry import SCHEDULE, judge_endpoint, next_attempt
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+NOW = 1_700_000_000 * SECOND
+
+
+def waits(jitter=0.0):
+    """What a receiver that is down for good sees: the wait after each attempt, till nothing follows."""
+    found, attempt, now = [], 1, NOW
+    while (after := next_attempt(attempt, now=now, jitter=jitter)) is not None:
+        found.append(after - now)
+        attempt, now = attempt + 1, after
+    return found
+
+
+def test_schedule_is_that_of_standard_webhooks():
+    """F-28: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: 75.6 h in all, then dead."""
+    expected = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
+
+    assert expected == waits()
+    assert 75.6 == round(sum(waits()) / HOUR, 1)
+
+
+@pytest.mark.parametrize(("jitter", "factor"), [(-1.0, 0.8), (1.0, 1.2), (0.5, 1.1)])
+def test_jitter_is_a_fifth(jitter, factor):
+    """Receivers that failed together are not tried again together."""
+    assert [round(wait * factor) for wait in SCHEDULE] == waits(jitter)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "retry_after", "expected"),
+    [
+        (1, 10 * MINUTE, 10 * MINUTE),
+        (1, 1 * SECOND, MINUTE),
+        (2, 1 * SECOND, 5 * MINUTE),
+        (2, 90 * DAY, DAY),
+        (9, 2 * HOUR, DAY),
+        (1, -5, MINUTE),
+    ],
+)
+def test_retry_after_holds_where_it_is_longer(attempt, retry_after, expected):
+    """Within one minute and one day; a receiver can ask for patience, not for haste nor for ever."""
+    assert NOW + expected == next_attempt(attempt, now=NOW, jitter=0.0, retry_after=retry_after)
+
+
+def test_retry_after_gives_no_attempt_beyond_the_last():
+    """The tenth failure is the last, whatever the receiver asks for."""
+    assert next_attempt(10, now=NOW, jitter=0.0, retry_after=HOUR) is None
+
+
+@pytest.mark.parametrize(("attempt", "jitter"), [(0, 0.0), (1, 1.1), (1, float("nan"))])
+def test_attempt_that_makes_no_sense_is_refused(attempt, jitter):
+    """Attempts count from 1, jitter is a share."""
+    with pytest.raises(ValueError, match="attempt must be 1 or more"):
+        next_attempt(attempt, now=NOW, jitter=jitter)
+
+
+def judge(answer, failing_since, now=NOW):
+    return judge_endpoint(7, answer, now=now, failing_since=failing_since, disable_after=5 * DAY)
+
+
+def test_success_clears_the_record():
+    """One delivery, and the endpoint is as good as new."""
+    assert EndpointMove(endpoint_id=7, failing_since=None) == judge(Sent(200), NOW - 4 * DAY)
+
+
+def test_first_failure_starts_the_count():
+    """The reason is kept for people."""
+    assert EndpointMove(endpoint_id=7, failing_since=NOW, reason="down") == judge(Refused(reason="down"), None)
+
+
+def test_endpoint_is_switched_off_after_days_of_failures():
+    """F-28: five days of only failures, not a µs less, and the reason says so."""
+    before = judge(Refused(reason="down"), NOW - 5 * DAY + 1)
+    after = judge(Refused(reason="down"), NOW - 5 * DAY)
+
+    assert before.enabled
+    assert not after.enabled
+    assert NOW - 5 * DAY == after.failing_since
+    assert "nothing was taken for 5 days; the last answer: down" == after.reason
+
+
+def test_gone_switches_off_at_once():
+    """F-29: 410 on the first attempt is enough."""
+    answer = Refused(reason="410", retry=False, disable=True)
+
+    assert EndpointMove(endpoint_id=7, failing_since=NOW, enabled=False, reason="410") == judge(answer, None)
+
+
+def test_clock_set_back_switches_nothing_off():
+    """A failure from the future counts from now."""
+    assert NOW == judge(Refused(reason="down"), NOW + DAY).failing_since
