@@ -1,0 +1,267 @@
+"""Dates, zones and durations of the language, in microseconds; when a sentinel's life begins and ends.
+
+A date without a time is the start of that day in the sentinel's zone (sentinels_and_events §1.2 row 4). A local time that a change of
+clocks leaves out means the first instant after it; one that comes twice means the first (§2.4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from tidings.model.interval import UNITS, Duration, Instant, spell_duration
+from tidings.model.sentinel import Point, Sentinel
+
+SECOND: Duration = 1_000_000
+DAY: Duration = 86_400 * SECOND
+LONGEST: Duration = 36_525 * DAY
+"""A hundred years: no duration of the language is longer."""
+
+_SIZES: dict[str, Duration] = dict(UNITS)
+_UNIT_WORDS: dict[str, str] = {
+    "s": "s",
+    "sec": "s",
+    "second": "s",
+    "min": "min",
+    "minute": "min",
+    "h": "hour",
+    "hour": "hour",
+    "d": "day",
+    "day": "day",
+    "w": "week",
+    "week": "week",
+}
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local and UTC times are told apart by hand here
+_TIME = r"(?:[Tt ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?P<zone>[Zz]|[+-]\d\d:\d\d)?)?"
+_ISO = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})" + _TIME)
+_SLASHED = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)" + _TIME)
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
+_FIRST: Instant = -62_135_424_000 * SECOND
+_LAST: Instant = 253_402_128_000 * SECOND
+"""Days that every zone can write: from 0001-01-03 to 9999-12-30."""
+_PIVOT = 68
+"""Two-digit years up to this one are in the 2000s (sentinels_and_events §1.2 row 3)."""
+
+
+class Life(Protocol):
+    """When another sentinel starts and ends: what is planned or happened, and when it did end."""
+
+    @property
+    def start_at(self) -> Instant | None:
+        """When it started or will start; None while it waits for an event."""
+        ...
+
+    @property
+    def end_at(self) -> Instant | None:
+        """When it ended or will end; None if that is not fixed."""
+        ...
+
+    @property
+    def ended_at(self) -> Instant | None:
+        """When it ended, None while it lives."""
+        ...
+
+
+Lookup = Callable[[str], Life | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A date as it was understood: its canonical text, local time, own offset from UTC if it has one; `slashed`: month/day/year."""
+
+    text: str
+    local: datetime
+    offset: timedelta | None
+    slashed: bool
+
+
+def measure(number: str, unit: str) -> Duration:
+    """Return `number` of `unit` ("1.5", "hours") in µs; raises `KeyError` for a word that is no unit."""
+    word = unit.lower()
+    if word not in _UNIT_WORDS and word.endswith("s"):
+        word = word[:-1]
+    return int((Decimal(number) * _SIZES[_UNIT_WORDS[word]]).to_integral_value())
+
+
+def read_date(text: str) -> Reading | None:
+    """Return what a date or time of the language means, or None if there is no such day or time."""
+    iso = _ISO.fullmatch(text)
+    found = iso or _SLASHED.fullmatch(text)
+    if found is None:
+        return None
+    year = int(found["year"])
+    if len(found["year"]) == 2:
+        year += 2000 if year <= _PIVOT else 1900
+    hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
+    try:
+        local = datetime(year, int(found["month"]), int(found["day"]), hour, minute, second)  # noqa: DTZ001 - its zone comes later
+    except ValueError:
+        return None
+    offset = _offset(found["zone"])
+    if offset is not None and abs(offset) >= timedelta(days=1):
+        return None
+    return Reading(_canonical(local, found["hour"] is not None, found["zone"]), local, offset, slashed=iso is None)
+
+
+def swapped(text: str) -> str | None:
+    """Return the ISO date that a day/month/year reading gives, or None: what to offer for `25/12/02`."""
+    found = _SLASHED.fullmatch(text)
+    if found is None:
+        return None
+    reading = read_date(f"{found['day']}/{found['month']}/{found['year']}")
+    return reading.text if reading else None
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """Return the IANA time zone of that name, or None if there is none."""
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def instant_of(reading: Reading, zone: tzinfo) -> Instant:
+    """Return the instant of a date: in its own offset if it has one, else in `zone`."""
+    local = _microseconds(reading.local - _EPOCH)
+    if reading.offset is not None:
+        return local - _microseconds(reading.offset)
+    before = _utc_offset(reading.local, zone, fold=0)
+    after = _utc_offset(reading.local, zone, fold=1)
+    if after <= before:
+        return local - before
+    return _first_instant_after(local - after, local - before, zone)
+
+
+def local_text(instant: Instant, zone: tzinfo, *, clock: bool = False) -> str:
+    """Return the day of an instant in a zone, `2026-03-01`; with `clock` the second too, `2026-03-01T08:00:00+01:00`."""
+    held = min(max(instant, _FIRST), _LAST)
+    local = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=held)).astimezone(zone)
+    return local.isoformat(timespec="seconds") if clock else local.date().isoformat()
+
+
+def is_clock(text: str) -> bool:
+    """Say whether a text is a time of day: `08:00`."""
+    found = _CLOCK.fullmatch(text)
+    return found is not None and int(found[1]) < 24 and int(found[2]) < 60
+
+
+def starts_at(sentinel: Sentinel, now: Instant, lookup: Lookup) -> Instant | None:
+    """Return when a sentinel starts, asked at its creation or when an event it waits for happens; None: it waits for an event.
+
+    A date in the past is returned as it is: the sentinel is then enabled at once, and its ticks keep that phase. An event that has
+    already happened means now (sentinels_and_events §2).
+    """
+    point = sentinel.start
+    if point.base == "now":
+        return now + point.offset
+    if point.base == "at":
+        return None if point.instant is None else point.instant + point.offset
+    life = lookup(point.sentinel or "")
+    if life is None:
+        return None
+    happened = life.ended_at if point.base == "end" else _started(life, now)
+    if happened is not None:
+        return max(now, happened + point.offset)
+    planned = life.end_at if point.base == "end" else life.start_at
+    if point.offset < 0 and planned is not None:
+        return max(now, planned + point.offset)
+    return None
+
+
+def ends_at(sentinel: Sentinel, start_at: Instant | None, lookup: Lookup) -> Instant | None:
+    """Return when a sentinel ends; None: it has no end (`end` and `span` are None), or waits for an event or for its own start."""
+    if sentinel.span is not None:
+        return None if start_at is None else start_at + sentinel.span
+    point = sentinel.end
+    if point is None:
+        return None
+    if point.base == "now":
+        return None if start_at is None else start_at + point.offset
+    if point.base == "at":
+        return None if point.instant is None else point.instant + point.offset
+    life = lookup(point.sentinel or "")
+    if life is None:
+        return None
+    if point.base == "start":
+        return None if life.start_at is None else life.start_at + point.offset
+    if life.ended_at is not None:
+        return life.ended_at + point.offset
+    return life.end_at + point.offset if point.offset < 0 and life.end_at is not None else None
+
+
+def resolved(point: Point, zone: tzinfo) -> Point:
+    """Return a point whose date means what it says in `zone`; points that are no date stay as they are."""
+    if point.base != "at" or point.text is None:
+        return point
+    reading = read_date(point.text)
+    if reading is None:
+        return point
+    return Point("at", point.offset, reading.text, instant_of(reading, zone))
+
+
+def point_text(point: Point) -> str:
+    """Return a point as the language writes it: `2026-03-01`, `end(s1) + 7 day`."""
+    match point.base:
+        case "now":
+            text = "now"
+        case "at":
+            text = point.text or ""
+        case _:
+            text = f"{point.base}({point.sentinel})"
+    if not point.offset:
+        return text
+    return f"{text} {'+' if point.offset > 0 else '-'} {spell_duration(abs(point.offset))}"
+
+
+def _started(life: Life, now: Instant) -> Instant | None:
+    return life.start_at if life.start_at is not None and life.start_at <= now else None
+
+
+def _canonical(local: datetime, timed: bool, zone: str | None) -> str:
+    if not timed:
+        return local.date().isoformat()
+    text = local.isoformat(timespec="seconds" if local.second else "minutes")
+    return text + ("+00:00" if zone in {"Z", "z"} else zone or "")
+
+
+def _offset(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    if text in {"Z", "z"}:
+        return timedelta()
+    size = timedelta(hours=int(text[1:3]), minutes=int(text[4:6]))
+    return -size if text[0] == "-" else size
+
+
+def _microseconds(span: timedelta) -> int:
+    return span // timedelta(microseconds=1)
+
+
+def _utc_offset(local: datetime, zone: tzinfo, *, fold: int) -> int:
+    offset = local.replace(tzinfo=zone, fold=fold).utcoffset()
+    return _microseconds(offset or timedelta())
+
+
+def _first_instant_after(early: Instant, late: Instant, zone: tzinfo) -> Instant:
+    """Return the change of clocks between two instants, to the second: the local time asked for does not exist."""
+    before = _offset_at(early, zone)
+    low, high = early // SECOND, late // SECOND
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _offset_at(middle * SECOND, zone) == before:
+            low = middle
+        else:
+            high = middle
+    return high * SECOND
+
+
+def _offset_at(instant: Instant, zone: tzinfo) -> int:
+    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=instant)
+    return _microseconds(at.astimezone(zone).utcoffset() or timedelta())

@@ -1,0 +1,86 @@
+"""A text cut at the words that begin statements and clauses, so that one fault does not hide the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tidings.language.words import CLAUSES, STATEMENTS
+
+_LEXEME = re.compile(
+    r"""
+      (?P<comment> --[^\n]* )
+    | (?P<string> "(?:[^"\\\n]|\\.)*" )
+    | (?P<url> [A-Za-z][A-Za-z0-9+.\-]*://[^\s"<>]* )
+    | (?P<word> (?:(?!--)[^\s"<>();,])+ )
+    | (?P<mark> \S )
+    """,
+    re.VERBOSE,
+)
+_CLOCK = re.compile(r"\d{1,2}:\d\d")
+_NAMING = frozenset(
+    {"sentinel", "using", "as", "of", "check", *(word.lower() for word in STATEMENTS if word != "Create")}
+)
+"""Words after which a name comes: no cut there, whatever the name."""
+_STATEMENTS = frozenset(word.lower() for word in STATEMENTS)
+_CLAUSES = frozenset(word.lower() for word in CLAUSES)
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    """A word, text, address or mark as it stands in the text, from `start` to `end`."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the text from `start` to `end`; `word` is the clause or statement word it begins with, else empty."""
+
+    word: str
+    start: int
+    end: int
+
+
+def lexemes(text: str, start: int = 0, end: int | None = None) -> Iterator[Lexeme]:
+    """Yield what stands in a part of the text, comments left out."""
+    for found in _LEXEME.finditer(text, start, len(text) if end is None else end):
+        if found.lastgroup != "comment":
+            yield Lexeme(found.lastgroup or "", found.group(), found.start(), found.end())
+
+
+def cut(text: str) -> Iterator[tuple[Piece, ...]]:
+    """Yield the statements of a text, each as its head and its clauses; texts, addresses and names are never cut."""
+    pieces: list[Piece] = []
+    word, start = "", 0
+    before, last = "", ""
+    for lexeme in lexemes(text):
+        lower = lexeme.text.lower()
+        if lexeme.text == ";" or (lexeme.kind == "word" and _begins(lower, last, before)):
+            _close(text, pieces, Piece(word, start, lexeme.start))
+            if lexeme.text == ";" or lower in _STATEMENTS:
+                if pieces:
+                    yield tuple(pieces)
+                pieces = []
+            word, start = ("", lexeme.end) if lexeme.text == ";" else (lower, lexeme.start)
+        before, last = last, lower
+    _close(text, pieces, Piece(word, start, len(text)))
+    if pieces:
+        yield tuple(pieces)
+
+
+def _begins(word: str, last: str, before: str) -> bool:
+    if word not in _STATEMENTS and word not in _CLAUSES:
+        return False
+    if last in _NAMING:
+        return False
+    return not (word == "to" and _CLOCK.fullmatch(last) and before != "at")
+
+
+def _close(text: str, pieces: list[Piece], piece: Piece) -> None:
+    if piece.word or next(lexemes(text, piece.start, piece.end), None) is not None:
+        pieces.append(piece)

@@ -1,0 +1,93 @@
+"""What is wrong with a text, or worth knowing about it: data, so that the command line, a form and the API show the same."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+
+MOST = 10
+"""Problems told at once (sentinels_and_events §1.6)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """A fault (codes E01…) or a warning (W1…) at a place of the text; lines and columns count from 1, columns in characters.
+
+    `expected` says what the language takes there, `hint` what to write instead; both may be empty.
+    """
+
+    line: int
+    column: int
+    code: str
+    message: str
+    expected: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Return `line:column: code message; expected … (hint: …)`."""
+        text = f"{self.line}:{self.column}: {self.code} {self.message}"
+        if self.expected:
+            text += f"; expected {self.expected}"
+        if self.hint:
+            text += f" (hint: {self.hint})"
+        return text
+
+    def as_dict(self) -> dict[str, int | str]:
+        """Return the problem with the keys of the JSON record (DESIGN §5)."""
+        return {
+            "line": self.line,
+            "column": self.column,
+            "code": self.code,
+            "message": self.message,
+            "expected": self.expected,
+            "hint": self.hint,
+        }
+
+
+class Report:
+    """Collects the problems and warnings of one text; places are offsets into it, counted into lines only when needed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._problems: list[Problem] = []
+        self._warnings: list[Problem] = []
+        self._ends: list[int] | None = None
+
+    def fault(self, offset: int, code: str, message: str, *, expected: str = "", hint: str = "") -> None:
+        """Note a fault; the text has no meaning."""
+        self._problems.append(self._at(offset, code, message, expected, hint))
+
+    def warn(self, offset: int, code: str, message: str, *, hint: str = "") -> None:
+        """Note something worth knowing; the text keeps its meaning."""
+        self._warnings.append(self._at(offset, code, message, "", hint))
+
+    def line(self, offset: int) -> int:
+        """Return the line of an offset."""
+        return self._place(offset)[0]
+
+    @property
+    def faults(self) -> int:
+        """How many faults were noted so far."""
+        return len(self._problems)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The first faults, in the order of the text."""
+        return tuple(sorted(set(self._problems))[:MOST])
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """All warnings, in the order of the text."""
+        return tuple(sorted(set(self._warnings)))
+
+    def _at(self, offset: int, code: str, message: str, expected: str, hint: str) -> Problem:
+        line, column = self._place(offset)
+        return Problem(line, column, code, message, expected, hint)
+
+    def _place(self, offset: int) -> tuple[int, int]:
+        if self._ends is None:
+            self._ends = [found.start() for found in re.finditer("\n", self.text)]
+        line = bisect_left(self._ends, offset)
+        start = self._ends[line - 1] + 1 if line else 0
+        return line + 1, offset - start + 1

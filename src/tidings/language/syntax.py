@@ -1,0 +1,155 @@
+"""From text to trees: the grammar, and what to do when a text does not follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+from lark import Lark, Token, Tree, UnexpectedInput
+from lark.utils import TextSlice
+
+from tidings.language.faults import Fault, explain
+from tidings.language.later import LATER
+from tidings.language.pieces import Piece, cut, lexemes
+from tidings.language.problems import MOST, Report
+from tidings.language.words import STATEMENTS, either
+
+Node = Tree[Token]
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """A Create statement as it stands: `head` is its name and what it uses; `whole` is False when a part could not be read."""
+
+    head: Node
+    clauses: tuple[Node, ...]
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Enable, Disable, Drop or Alter of a name."""
+
+    word: Token
+    name: Token
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A Create statement of this name whose beginning could not be read."""
+
+    name: str
+
+
+Part = Creation | Order | Unclear
+
+
+def read_syntax(text: str, report: Report) -> Iterator[Part]:
+    """Yield the statements of a text in order; what cannot be read goes to the report, one fault for each clause."""
+    try:
+        tree = _grammar().parse(text, start="document")
+    except UnexpectedInput:
+        yield from _by_statement(text, report)
+    else:
+        yield from _statements(tree)
+
+
+@cache
+def _grammar() -> Lark:
+    """Build the parser once, when the first text is read."""
+    grammar = files("tidings.language").joinpath("sentinel.lark").read_text(encoding="utf-8")
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer="contextual",
+        start=["document", "head", "clause", "command"],
+        maybe_placeholders=False,
+    )
+
+
+def _statements(tree: Node) -> Iterator[Part]:
+    for child in tree.children:
+        if not isinstance(child, Tree):
+            continue
+        if child.data == "create":
+            head, *clauses = cast("list[Node]", child.children)
+            yield Creation(head, tuple(clauses))
+        else:
+            word, name = cast("list[Token]", child.children[:2])
+            yield Order(word, name)
+
+
+def _by_statement(text: str, report: Report) -> Iterator[Part]:
+    for pieces in cut(text):
+        if report.faults >= MOST:
+            return
+        start, end = pieces[0].start, pieces[-1].end
+        try:
+            tree = _grammar().parse(TextSlice(text, start, end), start="document")
+        except UnexpectedInput:
+            yield from _by_clause(text, pieces, report)
+        else:
+            yield from _statements(tree)
+
+
+def _by_clause(text: str, pieces: tuple[Piece, ...], report: Report) -> Iterator[Part]:
+    first, *rest = pieces
+    if first.word == "alter":
+        later = LATER["alter"]
+        report.fault(first.start, "E40", f'"{later.word}" is understood but not supported yet', hint=later.hint)
+        return
+    is_order = first.word in {"enable", "disable", "drop"}
+    head = _piece(text, first, "command" if is_order else "head", report)
+    if is_order:
+        if rest and head is not None:
+            _refuse_clause(text, rest[0], first, report)
+        elif head is not None:
+            yield from _statements(Tree("document", [head]))
+        return
+    clauses: list[Node] = []
+    for piece in rest:
+        clause = _piece(text, piece, "clause", report)
+        if clause is not None:
+            clauses.append(clause)
+        elif report.faults >= MOST:
+            break
+    if head is not None:
+        yield Creation(head, tuple(clauses), whole=len(clauses) == len(rest))
+    elif name := _name(text, first):
+        yield Unclear(name)
+
+
+def _name(text: str, head: Piece) -> str:
+    words = [lexeme.text for lexeme in lexemes(text, head.start, head.end)]
+    return words[2] if len(words) > 2 and words[1].lower() == "sentinel" else ""
+
+
+def _piece(text: str, piece: Piece, rule: str, report: Report) -> Node | None:
+    try:
+        return _grammar().parse(TextSlice(text, piece.start, piece.end), start=rule)
+    except UnexpectedInput as error:
+        explain(text, piece, _fault(text, piece, error), report)
+    return None
+
+
+def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
+    """Return where a piece stops being understood and what could stand there; at its end, where the text goes on."""
+    state: Any = error.interactive_parser
+    expected: frozenset[str] = frozenset(state.accepts())
+    offset = error.pos_in_stream
+    if getattr(getattr(error, "token", None), "type", "") == "$END" or offset is None:
+        following = next(lexemes(text, piece.end), None)
+        return Fault(following.start if following else len(text.rstrip()), expected, at_end=True)
+    return Fault(offset, expected, at_end=False)
+
+
+def _refuse_clause(text: str, clause: Piece, order: Piece, report: Report) -> None:
+    word = next(lexemes(text, clause.start)).text
+    verb = order.word.capitalize()
+    expected = either([f'"{statement}"' for statement in STATEMENTS if statement != "Alter"])
+    report.fault(
+        clause.start, "E03", f'found "{word}"', expected=expected, hint=f"{verb} takes a name and nothing else"
+    )

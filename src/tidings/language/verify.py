@@ -1,0 +1,283 @@
+"""Does a statement make sense among the sentinels that exist? (004 §3.2; sentinels_and_events §1.6, E20 to E34).
+
+The verification module of the thesis: names, addresses, the order of dates, and lives that hang on one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from urllib.parse import urlsplit
+
+from tidings.language.dates import DAY, ends_at, local_text, point_text, starts_at
+from tidings.language.problems import Report
+from tidings.language.words import did_you_mean
+from tidings.model.interval import Duration, Instant, spell_duration
+from tidings.model.sentinel import FetchEvery, Point, Sentinel
+
+DEEPEST_BASE = 8
+"""A sentinel may be made from one that was made from one …, this many times (sentinels_and_events §1.3)."""
+_YEAR: Duration = 366 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A sentinel that exists: what it says, its state, and its life so far.
+
+    `start_at` and `end_at` are when it starts and ends as far as that is fixed, `ended_at` when it did end.
+    """
+
+    sentinel: Sentinel
+    state: str = "enabled"
+    start_at: Instant | None = None
+    end_at: Instant | None = None
+    ended_at: Instant | None = None
+
+
+@dataclass(slots=True)
+class Names:
+    """The sentinels that a statement can speak of: those that exist, then those of the statements before it in the same text."""
+
+    known: Callable[[str], Known | None] | None
+    spellings: Iterable[str] = ()
+    _here: dict[str, Known | None] = field(default_factory=dict)
+    _unclear: set[str] = field(default_factory=set)
+
+    def find(self, name: str) -> Known | None:
+        """Return the sentinel of that name, or None."""
+        if name in self._here:
+            return self._here[name]
+        return self.known(name) if self.known is not None else None
+
+    def is_missing(self, name: str) -> bool:
+        """Say whether there is surely no such sentinel; without `known`, and after a fault, nobody can say."""
+        if name in self._unclear:
+            return False
+        if name in self._here:
+            return self._here[name] is None
+        return self.known is not None and self.known(name) is None
+
+    def is_unclear(self, name: str) -> bool:
+        """Say whether the text meant to make this sentinel and failed."""
+        return name in self._unclear
+
+    def made(self, sentinel: Sentinel, now: Instant | None) -> None:
+        """Remember a sentinel that the text makes."""
+        start = starts_at(sentinel, now, self.find) if now is not None else None
+        self._here[sentinel.name] = Known(sentinel, "created", start, ends_at(sentinel, start, self.find))
+        self._unclear.discard(sentinel.name)
+
+    def failed(self, name: str) -> None:
+        """Remember that the text meant to make this sentinel, so that later statements are not blamed."""
+        self._unclear.add(name)
+
+    def dropped(self, name: str) -> None:
+        """Remember that the text drops this sentinel."""
+        self._here[name] = None
+
+    def hint(self, name: str) -> str:
+        """Return `did you mean …` for a name that is missing."""
+        here = [other for other, known in self._here.items() if known is not None]
+        return did_you_mean(name, (*here, *self.spellings))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the parts of a statement stand, for what is said about them."""
+
+    name: int
+    start: int | None = None
+    end: int | None = None
+    fetch: int | None = None
+
+
+def check_address(report: Report, offset: int, url: str) -> bool:
+    """Note E22 unless `url` has the shape of an http or https address; whether it may be asked is for fetching to say."""
+    scheme, _, rest = url.partition("://")
+    if scheme.lower() not in {"http", "https"}:
+        report.fault(offset, "E22", f'cannot watch "{scheme}:" addresses', expected="http:// or https://")
+        return False
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and (parts.port is None or parts.port >= 0)
+    except ValueError as error:
+        report.fault(offset, "E22", f'"{url}" is no address: {error}')
+        return False
+    if not has_host:
+        report.fault(
+            offset, "E22", f'"{url}" names no host', expected=f"{scheme}://host/path" if not rest else "a host"
+        )
+    return has_host
+
+
+def check_sentinel(
+    sentinel: Sentinel,
+    places: Places,
+    *,
+    names: Names,
+    zone: tzinfo,
+    now: Instant | None,
+    floor: Duration | None,
+    report: Report,
+) -> None:
+    """Note what is wrong or doubtful with a sentinel as a whole; faults of single clauses were noted before."""
+    faults = report.faults
+    _check_name(sentinel, places, names, report)
+    start, end = places.start or places.name, places.end or places.name
+    if not sentinel.correlated:
+        _check_point(sentinel, sentinel.start, start, names=names, zone=zone, now=now, report=report)
+        if sentinel.end is not None:
+            _check_point(sentinel, sentinel.end, end, names=names, zone=zone, now=now, report=report)
+    if report.faults > faults:
+        return
+    _check_order(sentinel, places, now, report)
+    _check_pace(sentinel, places, floor, report)
+    if now is not None:
+        _warn_of_life(sentinel, places, names=names, zone=zone, now=now, report=report)
+
+
+def _check_name(sentinel: Sentinel, places: Places, names: Names, report: Report) -> None:
+    if names.find(sentinel.name) is not None:
+        message = f'you already have a sentinel "{sentinel.name}"'
+        report.fault(places.name, "E21", message, hint="use another name, or Drop it first")
+        return
+    depth, base = 0, sentinel.base
+    while base is not None and depth <= DEEPEST_BASE:
+        known = names.find(base)
+        depth, base = depth + 1, known.sentinel.base if known is not None else None
+    if depth > DEEPEST_BASE:
+        message = f'"{sentinel.name}" is made from a sentinel that is made from a sentinel, and so on'
+        report.fault(
+            places.name, "E29", message, expected=f"at most {DEEPEST_BASE} steps", hint="write its clauses out"
+        )
+
+
+def _check_point(
+    sentinel: Sentinel,
+    point: Point,
+    offset: int,
+    *,
+    names: Names,
+    zone: tzinfo,
+    now: Instant | None,
+    report: Report,
+) -> None:
+    if point.sentinel is None:
+        return
+    if point.sentinel == sentinel.name:
+        report.fault(offset, "E20", f'"{sentinel.name}" cannot wait for itself', hint="name another sentinel")
+        return
+    if names.is_missing(point.sentinel):
+        report.fault(offset, "E20", missing(point.sentinel), hint=names.hint(point.sentinel))
+        return
+    known = names.find(point.sentinel)
+    if known is None:
+        return
+    if _check_passed(point, known, offset, starting=point is sentinel.start, zone=zone, now=now, report=report):
+        return
+    planned = known.end_at if point.base == "end" else known.start_at
+    if point.offset < 0 and planned is None and known.ended_at is None:
+        verb = "ends" if point.base == "end" else "starts"
+        message = f'nobody knows yet when "{point.sentinel}" {verb}, so there is no time before it'
+        report.fault(offset, "E34", message, hint=f"{point.base}({point.sentinel}) without a minus")
+
+
+def _check_passed(
+    point: Point,
+    known: Known,
+    offset: int,
+    *,
+    starting: bool,
+    zone: tzinfo,
+    now: Instant | None,
+    report: Report,
+) -> bool:
+    """Note E30 when the event of a point lies in the past for good."""
+    event = f"{point.base}({point.sentinel})"
+    hint = "start now, or use a sentinel that is still alive" if starting else "give a date, or use For"
+    if known.ended_at is not None:
+        if now is not None and point.base == "end" and known.ended_at + point.offset > now:
+            return False
+        day = local_text(known.ended_at, zone)
+        report.fault(offset, "E30", f'{event} has already passed: "{point.sentinel}" ended on {day}', hint=hint)
+        return True
+    if starting or point.base == "end" or now is None or known.start_at is None or known.start_at + point.offset > now:
+        return False
+    day = local_text(known.start_at, zone)
+    report.fault(offset, "E30", f'{event} has already passed: "{point.sentinel}" started on {day}', hint=hint)
+    return True
+
+
+def _check_order(sentinel: Sentinel, places: Places, now: Instant | None, report: Report) -> None:
+    start, end = sentinel.start, sentinel.end
+    if end is None:
+        return
+    if end.base == "at" and start.base == "at" and end.instant is not None and start.instant is not None:
+        is_wrong = end.instant + end.offset <= start.instant + start.offset
+    elif end.base == start.base and end.sentinel == start.sentinel:
+        is_wrong = end.offset <= start.offset
+    elif end.base == "at" and start.base == "now" and start.offset > 0 and now is not None and end.instant is not None:
+        is_wrong = end.instant + end.offset <= now + start.offset
+    else:
+        is_wrong = False
+    if is_wrong:
+        message = f"To {point_text(end)} is not after From {point_text(start)}"
+        report.fault(places.end or places.name, "E31", message)
+
+
+def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, report: Report) -> None:
+    if floor is None:
+        return
+    fetch = sentinel.fetch
+    shortest = fetch.interval if isinstance(fetch, FetchEvery) else fetch.shortest
+    if shortest is not None and shortest < floor:
+        asked, held = spell_duration(shortest), spell_duration(floor)
+        message = f"Fetch {asked} is below the floor of {held}: the page is looked at every {held} at most"
+        report.warn(places.fetch or places.name, "W5", message, hint="fetch.page_floor_seconds sets the floor")
+
+
+def _warn_of_life(
+    sentinel: Sentinel,
+    places: Places,
+    *,
+    names: Names,
+    zone: tzinfo,
+    now: Instant,
+    report: Report,
+) -> None:
+    if sentinel.correlated:
+        base = names.find(sentinel.base or "")
+        if base is not None and base.ended_at is not None:
+            message = f'inherits an ended schedule: "{sentinel.base}" ended on {local_text(base.ended_at, zone)}'
+            report.warn(places.name, "W2", message, hint="add From now to give it a life of its own")
+        return
+    start = starts_at(sentinel, now, names.find)
+    end = ends_at(sentinel, start, names.find)
+    if end is not None and end <= now:
+        message = f"its end has passed on {local_text(end, zone)}: nothing will be watched"
+        report.warn(places.end or places.name, "W11", message, hint="give a later To")
+        return
+    if sentinel.start.base == "at" and start is not None and start < now:
+        message = f"From {point_text(sentinel.start)} has passed: it starts now"
+        report.warn(places.start or places.name, "W12", message)
+    if end is not None and end - now > _YEAR:
+        report.warn(places.end or places.name, "W6", f"ends on {local_text(end, zone)}, more than a year away")
+
+
+def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: tzinfo, report: Report) -> bool:
+    """Note E20 or E33 unless the sentinel that Enable, Disable or Drop names is there and can be so ordered."""
+    if names.is_missing(name):
+        report.fault(offset, "E20", missing(name), hint=names.hint(name))
+        return False
+    known = names.find(name)
+    if verb != "drop" and known is not None and known.ended_at is not None:
+        message = f'"{name}" has ended on {local_text(known.ended_at, zone)} and cannot be {verb}d'
+        report.fault(offset, "E33", message, hint="Drop it, then create it again")
+        return False
+    return True
+
+
+def missing(name: str) -> str:
+    """Return the message of E20."""
+    return f'there is no sentinel "{name}"'

@@ -1,0 +1,102 @@
+"""The words of the language, as people see them: what may not be a name, where clauses begin, and what was meant by a typo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+STATEMENTS: tuple[str, ...] = ("Create", "Enable", "Disable", "Drop", "Alter")
+"""Words that begin a statement."""
+
+CLAUSES: tuple[str, ...] = (
+    "Monitor",
+    "Then",
+    "Select",
+    "Exclude",
+    "Fetch",
+    "During",
+    "From",
+    "To",
+    "For",
+    "Zone",
+    "Notify",
+    "Compare",
+    "ChangeHistory",
+    "Presentation",
+    "Render",
+    "Header",
+    "Importance",
+    "Urgency",
+    "Life",
+    "Class",
+    "Tags",
+)
+"""Words that begin a clause; a text with a fault is cut at them (sentinels_and_events §1.7)."""
+
+JOINTS: tuple[str, ...] = (
+    "Sentinel",
+    "Using",
+    "As",
+    "AND",
+    "OR",
+    "NOT",
+    "of",
+    "in",
+    "where",
+    "but",
+    "within",
+    "by",
+    "Confirm",
+)
+"""Words that join parts of a statement, and `Confirm`, kept free for later."""
+
+RESERVED: frozenset[str] = frozenset(word.lower() for word in (*STATEMENTS, *CLAUSES, *JOINTS))
+"""No sentinel, page, tag or class is called like this, in any case (E04). Other words of the language may be names."""
+
+TYPES: tuple[str, ...] = (
+    "any change",
+    "words",
+    "links",
+    "images",
+    "keywords",
+    "phrase",
+    "table",
+    "list",
+    "regex",
+    "number",
+    "items",
+    "status",
+)
+"""Change types, as they are offered when a word is none of them (E10)."""
+
+UNITS: tuple[str, ...] = ("s", "sec", "second", "min", "minute", "h", "hour", "d", "day", "w", "week")
+"""Units of a duration; each may end in `s`."""
+
+_LONGEST_TYPO = 40
+
+
+def is_reserved(name: str) -> bool:
+    """Say whether a word cannot be a name."""
+    return name.lower() in RESERVED
+
+
+def closest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that `word` was probably meant to be, as it is written in `choices`, or None."""
+    if len(word) > _LONGEST_TYPO:
+        return None
+    spelled = {choice.lower(): choice for choice in choices}
+    found = get_close_matches(word.lower(), spelled, n=1, cutoff=0.7)
+    return spelled[found[0]] if found else None
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return the hint `did you mean "X"?`, or an empty text."""
+    meant = closest(word, choices)
+    return f'did you mean "{meant}"?' if meant else ""
+
+
+def either(choices: Sequence[str], *, joint: str = "or") -> str:
+    """Return choices as a sentence has them: `a, b or c`."""
+    if len(choices) < 2:
+        return "".join(choices)
+    return f"{', '.join(choices[:-1])} {joint} {choices[-1]}"
