@@ -72,15 +72,23 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
     """
     leases.check_epoch(c, epoch)
     name = c.value(
-        "SELECT budget FROM poll WHERE id = :poll_id AND page_id = :page_id AND outcome IS NULL", poll_id=poll_id, page_id=page_id
+        "SELECT budget FROM poll WHERE id = :poll_id AND page_id = :page_id AND outcome IS NULL",
+        poll_id=poll_id,
+        page_id=page_id,
     )
     if name is None:
         raise UnitError(f"poll {poll_id} is not an open poll of page {page_id}; nothing can be charged to it")
     bucket = _bucket(c, name, at)
     if bucket.level < cost:
-        raise BudgetError(f"the budget {name} does not allow another request now; budget.polls_per_day and budget.burst set it")
+        raise BudgetError(
+            f"the budget {name} does not allow another request now; budget.polls_per_day and budget.burst set it"
+        )
     _spend(c, [replace(bucket, level=bucket.level - cost)])
-    c.execute("UPDATE poll SET cost = cost + :cost, requests = requests + 1 WHERE id = :poll_id", cost=float(cost), poll_id=poll_id)
+    c.execute(
+        "UPDATE poll SET cost = cost + :cost, requests = requests + 1 WHERE id = :poll_id",
+        cost=float(cost),
+        poll_id=poll_id,
+    )
     hosts.start(c, [host], at)
 
 

@@ -108,7 +108,9 @@ def _write_versions(c: Connection, units: Iterable[Unit]) -> None:
             versions.put_blobs(c, unit.blobs)
         if unit.version is not None:
             if unit.page is None or unit.page.page_id != unit.version.page_id or unit.page.last_seq != unit.version.seq:
-                raise UnitError("a unit with a version must carry the state of its page after it; nothing of this was written")
+                raise UnitError(
+                    "a unit with a version must carry the state of its page after it; nothing of this was written"
+                )
             versions.add(c, unit.version)
         for body in unit.quarantined:
             c.execute(
@@ -122,12 +124,12 @@ def _write_versions(c: Connection, units: Iterable[Unit]) -> None:
 
 
 def _write_pages(c: Connection, units: Iterable[Unit]) -> None:
-    states = [
-        (unit.page, unit.page.last_seq - (unit.version is not None)) for unit in units if unit.page is not None
-    ]
+    states = [(unit.page, unit.page.last_seq - (unit.version is not None)) for unit in units if unit.page is not None]
     if pages.update(c, states) != len(states):
         names = ", ".join(str(state.page_id) for state, _ in states)
-        raise UnitError(f"the state of page {names} leans on a version that is not the newest; nothing of this was written")
+        raise UnitError(
+            f"the state of page {names} leans on a version that is not the newest; nothing of this was written"
+        )
 
 
 def _write_states(c: Connection, units: Sequence[Unit]) -> None:
@@ -166,9 +168,7 @@ def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
         by_change = {event.change_id: seq for event, seq in zip(reversed(unit.events), reversed(seqs), strict=True)}
         found.extend((row, by_change.get(row.id)) for row in unit.changes)
     changes.add(c, found)
-    made = [
-        Committed(tuple(seqs), _write_deliveries(c, unit, seqs)) for unit, seqs in zip(units, numbers, strict=True)
-    ]
+    made = [Committed(tuple(seqs), _write_deliveries(c, unit, seqs)) for unit, seqs in zip(units, numbers, strict=True)]
     for step in chain.from_iterable(unit.sentinels for unit in units):
         sentinels.move(c, step)
     return made

@@ -110,9 +110,11 @@ def _driver(settings: Settings, *, create: bool) -> Driver:
     if not store.url.startswith(("postgresql://", "postgres://")):
         raise StoreError("store.url must begin with postgresql:// (or be empty: tidings.db in the data directory)")
     try:
-        from tidings.storage.postgres import PostgresDriver  # noqa: PLC0415 psycopg is an extra
+        from tidings.storage.postgres import PostgresDriver
     except ImportError as error:
-        raise StoreError('store.url names PostgreSQL, which needs the extra: pip install "tidings[postgres]"') from error
+        raise StoreError(
+            'store.url names PostgreSQL, which needs the extra: pip install "tidings[postgres]"'
+        ) from error
     return PostgresDriver(store.url, busy_seconds=store.busy_seconds)
 
 
@@ -125,7 +127,7 @@ def _to_newest(driver: Driver, *, create: bool) -> None:
     before = _revision(driver)
     if before is not None:
         driver.copy_before(before)
-    from tidings.storage.migrate import migrate  # noqa: PLC0415 costs 0.4 s, see docs/decisions/0012
+    from tidings.storage.migrate import migrate
 
     driver.begin_write()
     try:

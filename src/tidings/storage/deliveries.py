@@ -148,4 +148,6 @@ def finish(c: Connection, results: Sequence[DeliveryResult]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> DeliveryRow:
-    return DeliveryRow(*row[:11], bytes(row[11]), *row[12:])
+    values = [*row]
+    values[11] = bytes(row[11])
+    return DeliveryRow(*values)

@@ -70,7 +70,12 @@ def listing(
         conditions.append(f"type IN ({', '.join(':' + name for name in names)})")
     text = select(_SELECT, conditions, "ORDER BY seq LIMIT :limit")
     rows = c.rows(text, owner_id=OWNER, after=after, limit=UNLIMITED if limit is None else limit, **names)
-    return [EventRow(*row[:6], data=from_json(row[6])) for row in rows]
+    return [_to_row(row) for row in rows]
+
+
+def _to_row(row: tuple[Any, ...]) -> EventRow:
+    seq, type_, at, sentinel_id, page_id, change_id, data = row
+    return EventRow(seq, type_, at, sentinel_id, page_id, change_id, from_json(data))
 
 
 def last_seq(c: Connection) -> int:

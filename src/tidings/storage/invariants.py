@@ -131,7 +131,9 @@ def _deliveries(c: Connection) -> Iterator[str]:
 
 def _polls(c: Connection) -> Iterator[str]:
     """I-5, I-6: no outcome without a charge; a version was stored by a poll that says so, never by a failed or doubtful one."""
-    for id_, charged_at, finished_at, cost in c.rows("SELECT id, charged_at, finished_at, cost FROM poll WHERE outcome IS NOT NULL"):
+    for id_, charged_at, finished_at, cost in c.rows(
+        "SELECT id, charged_at, finished_at, cost FROM poll WHERE outcome IS NOT NULL"
+    ):
         if cost <= 0 or finished_at is None or finished_at < charged_at:
             yield f"I-5: poll {id_} has an outcome that was not charged before"
     for page_id, stored, polled in c.rows(
@@ -144,7 +146,9 @@ def _polls(c: Connection) -> Iterator[str]:
 
 def _cursors(c: Connection) -> Iterator[str]:
     """Cursors point to versions that exist (sentinels_and_events.md §4.2)."""
-    rows = c.rows("SELECT u.id, u.base, u.taken, p.last_seq FROM subscription u JOIN page p ON p.id = u.page_id ORDER BY u.id")
+    rows = c.rows(
+        "SELECT u.id, u.base, u.taken, p.last_seq FROM subscription u JOIN page p ON p.id = u.page_id ORDER BY u.id"
+    )
     for id_, base, taken, last_seq in rows:
         for seq in (base, *from_json(taken)):
             if not 0 <= seq <= last_seq:
@@ -153,7 +157,9 @@ def _cursors(c: Connection) -> Iterator[str]:
 
 def _comparisons(c: Connection) -> Iterator[str]:
     """An owed comparison can be made: both its versions exist."""
-    for subscription_id, page_id, from_seq, to_seq in c.rows("SELECT subscription_id, page_id, from_seq, to_seq FROM comparison"):
+    for subscription_id, page_id, from_seq, to_seq in c.rows(
+        "SELECT subscription_id, page_id, from_seq, to_seq FROM comparison"
+    ):
         for seq in (from_seq, to_seq):
             if not _has_version(c, page_id, seq):
                 yield f"I-1: subscription {subscription_id} is owed a comparison with version {version_id(page_id, seq)}, which is not there"

@@ -32,7 +32,9 @@ def acquire(c: Connection, name: str, holder: str, *, at: Instant, until: Instan
     lease = current(c, name)
     if lease is not None and lease.holder not in {"", holder} and lease.until > at:
         left = (lease.until - at) / 1_000_000
-        raise PollerBusyError(f"{lease.holder} polls and delivers here; its lease ends in {left:.1f} s unless it is renewed. Stop it, or wait")
+        raise PollerBusyError(
+            f"{lease.holder} polls and delivers here; its lease ends in {left:.1f} s unless it is renewed. Stop it, or wait"
+        )
     epoch: int = c.value(
         "INSERT INTO lease (name, holder, epoch, until) VALUES (:name, :holder, 1, :until)"
         " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = lease.epoch + 1, until = excluded.until RETURNING epoch",
@@ -47,7 +49,9 @@ def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, unt
     """Prolong the lease; `StaleEpochError` if another has taken it meanwhile."""
     text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"
     if not c.execute(text, name=name, holder=holder, epoch=epoch, until=until):
-        raise StaleEpochError(f"the lease {name} of {holder} (epoch {epoch}) was taken over; this process stops polling and delivering")
+        raise StaleEpochError(
+            f"the lease {name} of {holder} (epoch {epoch}) was taken over; this process stops polling and delivering"
+        )
 
 
 def release(c: Connection, name: str, holder: str, epoch: int) -> None:
@@ -60,4 +64,6 @@ def check_epoch(c: Connection, epoch: int) -> None:
     """Raise `StaleEpochError` unless `epoch` is the poller's newest (0 before the first poller)."""
     newest = c.value("SELECT epoch FROM lease WHERE name = 'poller'") or 0
     if epoch != newest:
-        raise StaleEpochError(f"epoch {epoch} is stale, the poller's is {newest}; this process stops polling and delivering")
+        raise StaleEpochError(
+            f"epoch {epoch} is stale, the poller's is {newest}; this process stops polling and delivering"
+        )

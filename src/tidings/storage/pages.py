@@ -10,22 +10,15 @@ from tidings.model.page import PageIdentity, PageState
 from tidings.storage.connection import Connection
 from tidings.storage.values import from_bytes, from_json, plain, to_bytes, to_json
 
-_IDENTITY = "page.key, page.url, page.given, page.host, page.method, page.body_sha256, page.render, page.frames, page.headers, page.owner_id"
 _IDENTITY_COLUMNS = 10
-_STATE = (
-    "page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title, page.final_url,"
-    " page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason, page.failures,"
-    " page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak, page.moved_to,"
-    " page.etag, page.last_modified"
+_SELECT = (
+    "SELECT page.key, page.url, page.given, page.host, page.method, page.body_sha256, page.render, page.frames, page.headers,"
+    " page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
+    " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
+    " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
+    " page.moved_to, page.etag, page.last_modified FROM page"
 )
-_BY_KEY = f"SELECT {_IDENTITY} FROM page WHERE key = :key"
-_BY_ID = f"SELECT {_IDENTITY} FROM page WHERE id = :id"
-_STATE_BY_ID = f"SELECT {_STATE} FROM page WHERE id = :id"
-_ALL = f"SELECT {_IDENTITY}, {_STATE} FROM page ORDER BY id"
-_POPULATION = (
-    f"SELECT {_IDENTITY}, {_STATE} FROM page"
-    " WHERE EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1) ORDER BY id"
-)
+_WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
 _ENSURE = (
     "INSERT INTO page (key, url, given, host, method, body_sha256, render, frames, headers, owner_id)"
     " VALUES (:key, :url, :given, :host, :method, :body_sha256, :render, :frames, :headers, :owner_id)"
@@ -63,18 +56,12 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
 
 def identity(c: Connection, id: int) -> PageIdentity:  # noqa: A002
     """Return what identifies page `id`; `UnknownNameError` if there is none."""
-    row = c.one(_BY_ID, id=id)
-    if row is None:
-        raise _unknown(id)
-    return _to_identity(row)
+    return _both(c, id)[0]
 
 
 def state(c: Connection, id: int) -> PageState:  # noqa: A002
     """Return what is known of page `id`; `UnknownNameError` if there is none."""
-    row = c.one(_STATE_BY_ID, id=id)
-    if row is None:
-        raise _unknown(id)
-    return _to_state(row)
+    return _both(c, id)[1]
 
 
 def find_by_key(c: Connection, key: str) -> int | None:
@@ -85,12 +72,12 @@ def find_by_key(c: Connection, key: str) -> int | None:
 
 def population(c: Connection) -> list[tuple[PageIdentity, PageState]]:
     """Return every page that an active subscription watches, in the order of ids."""
-    return [_to_both(row) for row in c.rows(_POPULATION)]
+    return [_to_both(row) for row in c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id")]
 
 
 def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
     """Return every page, in the order of ids."""
-    return [_to_both(row) for row in c.rows(_ALL)]
+    return [_to_both(row) for row in c.rows(f"{_SELECT} ORDER BY id")]
 
 
 def update(c: Connection, states: list[tuple[PageState, int]]) -> int:
@@ -128,6 +115,13 @@ def _parameters(state: PageState, was: int) -> dict[str, Any]:
         "honest_streak": state.honest_streak,
         "moved_to": plain(state.moved_to),
     }
+
+
+def _both(c: Connection, id_: int) -> tuple[PageIdentity, PageState]:
+    row = c.one(f"{_SELECT} WHERE id = :id", id=id_)
+    if row is None:
+        raise UnknownNameError(f"there is no page {id_}; `tidings list` shows what is watched")
+    return _to_both(row)
 
 
 def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
@@ -183,7 +177,3 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         honest_streak=honest_streak,
         moved_to=moved_to,
     )
-
-
-def _unknown(id: int) -> UnknownNameError:  # noqa: A002
-    return UnknownNameError(f"there is no page {id}; `tidings list` shows what is watched")

@@ -103,4 +103,6 @@ def finish(c: Connection, records: Sequence[PollRecord]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> PollRow:
-    return PollRow(*row[:9], bool(row[9]), *row[10:])
+    values = [*row]
+    values[9] = bool(row[9])
+    return PollRow(*values)

@@ -77,8 +77,8 @@ class PostgresDriver:
             parts = conninfo_to_dict(self._url)
         except psycopg.Error:
             return "the database of store.url"
-        parts.pop("password", None)
-        return make_conninfo(**{key: value for key, value in parts.items() if value is not None})
+        shown = {key: str(value) for key, value in parts.items() if value is not None and key != "password"}
+        return make_conninfo("", **shown)
 
     def begin_read(self) -> None:
         """Begin a read of one state; a lost connection is made anew first."""
@@ -108,7 +108,8 @@ class PostgresDriver:
         """Return whether another connection has told of a commit."""
         self._revive()
         own = self._raw.info.backend_pid
-        return any([notice.pid != own for notice in self._raw.notifies(timeout=0)])
+        told = [notice for notice in self._raw.notifies(timeout=0) if notice.pid != own]
+        return bool(told)
 
     def has_table(self, name: str) -> bool:
         """Return whether the table exists."""
@@ -138,7 +139,9 @@ class PostgresDriver:
             return StoreDamagedError(f"{self.where} is damaged: {text}. Restore it from the server's own backup")
         if isinstance(error, psycopg.IntegrityError | psycopg.DataError | psycopg.ProgrammingError):
             return UnitError(f"what was to be written to {self.where} contradicts what is stored: {text}")
-        return StoreError(f"{self.where} does not answer as it should: {text}; check store.url and that PostgreSQL runs")
+        return StoreError(
+            f"{self.where} does not answer as it should: {text}; check store.url and that PostgreSQL runs"
+        )
 
     def close(self) -> None:
         """Close the connection."""

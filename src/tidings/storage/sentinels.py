@@ -14,7 +14,8 @@ from tidings.model.unit import Event, SentinelMove
 from tidings.storage import events, pages
 from tidings.storage import subscriptions as subscription_rows
 from tidings.storage.connection import Connection, select
-from tidings.storage.subscriptions import SubscriptionRow, listing as subscriptions
+from tidings.storage.subscriptions import SubscriptionRow
+from tidings.storage.subscriptions import listing as subscriptions
 
 __all__ = [
     "SentinelRow",
@@ -100,7 +101,9 @@ def create(
         base_id=base_id,
     )
     if sentinel_id is None:
-        raise UsageError(f"there is a sentinel {sentinel.name} already; take another name, or `tidings drop {sentinel.name}` first")
+        raise UsageError(
+            f"there is a sentinel {sentinel.name} already; take another name, or `tidings drop {sentinel.name}` first"
+        )
     c.execute(_INSERT_TEXT, sentinel_id=sentinel_id, text=text, at=at)
     c.many(
         "INSERT INTO tag (sentinel_id, name) VALUES (:sentinel_id, :name)",
@@ -133,7 +136,9 @@ def _subscribe(
 
 def find(c: Connection, name: str) -> SentinelRow:
     """Return the sentinel of that name that was not dropped; `UnknownNameError` if there is none."""
-    rows = c.rows(f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped = 0", owner_id=events.OWNER, name=name)
+    rows = c.rows(
+        f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped = 0", owner_id=events.OWNER, name=name
+    )
     if not rows:
         raise UnknownNameError(f"there is no sentinel {name}; `tidings list` shows those that are there")
     return _with_tags(c, rows)[0]
@@ -169,12 +174,16 @@ def move(c: Connection, step: SentinelMove) -> None:
     """
     row = c.one("SELECT name, state FROM sentinel WHERE id = :id", id=step.sentinel_id)
     if row is None:
-        raise UnknownNameError(f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows those that are there")
+        raise UnknownNameError(
+            f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows those that are there"
+        )
     name, before = row
     if before == step.state:
         return
     if before == "ended":
-        raise UsageError(f"the sentinel {name} has ended, which is final; `tidings drop {name}` frees the name for a new one")
+        raise UsageError(
+            f"the sentinel {name} has ended, which is final; `tidings drop {name}` frees the name for a new one"
+        )
     c.execute(
         _MOVE,
         id=step.sentinel_id,
@@ -203,4 +212,4 @@ def _with_tags(c: Connection, rows: list[tuple[Any, ...]]) -> list[SentinelRow]:
         found = c.rows("SELECT sentinel_id, name FROM tag ORDER BY sentinel_id, name")
     for sentinel_id, name in found:
         tags.setdefault(sentinel_id, []).append(name)
-    return [SentinelRow(*row[:12], tags=tuple(tags.get(row[0], ())), pages=row[12]) for row in rows]
+    return [SentinelRow(*[*row[:12], tuple(tags.get(row[0], ())), row[12]]) for row in rows]

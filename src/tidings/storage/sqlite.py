@@ -42,7 +42,8 @@ Version = tuple[int, int, int]
 
 def library_version() -> Version:
     """Return the version of the SQLite that is used."""
-    return sqlite3.sqlite_version_info
+    major, minor, patch = sqlite3.sqlite_version_info
+    return major, minor, patch
 
 
 def needs_single_writer(version: Version) -> bool:
@@ -59,9 +60,7 @@ class SqliteDriver:
 
     dialect = "sqlite"
 
-    def __init__(
-        self, data: Path, *, busy_seconds: float, create: bool = True, version: Version | None = None
-    ) -> None:
+    def __init__(self, data: Path, *, busy_seconds: float, create: bool = True, version: Version | None = None) -> None:
         self._data = data
         self._path = data / FILE
         self._write_lock: int | None = None
@@ -161,20 +160,29 @@ class SqliteDriver:
     def quick_check(self) -> list[str]:
         """Return what `PRAGMA quick_check` and `PRAGMA foreign_key_check` find; empty if all is well."""
         faults = [row[0] for row in self._raw.execute("PRAGMA quick_check").fetchall() if row[0] != "ok"]
-        orphans = [f"a row of {row[0]} names a row of {row[2]} that is not there" for row in self._raw.execute("PRAGMA foreign_key_check").fetchall()]
+        orphans = [
+            f"a row of {row[0]} names a row of {row[2]} that is not there"
+            for row in self._raw.execute("PRAGMA foreign_key_check").fetchall()
+        ]
         return faults + orphans
 
     def translate(self, error: Exception) -> StoreError:
         """Return the error of our tree for one of SQLite's."""
         text = str(error)
-        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError):
+        if isinstance(
+            error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError
+        ):
             return UnitError(f"what was to be written to {self._path} contradicts what is stored: {text}")
         if "locked" in text or "busy" in text:
             holder = PollerLock(self._data).holder()
             who = f"process {holder}" if holder else "another process"
-            return StoreBusyError(f"{self._path} was held for {self._busy_seconds:g} s ({who}); try again, or raise store.busy_seconds")
+            return StoreBusyError(
+                f"{self._path} was held for {self._busy_seconds:g} s ({who}); try again, or raise store.busy_seconds"
+            )
         if "full" in text or "I/O" in text or "readonly" in text or "unable to open" in text:
-            return StoreError(f"{self._path} cannot be used: {text}; check free space and rights, then `tidings doctor`")
+            return StoreError(
+                f"{self._path} cannot be used: {text}; check free space and rights, then `tidings doctor`"
+            )
         if isinstance(error, sqlite3.OperationalError):
             return StoreError(f"{self._path}: {text}; `tidings doctor` says more")
         return _damaged(self._path, text)
@@ -262,7 +270,9 @@ def _refuse_lost(data: Path, path: Path, *, used: bool, create: bool) -> None:
             f"`tidings restore`, or, to begin anew, remove {data / MARKER}"
         )
     if not create:
-        raise StoreMissingError(f"there is no database in {data}; `tidings add` makes one, `--data DIR` names another directory")
+        raise StoreMissingError(
+            f"there is no database in {data}; `tidings add` makes one, `--data DIR` names another directory"
+        )
 
 
 def _check_header(path: Path) -> None:

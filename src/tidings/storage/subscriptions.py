@@ -29,7 +29,9 @@ class SubscriptionRow:
     active: bool
 
 
-_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active FROM subscription"
+_SELECT = (
+    "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active FROM subscription"
+)
 _INSERT = (
     "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active)"
     " VALUES (:sentinel_id, :page_id, :label, 1, :next_tick, :active) ON CONFLICT (sentinel_id, page_id, label) DO NOTHING"
@@ -50,13 +52,9 @@ def listing(
     return [_to_row(row) for row in rows]
 
 
-def add(
-    c: Connection, *, sentinel_id: int, page_id: int, label: str, next_tick: Instant | None, active: bool
-) -> None:
+def add(c: Connection, *, sentinel_id: int, page_id: int, label: str, next_tick: Instant | None, active: bool) -> None:
     """Subscribe a sentinel to a page; a second time under the same label is the same subscription."""
-    c.execute(
-        _INSERT, sentinel_id=sentinel_id, page_id=page_id, label=label, next_tick=next_tick, active=int(active)
-    )
+    c.execute(_INSERT, sentinel_id=sentinel_id, page_id=page_id, label=label, next_tick=next_tick, active=int(active))
 
 
 def activate(c: Connection, sentinel_id: int, *, active: bool) -> None:

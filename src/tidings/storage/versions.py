@@ -37,9 +37,7 @@ _PUT_DIGEST = (
     "INSERT INTO digest (version_id, extraction, rules_version, text, objects) VALUES (:version_id, :extraction, :rules_version, :text, :objects)"
     " ON CONFLICT (version_id, extraction, rules_version) DO UPDATE SET text = excluded.text, objects = excluded.objects"
 )
-_REFERENCED = (
-    "SELECT sha256 FROM version UNION SELECT sha256 FROM version_member UNION SELECT sha256 FROM quarantine"
-)
+_REFERENCED = "SELECT sha256 FROM version UNION SELECT sha256 FROM version_member UNION SELECT sha256 FROM quarantine"
 
 
 def listing(c: Connection, page_id: int) -> list[Version]:
@@ -99,9 +97,7 @@ def blob(c: Connection, sha256: str) -> Blob | None:
 def blobs(c: Connection) -> list[Blob]:
     """Return every blob without its frame (`frame` is None), by hash."""
     text = "SELECT sha256, size, base, height, file FROM blob ORDER BY sha256"
-    return [
-        Blob(sha256, size, base, height, None, file) for sha256, size, base, height, file in c.rows(text)
-    ]
+    return [Blob(sha256, size, base, height, None, file) for sha256, size, base, height, file in c.rows(text)]
 
 
 def dependents(c: Connection, sha256: str) -> list[str]:
@@ -137,9 +133,7 @@ def put_blobs(c: Connection, kept: Sequence[Blob]) -> None:
     )
 
 
-def digests(
-    c: Connection, page_id: int, seqs: Iterable[int], *, extraction: str | None = None
-) -> dict[int, Digest]:
+def digests(c: Connection, page_id: int, seqs: Iterable[int], *, extraction: str | None = None) -> dict[int, Digest]:
     """Return the digest kept of each of these versions, by number; versions without one are left out.
 
     Of several, the one of the newest rules counts; `extraction` says which extraction is meant where a page has more than one.
@@ -167,7 +161,9 @@ def put_digests(c: Connection, page_id: int, kept: Sequence[tuple[int, Digest]])
         if seq not in ids:
             found = c.value("SELECT id FROM version WHERE page_id = :page_id AND seq = :seq", page_id=page_id, seq=seq)
             if found is None:
-                raise UnitError(f"a digest names version {version_id(page_id, seq)}, which is not there; nothing of this was written")
+                raise UnitError(
+                    f"a digest names version {version_id(page_id, seq)}, which is not there; nothing of this was written"
+                )
             ids[seq] = found
     c.many(
         _PUT_DIGEST,
@@ -187,7 +183,7 @@ def put_digests(c: Connection, page_id: int, kept: Sequence[tuple[int, Digest]])
 def forget_digests(c: Connection, page_id: int) -> None:
     """Remove the digests of versions that no cursor and no owed comparison needs; the newest version's stay."""
     text = "SELECT u.base, u.taken FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id WHERE u.page_id = :page_id AND s.state <> 'ended'"
-    needed = set()
+    needed: set[int] = set()
     for base, taken in c.rows(text, page_id=page_id):
         needed.update((base, *from_json(taken)))
     for pair in c.rows("SELECT from_seq, to_seq FROM comparison WHERE page_id = :page_id", page_id=page_id):
