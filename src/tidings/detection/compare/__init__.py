@@ -1,0 +1,1 @@
+"""Comparators: of multisets of objects and of sequences of tokens."""

@@ -1,0 +1,100 @@
+"""All change types that there are (004 §3.4.2): any change, all words, all links, all images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from tidings.detection.compare.objects import compare_objects
+from tidings.detection.findings import finding_of_objects, finding_of_words
+from tidings.detection.kind import Kind
+from tidings.document.document import Document
+from tidings.document.links import Identity, images_of, links_of
+from tidings.model.change import ChangeSet, ObjectCount
+from tidings.registry import Registry
+
+_ADDRESSES: dict[str, Callable[[Iterable[str], str, Identity], list[str]]] = {"links": links_of, "images": images_of}
+
+
+def _body(old: Document, new: Document) -> tuple[ChangeSet, ...]:
+    """Return the finding that a body without text gives: it has changed as a whole, or it has not."""
+    if not (old.textless or new.textless) or old.sha256 == new.sha256:
+        return ()
+    rows = [ObjectCount("body", _body_name(new), 0, 1)] if new.textless else []
+    rows += [ObjectCount("body", _body_name(old), 1, 0)] if old.textless else []
+    return (finding_of_objects("body", rows),)
+
+
+def _body_name(document: Document) -> str:
+    return f"{document.media} sha256:{document.sha256}"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """All words, in their order (004 §5.4)."""
+
+    name: str = "words"
+    spelled: str = "all words"
+    contains: frozenset[str] = frozenset({"words"})
+    digests: tuple[str, ...] = ("text",)
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the edits between the words of two documents."""
+        words = finding_of_words(old, new)
+        return (*((words,) if words else ()), *_body(old, new))
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Links or images, as a multiset of addresses (004 §5.3.2.2)."""
+
+    name: str
+    spelled: str
+    identity: Identity
+    digests: tuple[str, ...]
+
+    @property
+    def contains(self) -> frozenset[str]:
+        """Return its own name."""
+        return frozenset({self.name})
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the addresses that are there more or less often."""
+        return (*self.addresses(old, new), *_body(old, new))
+
+    def addresses(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the finding of the addresses alone."""
+        extract = _ADDRESSES[self.name]
+        before = extract(getattr(old, self.name), old.base, self.identity)
+        after = extract(getattr(new, self.name), new.base, self.identity)
+        rows = compare_objects(self.name, before, after)
+        return (finding_of_objects(self.name, rows),) if rows else ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyChange:
+    """Any word, link or image (004 §5.4). Addresses are compared without their query: a session alone is no change."""
+
+    name: str = "any"
+    spelled: str = "any change"
+    contains: frozenset[str] = frozenset({"any", "words", "links", "images"})
+    digests: tuple[str, ...] = ("text", "links.canonical", "images.canonical", "body")
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return what changed among words, links and images."""
+        return (*Words().compare(old, new), *_PLAIN_LINKS.addresses(old, new), *_PLAIN_IMAGES.addresses(old, new))
+
+
+_PLAIN_LINKS = Addresses("links", "all links", "canonical", ("links.canonical", "body"))
+_PLAIN_IMAGES = Addresses("images", "all images", "canonical", ("images.canonical", "body"))
+
+KINDS: Final[Registry[Kind]] = Registry(
+    "change type",
+    {
+        "any": AnyChange(),
+        "words": Words(),
+        "links": Addresses("links", "all links", "resolved", ("links", "body")),
+        "images": Addresses("images", "all images", "resolved", ("images", "body")),
+    },
+)

@@ -1,0 +1,87 @@
+"""Addresses in a page: which count, and in which form they are compared (detection.md §1.2).
+
+Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the base, scheme and host in lower case,
+default port and fragment gone. *canonical*: resolved without its query; sessions and cache busters alone are then no change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+import xxhash
+
+Identity = Literal["raw", "resolved", "canonical"]
+
+_EDGES = "".join(map(chr, range(33)))
+_INSIDE = re.compile(r"[\t\n\r]+")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_NO_LINK = frozenset({"javascript:", "vbscript:", "mailto:", "tel:", "sms:", "data:", "blob:", "about:"})
+_NO_IMAGE = frozenset({"javascript:", "vbscript:", "blob:", "about:"})
+_PORTS = {"http": ":80", "https": ":443", "ftp": ":21"}
+
+
+def base_of(url: str, declared: str | None) -> str:
+    """Return what addresses of a page are joined with: its own URL, or what `<base href>` makes of it."""
+    if not declared:
+        return url
+    return _joined(url, _trimmed(declared))
+
+
+def links_of(raw: Iterable[str], base: str, identity: Identity = "resolved") -> list[str]:
+    """Return the links that count, in order. Scripts, mail addresses and telephone numbers are none (004 §5.3.1)."""
+    return _addresses(raw, base, identity, _NO_LINK)
+
+
+def images_of(raw: Iterable[str], base: str, identity: Identity = "resolved") -> list[str]:
+    """Return the images that count, in order; one that is written into the page stands there by its digest."""
+    return _addresses(raw, base, identity, _NO_IMAGE)
+
+
+def without_query(address: str) -> str:
+    """Return an address up to its query or fragment."""
+    return address.partition("#")[0].partition("?")[0]
+
+
+def _addresses(raw: Iterable[str], base: str, identity: Identity, refused: frozenset[str]) -> list[str]:
+    known: dict[str, str | None] = {}
+    found = []
+    for address in raw:
+        if address not in known:
+            known[address] = _identified(address, base, identity, refused)
+        name = known[address]
+        if name is not None:
+            found.append(name)
+    return found
+
+
+def _identified(raw: str, base: str, identity: Identity, refused: frozenset[str]) -> str | None:
+    address = _trimmed(raw)
+    scheme = _SCHEME.match(address)
+    if scheme and scheme.group().lower() in refused:
+        return None
+    if address[:5].lower() == "data:":
+        return f"data:{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'replace'))}"
+    if identity == "raw":
+        return raw
+    resolved = _joined(base, address)
+    return without_query(resolved) if identity == "canonical" else resolved
+
+
+def _trimmed(address: str) -> str:
+    return _INSIDE.sub("", address.strip(_EDGES))
+
+
+def _joined(base: str, address: str) -> str:
+    """Join as a browser would; what is no URL at all stays as it is written."""
+    try:
+        scheme, host, path, query, _ = urlsplit(urljoin(base, address))
+    except ValueError:
+        return address.partition("#")[0]
+    user, at, place = host.rpartition("@")
+    place = place.lower().removesuffix(_PORTS.get(scheme, "\0"))
+    if host and not path:
+        path = "/"
+    return urlunsplit((scheme, f"{user}{at}{place}", path, query, ""))

@@ -1,0 +1,76 @@
+"""What kind of document a body is: by its content first, then by what the server calls it (detection.md §5)."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Media = Literal["html", "feed", "xml", "json", "text", "pdf", "binary"]
+
+_BINARY = (
+    b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08", b"BM", b"OggS", b"ID3",
+    b"\x7fELF", b"MZ", b"\xd0\xcf\x11\xe0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00",
+    b"wOFF", b"wOF2", b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"SQLite format 3\x00", b"\x00asm",
+)  # fmt: skip
+_TEXTUAL_AFTER_ALL = (b"BM", b"MZ", b"ID3", b"BZh")
+_PAGE = re.compile(
+    r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script|iframe|style|h1|div|font|table|a|br|p|b|frameset|noscript)[\s>/]",
+    re.IGNORECASE | re.DOTALL,
+)
+_SURE_PAGE = re.compile(
+    r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE | re.DOTALL
+)
+_MARKED_UP = re.compile(r"\s*<(?:\?xml\b|!DOCTYPE\b|!--|[A-Za-z_][\w.:\-]*[\s/>])")
+_ROOT = re.compile(
+    r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^\[>]*(?:\[.*?\])?\s*>\s*)*<([A-Za-z_][\w.:\-]*)", re.DOTALL
+)
+_FEEDS = frozenset({"rss", "feed", "rdf:rdf"})
+_LOOKED_AT = 4_096
+
+
+def media_of_bytes(data: bytes) -> Media | None:
+    """Return what the first bytes alone decide: a PDF or another format that is no text. None: it is text of some kind."""
+    if b"%PDF-" in data[:1_024]:
+        return "pdf"
+    if data.startswith(_BINARY) and not (data.startswith(_TEXTUAL_AFTER_ALL) and b"\0" not in data[:_LOOKED_AT]):
+        return "binary"
+    if data[:4] == b"RIFF" or data[4:8] == b"ftyp":
+        return "binary"
+    return None
+
+
+def media_of_text(text: str, content_type: str | None = None) -> Media:
+    """Return what a text is. What the server calls plain text, Markdown or CSV is a page only if it begins as a whole page does."""
+    said = (content_type or "").partition(";")[0].strip().lower()
+    head = text[:_LOOKED_AT]
+    if _SURE_PAGE.match(head):
+        return "html"
+    start = head.lstrip()[:1]
+    if start and start in "{[":
+        return "json" if said != "text/html" or text.rstrip()[-1:] in "}]" else "html"
+    if said.endswith(("/xml", "+xml")) or _is_xml(head, said):
+        return _feed_or_xml(head)
+    if said.endswith(("/json", "+json")):
+        return "json"
+    if said in {"text/html", "application/xhtml+xml"}:
+        return "html"
+    if said.startswith("text/"):
+        return "text"
+    return "html" if _PAGE.match(head) else "text"
+
+
+def _is_xml(head: str, said: str) -> bool:
+    if head.lstrip()[:5] == "<?xml":
+        return True
+    root = _ROOT.match(head)
+    return root is not None and root[1].lower() in _FEEDS and said != "text/html"
+
+
+def _feed_or_xml(head: str) -> Media:
+    root = _ROOT.match(head)
+    if root is None:
+        return "xml" if _MARKED_UP.match(head) else "text"
+    name = root[1].lower()
+    if name == "html":
+        return "html"
+    return "feed" if name in _FEEDS else "xml"

@@ -1,0 +1,94 @@
+"""The text of JSON and XML, as lines of words, so that a change in them is found; their own meaning comes with issue D.
+
+JSON: each key and each value in the order of the body, escapes read. XML: the text of each element, no attributes; CDATA too.
+Text inside a feed that is HTML gives its own text. No DTD, no entity and no address is ever loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lxml import etree
+
+from tidings.document.walk import BREAK
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_TAGGED = re.compile(r"<[A-Za-z/!][^<>]*>")
+_OPEN, _CLOSE = object(), object()
+
+
+def pieces_of_json(text: str) -> list[str] | None:
+    """Return the keys and values of a JSON text as pieces, or None if it is none that can be read."""
+    try:
+        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError):
+        return None
+    pieces: list[str] = []
+    for word in _words(value):
+        pieces.extend((_SURROGATES.sub("\ufffd", word), BREAK))
+    return pieces
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The members of an object in order; of a key that is there twice both count."""
+
+
+def _words(value: Any) -> Iterator[str]:
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, _Pairs):
+            for key, member in reversed(item):
+                left.extend((member, key))
+        elif isinstance(item, list):
+            left.extend(reversed(item))
+        elif isinstance(item, str):
+            yield item
+        else:
+            yield json.dumps(item)
+
+
+def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tuple[list[str], list[str], str] | None:
+    """Return (pieces, links, title) of an XML text, or None if it is not well-formed or nested too deep for the parser.
+
+    Links are what feeds call so: the text or `href` of `link`. The title is the first element of that name.
+    """
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    pieces: list[str] = []
+    links: list[str] = []
+    title = ""
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "end":
+            pieces.append(BREAK)
+            pieces.extend(_shown(element.tail, pieces_of_html))
+            continue
+        pieces.append(BREAK)
+        content = element.text
+        name = etree.QName(element).localname if isinstance(element.tag, str) else ""
+        if name == "link":
+            links.append(element.get("href") or (content or "").strip())
+        elif name == "title" and not title:
+            title = " ".join((content or "").split())
+        pieces.extend(_shown(content, pieces_of_html))
+    return pieces, links, title
+
+
+def _shown(text: str | None, pieces_of_html: Callable[[str], list[str]]) -> list[str]:
+    if not text:
+        return []
+    return pieces_of_html(text) if _TAGGED.search(text) else [text]

@@ -1,0 +1,129 @@
+"""The walk: from lexbor's tree to the text that a reader sees, and the addresses in it.
+
+Elements inside a line add nothing, so that `un<b>break</b>able` is one word; every other element, and what is unknown, breaks the
+text before and after it (detection.md §1.2). The walk goes by `first_child`, `next` and a stack of its own: its depth is bounded by
+memory only, and end tags are where they are in the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+BREAK = "\n\n"
+"""A border of words. Two characters, since a text node of one character may be the very same object."""
+
+_INSIDE_A_LINE = """a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd label mark nobr q s samp
+    small span strike strong sub sup time tspan tt u var wbr""".split()
+_WITHOUT_TEXT = "script style noscript template iframe noembed noframes title".split()
+
+
+def _tag_numbers(names: list[str]) -> dict[str, int]:
+    """Return lexbor's number of each tag, by asking it: numbers differ from release to release."""
+    found: dict[str, int] = {}
+    for name in names:
+        tree = LexborHTMLParser(f"<!-- -->text<{name}>".encode())
+        root = tree.root
+        if root is not None and root.parent is not None:
+            found |= {node.tag: node.tag_id for node in root.parent.traverse(include_text=True) if node.tag is not None}
+    return {name: found[name] for name in names}
+
+
+_NUMBER = _tag_numbers([*_INSIDE_A_LINE, *_WITHOUT_TEXT, "area", "base", "input", "svg", "-text", "-comment"])
+_INLINE = frozenset(_NUMBER[name] for name in _INSIDE_A_LINE)
+_SKIPPED = frozenset(_NUMBER[name] for name in [*_WITHOUT_TEXT, "-comment"])
+_TEXT, _A, _IMG, _AREA = (_NUMBER[name] for name in ("-text", "a", "img", "area"))
+_BASE, _INPUT, _SVG, _TITLE, _SCRIPT = (_NUMBER[name] for name in ("base", "input", "svg", "title", "script"))
+
+_NOTED = frozenset({_AREA, _BASE, _INPUT})
+
+_PLAIN, _BLOCK, _DRAWING = 0, 1, 2
+
+
+@dataclass(slots=True)
+class Walked:
+    """What the walk found. `pieces` are the visible text nodes in order, with `BREAK` between words that do not join.
+
+    `links` and `images` are addresses as written, `base` the first `<base href>`, `scripts` how many scripts there are.
+    """
+
+    pieces: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
+    title: str = ""
+    base: str | None = None
+    scripts: int = 0
+    password: bool = False
+
+
+def walk(root: LexborNode) -> Walked:
+    """Return the text and addresses below `root`.
+
+    Scripts, styles, `noscript`, templates, frames' fallbacks, the title and comments are no text; hidden elements are.
+    """
+    walked = Walked()
+    put = walked.pieces.append
+    open_elements: list[tuple[LexborNode, int]] = []
+    drawings = 0
+    node = root
+    while True:
+        number = node.tag_id
+        if number == _TEXT:
+            put(node.text_content or "")
+        elif number in _SKIPPED:
+            _note_skipped(node, number, walked, inside_drawing=drawings > 0)
+        else:
+            kind = _PLAIN
+            if number not in _INLINE:
+                put(BREAK)
+                kind = _BLOCK
+                if number == _SVG:
+                    kind = _DRAWING
+                    drawings += 1
+                elif number in _NOTED:
+                    _note_block(node, number, walked)
+            elif number == _A:
+                if not drawings and (address := node.attrs.get("href")) is not None:
+                    walked.links.append(address)
+            elif number == _IMG and (address := node.attrs.get("src")) is not None:
+                walked.images.append(address)
+            child = node.first_child
+            if child is not None:
+                open_elements.append((node, kind))
+                node = child
+                continue
+            if kind == _DRAWING:
+                drawings -= 1
+        following = node.next
+        while following is None:
+            if not open_elements:
+                return walked
+            node, kind = open_elements.pop()
+            if kind:
+                put(BREAK)
+                if kind == _DRAWING:
+                    drawings -= 1
+            following = node.next
+        node = following
+
+
+def _note_skipped(node: LexborNode, number: int, walked: Walked, *, inside_drawing: bool) -> None:
+    if number == _SCRIPT:
+        walked.scripts += 1
+    elif number == _TITLE and not walked.title and not inside_drawing:
+        walked.title = " ".join(node.text().split())
+
+
+def _note_block(node: LexborNode, number: int, walked: Walked) -> None:
+    attributes = node.attrs
+    if number == _INPUT:
+        walked.password = walked.password or (attributes.get("type") or "").strip().lower() == "password"
+        return
+    address = attributes.get("href")
+    if address is None:
+        return
+    if number == _AREA:
+        walked.links.append(address)
+    elif walked.base is None:
+        walked.base = address

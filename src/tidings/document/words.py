@@ -1,0 +1,71 @@
+"""Words: the tokens that every comparison and search speaks of (contracts.md §8).
+
+A token is a maximal run of letters, digits and marks. Each Han, Hiragana, Katakana, Thai, Lao and Khmer character, with the marks
+on it, is a token of its own, so that looking for tokens in a row is looking for a text. A symbol (emoji, currency, arrow; categories
+So, Sc, Sm) is a token of one grapheme cluster. Everything else separates.
+
+Soft hyphen, zero-width space, word joiner, byte-order mark and the marks of bidirectional text are dropped and join what stands
+around them; ZWJ and ZWNJ inside a word are kept. Tokens are in NFC.
+
+A *chunk* is what stands between white space. No token reaches over white space, so a text can be split into chunks first, and most
+chunks are ASCII and cheap.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import regex
+
+_ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}"
+_DROPPED = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+_KEPT = "\u200c\u200d"
+_WORD = rf"[[\p{{L}}\p{{N}}\p{{M}}]--[{_ALONE}]]"
+_BETWEEN = f"[{_DROPPED}{_KEPT}]"
+_TOKEN = regex.compile(
+    rf"{_WORD}++(?:{_BETWEEN}++{_WORD}++)*+"
+    rf"|[{_ALONE}](?:{_BETWEEN}*+\p{{M}}++)*+"
+    r"|(?=[\p{So}\p{Sc}\p{Sm}])\X",
+    regex.VERSION1,
+)
+_DROP = re.compile(f"[{_DROPPED}]")
+_ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+|[$+<=>|~]")
+
+ASCII_SYMBOLS = b"$+<=>|~"
+"""The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
+
+_LONGEST_REMEMBERED = 48
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the tokens of a text, in order."""
+    found: list[str] = []
+    for chunk in text.split():
+        found.extend(tokens_of_chunk(chunk))
+    return found
+
+
+def tokens_of_chunk(chunk: str) -> tuple[str, ...]:
+    """Return the tokens of a text without white space."""
+    return _remembered(chunk) if len(chunk) <= _LONGEST_REMEMBERED else _tokens(chunk)
+
+
+def spans_of_chunk(chunk: str) -> list[tuple[int, int]]:
+    """Return where each token of a chunk stands in it: (start, end) in characters."""
+    pattern = _ASCII_TOKEN if chunk.isascii() else _TOKEN
+    return [match.span() for match in pattern.finditer(chunk)]
+
+
+def _tokens(chunk: str) -> tuple[str, ...]:
+    if chunk.isascii():
+        return (chunk,) if chunk.isalnum() else tuple(_ASCII_TOKEN.findall(chunk))
+    return tuple(_cleaned(token) for token in _TOKEN.findall(chunk))
+
+
+_remembered = lru_cache(maxsize=32_768)(_tokens)
+
+
+def _cleaned(token: str) -> str:
+    return unicodedata.normalize("NFC", _DROP.sub("", token).rstrip(_KEPT))
