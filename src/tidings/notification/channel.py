@@ -17,8 +17,8 @@ from tidings.clock import Duration, Instant
 class Message:
     """One attempt to tell one endpoint something.
 
-    `id` is the delivery's and the same in every attempt, so that a receiver can drop what it has had; `attempt` counts from 1,
-    `sent_at` is the instant of this attempt, `sequence` the number of the last event it speaks of.
+    `id` is the delivery's and the same in every attempt, so that a receiver can drop what it has had; `attempt`
+    counts from 1, `sent_at` is the instant of this attempt, `sequence` the number of the last event it speaks of.
     """
 
     id: str
@@ -42,7 +42,8 @@ class Sent:
 class Refused:
     """The message was not taken, and why, in a sentence for people.
 
-    `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked for, `disable` that it wants no more at all.
+    `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked for, `disable` that
+    it wants no more at all.
     """
 
     reason: str

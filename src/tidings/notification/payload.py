@@ -1,6 +1,7 @@
 """The bytes of a message, made from change records (DESIGN §5) by the service.
 
-Bodies stay below 20 kB where they can (trust §1): long texts are cut and say by how much, long lists are cut and counted in `more`.
+Bodies stay below 20 kB where they can (trust §1): long texts are cut and say by how much, long lists are cut and
+counted in `more`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """When to try again, and when to give up (trust §1, the sample schedule of Standard Webhooks; F-28, F-29).
 
-Ten attempts over 75.6 hours, then the delivery is dead; it can be replayed with the same id. All pure: time and chance are arguments.
+Ten attempts over 75.6 hours, then the delivery is dead; it can be replayed with the same id. All pure: time and
+chance are arguments.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ MOST_RETRY_AFTER: Final[Duration] = DAY
 def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Duration | None = None) -> Instant | None:
     """Return when to try again after attempt number `attempt` (from 1) failed at `now`; None: the delivery is dead.
 
-    `jitter` from −1 to 1 moves the wait by up to 20 %. What the receiver asks for holds where it is longer, within 1 min to 24 h
-    (contracts.md §11).
+    `jitter` from −1 to 1 moves the wait by up to 20 %. What the receiver asks for holds where it is longer, within
+    1 min to 24 h (contracts.md §11).
     """
     if attempt < 1 or not -1 <= jitter <= 1:
         message = f"attempt must be 1 or more and jitter within -1 and 1; they are {attempt} and {jitter}"

@@ -1,7 +1,8 @@
 """Webhooks as the Standard Webhooks specification has them (trust §1).
 
-`webhook-id` is the delivery and constant over retries, `webhook-timestamp` the second of the attempt, `webhook-signature` a list of
-`v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that a secret can be replaced without a gap.
+`webhook-id` is the delivery and constant over retries, `webhook-timestamp` the second of the attempt,
+`webhook-signature` a list of `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that
+a secret can be replaced without a gap.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def signature(delivery_id: str, sent_at: Instant, *, body: bytes, keys: Sequence
 def read_secrets(text: str) -> tuple[bytes, ...]:
     """Return the keys of one or more secrets, separated by spaces or commas, newest first.
 
-    Raises `SettingError` if there is none or one is not `whsec_` and the base64 of 24 to 64 bytes; the secret is not printed.
+    Raises `SettingError` if there is none or one is not `whsec_` and the base64 of 24 to 64 bytes; the secret is
+    not printed.
     """
     words = text.replace(",", " ").split()
     if not words:

@@ -1,8 +1,9 @@
 """Who is polled now: the best feasible set of bids under budget, host limits and opening hours (contracts.md §5).
 
-The allocator alone knows budget, hosts and opening hours; policies only bid. Bids are per unit of cost, so the best set goes
-by descending bid; ties go to the lower index. Where costs are equal the set is the best there is. Where they differ it is a knapsack:
-greedy order, or one dear page alone if that is worth more, reaches at least half of the best when no host limit binds (scheduling §1.4).
+The allocator alone knows budget, hosts and opening hours; policies only bid. Bids are per unit of cost, so the best
+set goes by descending bid; ties go to the lower index. Where costs are equal the set is the best there is. Where
+they differ it is a knapsack: greedy order, or one dear page alone if that is worth more, reaches at least half of
+the best when no host limit binds (scheduling §1.4).
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ def choose(
 ) -> Rows:
     """Return the indices to poll now, best first.
 
-    `tokens` is the budget that is there; the sum of costs never exceeds it. `in_flight` marks pages that are being polled: they are not
-    chosen again and take a connection of their host. `open_now` is False for pages outside their hours. At most `host_connections` pages of a
-    host are under way together, and `limit` are chosen. With `burst` (the most that the budget can save up) a page that is too dear for
-    now holds back those that bid less, so that it is not starved; one dearer than `burst` never fits and is passed over.
+    `tokens` is the budget that is there; the sum of costs never exceeds it. `in_flight` marks pages that are being
+    polled: they are not chosen again and take a connection of their host. `open_now` is False for pages outside
+    their hours. At most `host_connections` pages of a host are under way together, and `limit` are chosen. With
+    `burst` (the most that the budget can save up) a page that is too dear for now holds back those that bid less,
+    so that it is not starved; one dearer than `burst` never fits and is passed over.
     """
     eligible = bids > 0
     if in_flight is not None:

@@ -1,7 +1,8 @@
 """Fixed intervals by arithmetic: tick i is at `start + i · interval`, for ever in phase (004 §4.3; sentinels §1.4, §5.1).
 
-A tick is an execution interval of paper 001: the page is polled in `[tick, tick + slack]`. Any check of the page at or after
-`tick − slack` satisfies it. Of the ticks that passed while nobody was there only the newest is caught up with.
+A tick is an execution interval of paper 001: the page is polled in `[tick, tick + slack]`. Any check of the page at
+or after `tick − slack` satisfies it. Of the ticks that passed while nobody was there only the newest is caught up
+with.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The contract of all policies: see the whole population, bid for each page, learn from polls (contracts.md §5).
 
-A policy is a frozen value without state of its own; what it knows is in the state that each call takes and returns. The inputs
-are never changed. The same object serves the live planner, the simulator and the laboratory.
+A policy is a frozen value without state of its own; what it knows is in the state that each call takes and returns.
+The inputs are never changed. The same object serves the live planner, the simulator and the laboratory.
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ KNOWN: Final[Mapping[str, _Known]] = {
 class Population(Mapping[str, Column]):
     """A frozen table of pages. Arrays cannot be written to; every change makes a new table.
 
-    The order of the pages is that of the constructor; pages added later come last; ties everywhere go to the lower place.
+    The order of the pages is that of the constructor; pages added later come last; ties everywhere go to the lower
+    place.
     """
 
     __slots__ = ("_columns", "_order")

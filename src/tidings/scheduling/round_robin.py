@@ -1,6 +1,7 @@
 """Round robin: every page in its turn, a fixed time after its last look.
 
-What a page did before says nothing here. It is the policy that all others are measured against, and the one that needs no estimate.
+What a page did before says nothing here. It is the policy that all others are measured against, and the one that
+needs no estimate.
 """
 
 from __future__ import annotations

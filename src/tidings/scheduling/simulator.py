@@ -1,7 +1,7 @@
 """Running a policy over a trace: what would have been polled, found and spent.
 
-Time moves in ticks. At each, updates come in, who may bid is asked, the allocator chooses, and the policy hears what the polls showed.
-A poll takes no time here. The policy and the allocator are those of the live service.
+Time moves in ticks. At each, updates come in, who may bid is asked, the allocator chooses, and the policy hears
+what the polls showed. A poll takes no time here. The policy and the allocator are those of the live service.
 """
 
 from __future__ import annotations

@@ -1,0 +1,107 @@
+"""Webhooks over the client that the service uses, received on loopback and verified with the public library."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from standardwebhooks import Webhook as PublicWebhook
+
+from tests.fakes import Page, WebServer
+from tidings.fetching.client import Client
+from tidings.notification.channel import Message, Refused, Sent
+from tidings.notification.webhook import Webhook, read_secrets
+from tidings.settings import FetchSettings
+
+SECOND = 1_000_000
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+LOOPBACK = FetchSettings(allow_networks=("127.0.0.0/8",))
+
+
+def send(address, settings=LOOPBACK, timeout_seconds=5.0):
+    """Deliver one message; return what the sender says."""
+    message = Message(
+        id="dlv_1",
+        address=address,
+        subject="",
+        content_type="application/json",
+        body='{"text": "Zürich 中 🙂"}'.encode(),
+        attempt=1,
+        sent_at=int(datetime.now(UTC).timestamp()) * SECOND,
+        sequence=5,
+    )
+
+    async def tell():
+        client = Client(settings)
+        try:
+            return await Webhook(client, read_secrets(SECRET), timeout_seconds).send(message)
+        finally:
+            await client.close()
+
+    return asyncio.run(tell())
+
+
+def test_receiver_verifies_what_arrives():
+    """T-21: headers and body as they came over the wire satisfy the public library."""
+    with WebServer() as server:
+        server.pages["/hook"] = Page(status=204)
+        answer = send(server.url("/hook"))
+    (seen,) = server.seen
+
+    assert Sent(204) == answer
+    assert {"text": "Zürich 中 🙂"} == PublicWebhook(SECRET).verify(seen.body, seen.headers)
+    assert ("POST", "application/json", "5") == (
+        seen.method,
+        seen.headers["content-type"],
+        seen.headers["tidings-sequence"],
+    )
+
+
+def test_redirect_to_this_machine_is_not_followed():
+    """H-121: a 3xx is a failure; where it points is never asked."""
+    with WebServer() as inner, WebServer("127.0.0.2") as outer:
+        inner.pages["/secret"] = Page()
+        outer.pages["/hook"] = Page(status=307, headers={"location": inner.url("/secret")})
+        answer = send(outer.url("/hook"))
+
+    assert isinstance(answer, Refused)
+    assert answer.retry
+    assert (1, 0) == (len(outer.seen), inner.dials)
+
+
+def test_silent_receiver_is_given_up():
+    """H-122: the deadline of the setting ends the attempt; another will follow."""
+    with WebServer() as server:
+        server.pages["/hook"] = lambda seen, wire: wire.hang()
+        answer = send(server.url("/hook"), timeout_seconds=0.2)
+
+    assert isinstance(answer, Refused)
+    assert answer.retry
+    assert "within 0.2 s" in answer.reason
+
+
+def test_private_receiver_needs_leave():
+    """Without `fetch.allow_networks` no webhook reaches this machine: it is refused before anything is dialled."""
+    with WebServer() as server:
+        answer = send(server.url("/hook"), FetchSettings())
+
+    assert isinstance(answer, Refused)
+    assert 0 == server.dials
+
+
+def test_retry_after_is_heard():
+    """F-29: the receiver's patience reaches the outbox."""
+    with WebServer() as server:
+        server.pages["/hook"] = Page(status=503, headers={"retry-after": "300"})
+        answer = send(server.url("/hook"))
+
+    assert isinstance(answer, Refused)
+    assert 300 * SECOND == answer.retry_after
+
+
+def test_gone_switches_off():
+    """F-29: 410 over the wire disables."""
+    with WebServer() as server:
+        server.pages["/hook"] = Page(status=410)
+        answer = send(server.url("/hook"))
+
+    assert isinstance(answer, Refused)
+    assert (False, True) == (answer.retry, answer.disable)
