@@ -29,13 +29,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Protocol
 
     class Problem(Protocol):
         """What a language problem looks like from here: it can be printed and told as data."""
 
         def __str__(self) -> str: ...
+
+        def as_dict(self) -> Mapping[str, object]:
+            """Return the fault with the keys of a JSON record."""
+            ...
 
 
 class TidingsError(Exception):

@@ -21,7 +21,9 @@ from tidings.errors import SettingError
 RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 
 
-def _setting(default: Any, text: str, *, secret: bool = False, least: float | None = None, most: float | None = None) -> Any:
+def _setting(
+    default: Any, text: str, *, secret: bool = False, least: float | None = None, most: float | None = None
+) -> Any:
     return field(default=default, metadata={"help": text, "secret": secret, "least": least, "most": most})
 
 
@@ -31,8 +33,12 @@ class FetchSettings:
 
     user_agent: str = _setting("", "User-Agent header; empty: name, version and `contact`")
     contact: str = _setting("", "URL or mail address a site's owner can use to reach you; part of the User-Agent")
-    allow_networks: tuple[str, ...] = _setting((), "networks that may be asked although they are private, e.g. 127.0.0.0/8")
-    host_gap_seconds: float = _setting(5.0, "least time from the start of one request to a host to the start of the next", least=0)
+    allow_networks: tuple[str, ...] = _setting(
+        (), "networks that may be asked although they are private, e.g. 127.0.0.0/8"
+    )
+    host_gap_seconds: float = _setting(
+        5.0, "least time from the start of one request to a host to the start of the next", least=0
+    )
     host_connections: int = _setting(1, "requests to one host at the same time", least=1, most=16)
     page_floor_seconds: float = _setting(60.0, "least time between two polls of a page", least=0)
     total_seconds: float = _setting(30.0, "deadline of one fetch, all hops and the body included", least=0.01, most=600)
@@ -277,8 +283,14 @@ def _parse(row: Row, raw: Any) -> Any:
     if row.type == "int" and number != int(number):
         message = "expected a whole number"
         raise ValueError(message)
-    if number != number or (row.least is not None and number < row.least) or (row.most is not None and number > row.most):
-        bounds = " and ".join([f"at least {row.least:g}"] * (row.least is not None) + [f"at most {row.most:g}"] * (row.most is not None))
+    if (
+        number != number
+        or (row.least is not None and number < row.least)
+        or (row.most is not None and number > row.most)
+    ):
+        bounds = " and ".join(
+            [f"at least {row.least:g}"] * (row.least is not None) + [f"at most {row.most:g}"] * (row.most is not None)
+        )
         message = f"expected a number, {bounds}" if bounds else "expected a number"
         raise ValueError(message)
     return int(number) if row.type == "int" else number

@@ -9,7 +9,21 @@ from typing import Literal
 from tidings.model.interval import Duration, Instant
 
 ErrorKind = Literal[
-    "net", "address", "busy", "denied", "blocked", "404", "410", "5xx", "redirect", "size", "robots", "request", "framing", "encoding", "secret"
+    "net",
+    "address",
+    "busy",
+    "denied",
+    "blocked",
+    "404",
+    "410",
+    "5xx",
+    "redirect",
+    "size",
+    "robots",
+    "request",
+    "framing",
+    "encoding",
+    "secret",
 ]
 """The kinds of `error` of DESIGN §5. `busy`: 408 425 429 503; `address`: refused by the guard."""
 

@@ -1,0 +1,110 @@
+"""`tidings check [NAME…]`: look at what is due, or at the pages of the named sentinels, tell what changed, and stop."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import duration
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.clock import MINUTE, SystemClock
+from tidings.errors import BudgetError, PollerBusyError, UsageError
+from tidings.service import check as checking
+from tidings.service import register
+from tidings.service.assembly import poller
+from tidings.service.records import change_record, poll_record
+from tidings.storage import pages, subscriptions
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.service.check import Checked
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+WAIT_FOR_SERVICE = 2 * MINUTE
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="look at these now, whatever the schedule says")
+    parser.add_argument(
+        "--for",
+        dest="limit",
+        type=duration,
+        metavar="DURATION",
+        help="stop after so long, e.g. 30s, even if hosts are still waited for",
+    )
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if a change was found")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Check and print."""
+    limit = arguments.limit
+    database = open_database(settings, create=False)
+    try:
+        named = database.read(_pages_of, arguments.names) if arguments.names else None
+        found = asyncio.run(_check(settings, named, limit))
+        if found is None:
+            wanted = named if named is not None else database.read(_all_due)
+            found = asyncio.run(checking.ask(database, wanted, clock=SystemClock(), patience=limit or WAIT_FOR_SERVICE))
+        database.read(_print, found, as_json=arguments.json, quiet_polls=named is None)
+    finally:
+        database.close()
+    if found.refused:
+        message = "budget: the polls of this period are spent; raise budget.polls_per_day or wait"
+        raise BudgetError(message)
+    return 1 if arguments.exit_code and found.changes else 0
+
+
+async def _check(settings: Settings, named: dict[int, set[int]] | None, limit: int | None) -> Checked | None:
+    """Return what this process found, None if another one is the poller."""
+    try:
+        async with poller(settings, stream=sys.stderr) as monitor:
+            return await checking.check(monitor, named, limit=limit)
+    except PollerBusyError:
+        return None
+
+
+def _pages_of(connection: Connection, names: list[str]) -> dict[int, set[int]]:
+    wanted: dict[int, set[int]] = {}
+    for name in names:
+        row = register.find(connection, name)
+        if row.state in {"disabled", "ended"}:
+            message = (
+                f'"{name}" is {row.state}; `tidings enable {name}` first'
+                if row.state == "disabled"
+                else f'"{name}" has ended'
+            )
+            raise UsageError(message)
+        for sub in subscriptions.listing(connection, sentinel_id=row.id):
+            wanted.setdefault(sub.page_id, set()).add(row.id)
+    return wanted
+
+
+def _all_due(connection: Connection) -> dict[int, set[int]]:
+    """Beside a running service nothing is due for long; there is nothing to ask for."""
+    del connection
+    return {}
+
+
+def _print(connection: Connection, found: Checked, *, as_json: bool, quiet_polls: bool) -> None:
+    urls = {row.page_id: pages.identity(connection, row.page_id).given for row in found.polls}
+    for poll in found.polls:
+        if as_json:
+            write_json(poll_record(poll, url=urls[poll.page_id]))
+        elif poll.outcome in {"error", "quarantined"}:
+            write_line(f"{poll.outcome}({poll.kind})  {urls[poll.page_id]}  {poll.note}")
+        elif not quiet_polls or poll.outcome == "new":
+            write_line(f"{poll.outcome}  {urls[poll.page_id]}")
+    for change in found.changes:
+        if as_json:
+            write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
+        else:
+            write_line(f"{change.sentinel}: {change.row.summary}  {change.url}")
+    if as_json:
+        return
+    late = f", {len(found.late)} still waiting for their host" if found.late else ""
+    write_line(f"{len(found.polls)} looked at, {len(found.changes)} changed{late}")

@@ -1,0 +1,67 @@
+"""`tidings deliveries [replay ID]`: what was told, to whom, and what could not be."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.service.records import delivery_record, rfc3339
+from tidings.storage import deliveries
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument(
+        "action", nargs="?", choices=["replay"], help="replay ID…: send again, with the same id and bytes"
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    parser.add_argument("--dead", action="store_true", help="only those that were given up")
+    parser.add_argument("--sentinel", metavar="NAME", help="only of this sentinel")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="the newest N (default 50)")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """List deliveries, or put some back in the queue."""
+    if arguments.action == "replay" and not arguments.ids:
+        message = "say which: tidings deliveries replay ID"
+        raise UsageError(message)
+    database = open_database(settings, create=False)
+    try:
+        if arguments.action == "replay":
+            rows = [database.write(deliveries.replay, i, SystemClock().now()) for i in arguments.ids]
+        else:
+            rows = database.read(
+                deliveries.listing, dead=arguments.dead, sentinel=arguments.sentinel, limit=arguments.limit
+            )
+    finally:
+        database.close()
+    if arguments.json:
+        for row in rows:
+            write_json(delivery_record(row))
+    elif not rows:
+        write_line("nothing has been told yet" if not arguments.dead else "no dead letters")
+    else:
+        table(
+            (
+                (
+                    short_time(rfc3339(r.created_at)),
+                    r.status,
+                    str(r.attempt),
+                    r.sentinel,
+                    f"{r.kind} {r.address}",
+                    r.error or r.subject,
+                    r.id,
+                )
+                for r in rows
+            ),
+            ("MADE (UTC)", "STATUS", "TRIES", "SENTINEL", "TO", "WHAT", "ID"),
+        )
+    return 0

@@ -1,0 +1,46 @@
+"""`tidings enable|disable|drop NAME…`: steps in a sentinel's life that you take yourself."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.model.sentinel import Command
+from tidings.service import register
+from tidings.service.records import sentinel_record
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.sentinels import SentinelRow
+
+DONE = {"enable": "is watched again", "disable": "is paused", "drop": "is dropped; its changes stay"}
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - the verbs are alike
+    """Declare the arguments."""
+    parser.add_argument("names", nargs="+", metavar="NAME")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do it for all names or for none."""
+    database = open_database(settings, create=False)
+    try:
+        rows = database.write(_all, arguments.verb, arguments.names)
+    finally:
+        database.close()
+    for row in rows:
+        if arguments.json:
+            write_json(sentinel_record(row))
+        else:
+            write_line(f"{row.name} {DONE[arguments.verb]}")
+    return 0
+
+
+def _all(connection: Connection, verb: str, names: list[str]) -> list[SentinelRow]:
+    now = SystemClock().now()
+    return [register.command(connection, Command(verb, name), now=now) for name in dict.fromkeys(names)]  # type: ignore[arg-type]

@@ -1,0 +1,119 @@
+"""`tidings list` and `tidings show NAME`: what is watched and how it does."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.service.records import rfc3339, sentinel_record
+from tidings.storage import changes, pages, sentinels, subscriptions
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments."""
+    if verb == "show":
+        parser.add_argument("name", metavar="NAME")
+    else:
+        parser.add_argument("--tag", help="only sentinels with this tag")
+        parser.add_argument("--all", action="store_true", help="also those that have ended")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print one sentinel or all."""
+    database = open_database(settings, create=False)
+    try:
+        if arguments.verb == "show":
+            return database.read(_show, arguments)
+        return database.read(_list, arguments)
+    finally:
+        database.close()
+
+
+def _list(connection: Connection, arguments: argparse.Namespace) -> int:
+    rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
+    held = _pages(connection)
+    if arguments.json:
+        for row in rows:
+            write_json(sentinel_record(row, details={"pages": held.get(row.id, [])}))
+        return 0
+    if not rows:
+        write_line("nothing is watched yet; tidings add --url https://example.org/ begins")
+        return 0
+    table(
+        (
+            (
+                row.name,
+                row.state,
+                _health(held.get(row.id, [])),
+                short_time(max((p["changed_at"] or "" for p in held.get(row.id, [])), default="") or None),
+                ", ".join(str(p["url"]) for p in held.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
+            )
+            for row in rows
+        ),
+        ("NAME", "STATE", "PAGES", "CHANGED (UTC)", "URL"),
+    )
+    return 0
+
+
+def _pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
+    known = {state.page_id: (identity, state) for identity, state in pages.listing(connection)}
+    held: dict[int, list[dict[str, Any]]] = {}
+    for sub in subscriptions.listing(connection):
+        identity, state = known[sub.page_id]
+        held.setdefault(sub.sentinel_id, []).append(
+            {
+                "page": str(sub.page_id),
+                "url": identity.given,
+                "title": state.title,
+                "health": state.health if state.polls else "new",
+                "kind": state.kind,
+                "reason": state.reason,
+                "versions": state.last_seq,
+                "polls": state.polls,
+                "checked_at": rfc3339(state.checked_at),
+                "changed_at": rfc3339(state.changed_at),
+                "text_changed_at": rfc3339(state.text_changed_at),
+                "retry_at": rfc3339(state.retry_at),
+            }
+        )
+    return held
+
+
+def _health(held: list[dict[str, Any]]) -> str:
+    """Return the worst of the pages: `ok`, or what ails how many of them."""
+    ill = [p for p in held if p["health"] in {"error", "shaky"}]
+    if not ill:
+        return "ok" if any(p["health"] == "ok" for p in held) else "new"
+    worst = next((p for p in ill if p["health"] == "error"), ill[0])
+    return f"{worst['health']}({worst['kind']})" + (f" {len(ill)}/{len(held)}" if len(held) > 1 else "")
+
+
+def _show(connection: Connection, arguments: argparse.Namespace) -> int:
+    from_name = sentinels.find(connection, arguments.name)
+    held = _pages(connection).get(from_name.id, [])
+    found = changes.listing(connection, sentinel=from_name.name, limit=5)
+    if arguments.json:
+        write_json(sentinel_record(from_name, details={"pages": held, "recent_changes": [c.row.id for c in found]}))
+        return 0
+    write_line(f"{from_name.name}  {from_name.state}{f' ({from_name.reason})' if from_name.reason else ''}")
+    for line in from_name.text.splitlines():
+        write_line(f"    {line}")
+    for page in held:
+        write_line(f"{page['url']}  {page['title']}")
+        write_line(
+            f"    {page['versions']} versions in {page['polls']} looks; looked at {short_time(page['checked_at'])}, text changed {short_time(page['text_changed_at'])} UTC"
+        )
+        if page["kind"]:
+            write_line(
+                f"    {page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
+            )
+    for change in found:
+        write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
+    return 0

@@ -1,0 +1,141 @@
+"""`tidings VERB …`: find the verb, import its module, run it, turn errors into exit codes (DESIGN §5).
+
+Exit codes: 0 ok, 1 the thing asked about is so (`--exit-code`), 2 the request is wrong, 3 the verb could not do its work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from tidings import __version__
+from tidings.errors import SentinelError, TidingsError
+from tidings.settings import load
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+
+
+class Verb(Protocol):
+    """What each module of this package offers for each of its verbs."""
+
+    def configure(self, parser: argparse.ArgumentParser, verb: str) -> None:
+        """Declare the arguments of a verb."""
+        ...
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        """Do it and return the exit code."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A verb: its module and what it does."""
+
+    module: str
+    help: str
+
+
+VERBS: dict[str, Row] = {
+    "add": Row("add", "watch something: statements of the language, or --url URL"),
+    "list": Row("listing", "all sentinels"),
+    "show": Row("listing", "one sentinel: its text, its pages, how they do"),
+    "enable": Row("life", "go on watching after disable"),
+    "disable": Row("life", "pause a sentinel; nothing is lost"),
+    "drop": Row("life", "end a sentinel and free its name"),
+    "check": Row("check", "look at what is due (or named), tell what changed; for cron"),
+    "serve": Row("serve", "watch and tell until stopped"),
+    "changes": Row("past", "what changed"),
+    "history": Row("past", "versions of a page, --polls: every look"),
+    "diff": Row("past", "two versions compared, by default the last two"),
+    "deliveries": Row("deliveries", "what was told, to whom; --dead; replay ID"),
+    "settings": Row("configuration", "every setting, its value and where it can be set"),
+    "doctor": Row("doctor", "is all well? ok, warn or fail, with the command that mends it"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _main(argv)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except TidingsError as error:
+        _tell(error, as_json="--json" in argv)
+        return error.exit_code
+
+
+def _main(argv: list[str]) -> int:
+    common = _common()
+    known, rest = common.parse_known_args(argv)
+    verb = next((word for word in rest if not word.startswith("-")), None)
+    if verb is None or verb not in VERBS:
+        return _no_verb(verb, rest)
+    module = importlib.import_module(f"tidings.cli.{VERBS[verb].module}")
+    parser = argparse.ArgumentParser(prog=f"tidings {verb}", description=VERBS[verb].help, parents=[_common()])
+    module.configure(parser, verb)
+    rest.remove(verb)
+    arguments = parser.parse_args(rest, known)
+    arguments.verb = verb
+    settings = load(arguments.data, arguments.config, flags=_flags(arguments.set))
+    run: Callable[[argparse.Namespace, Settings], int] = module.run
+    return run(arguments, settings)
+
+
+def _common() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    common.add_argument("--data", type=Path, default=None, metavar="DIR", help="data directory (TIDINGS_DATA)")
+    common.add_argument(
+        "--config",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help="configuration (TIDINGS_CONFIG), else tidings.toml in the data directory",
+    )
+    common.add_argument(
+        "--set", action="append", default=None, metavar="SECTION.KEY=VALUE", help="a setting for this command"
+    )
+    return common
+
+
+def _flags(given: Sequence[str] | None) -> dict[str, str]:
+    pairs = (text.partition("=") for text in given or ())
+    return {name: value for name, _, value in pairs}
+
+
+def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
+    if verb is None and "--version" in rest:
+        sys.stdout.write(f"tidings {__version__}\n")
+        return 0
+    wants_help = verb is None and ("-h" in rest or "--help" in rest)
+    out = sys.stdout if wants_help else sys.stderr
+    if verb is not None:
+        out.write(f"tidings: there is no verb {verb!r}\n\n")
+    out.write("usage: tidings VERB … (tidings VERB --help tells more)\n\n")
+    for name, row in VERBS.items():
+        out.write(f"  {name:<11} {row.help}\n")
+    return 0 if wants_help else 2
+
+
+def _tell(error: TidingsError, *, as_json: bool) -> None:
+    if not as_json:
+        sys.stderr.write(f"tidings: {error}\n" if not isinstance(error, SentinelError) else f"{error}\n")
+        return
+    problems = [p.as_dict() for p in error.problems] if isinstance(error, SentinelError) else [{"message": str(error)}]
+    for problem in problems:
+        sys.stdout.write(json.dumps({"record": "problem", **problem}, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""How a verb writes: JSON Lines with `--json`, else lines for people, safe for a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Give a verb the flag `--json`."""
+    parser.add_argument("--json", action="store_true", help="JSON Lines, one record a line")
+
+
+def write_json(record: Mapping[str, Any]) -> None:
+    """Write one record and hand it on at once."""
+    sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def write_line(text: str = "") -> None:
+    """Write one line for people; what a page brought cannot command the terminal."""
+    line = safe(text)
+    try:
+        sys.stdout.write(line + "\n")
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    sys.stdout.flush()
+
+
+def safe(text: str) -> str:
+    """Return a text with control, bidirectional and other invisible format characters spelled out."""
+    return "".join(
+        c if c == "\t" or unicodedata.category(c) not in {"Cc", "Cf", "Cs"} else f"\\u{ord(c):04x}" for c in text
+    )
+
+
+def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
+    """Write columns; the last one is not padded."""
+    body = [[safe(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    for row in [list(head), *body]:
+        write_line("  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) + "  " + row[-1])
+
+
+def short_time(text: str | None) -> str:
+    """Return an RFC 3339 time to the second, for people; a dash for none."""
+    return "-" if text is None else text[:19].replace("T", " ")

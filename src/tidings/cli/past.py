@@ -1,0 +1,222 @@
+"""`tidings changes`, `tidings history NAME` and `tidings diff NAME [OLD [NEW]]`: what there was and what it became."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.errors import UsageError
+from tidings.service import register
+from tidings.service.records import change_record, poll_record, rfc3339, version_record
+from tidings.storage import changes, pages, polls, subscriptions, versions
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.model.version import Version
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.database import Database
+    from tidings.storage.sentinels import SentinelRow
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the arguments."""
+    if verb == "changes":
+        parser.add_argument("name", nargs="?", metavar="NAME", help="only of this sentinel")
+        parser.add_argument("--quiet", action="store_true", help="also quiet changes, which nobody was told")
+        parser.add_argument("--limit", type=int, default=50, metavar="N", help="the newest N (default 50)")
+        parser.add_argument("--exit-code", action="store_true", help="exit with 1 if there is a change")
+    else:
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("--page", metavar="URL", help="which page, if the sentinel has several")
+    if verb == "history":
+        parser.add_argument("--polls", action="store_true", help="every look instead of every version")
+        parser.add_argument("--limit", type=int, default=100, metavar="N", help="the newest N (default 100)")
+    if verb == "diff":
+        parser.add_argument("old", nargs="?", metavar="OLD", help="version id or number; left out: the last but one")
+        parser.add_argument(
+            "new", nargs="?", metavar="NEW", help="version id or number; left out: the one after OLD, or the last"
+        )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print what was asked for."""
+    database = open_database(settings, create=False)
+    try:
+        match arguments.verb:
+            case "changes":
+                return database.read(_changes, arguments)
+            case "history":
+                return database.read(_history, arguments)
+            case _:
+                return _diff(database, arguments, settings)
+    finally:
+        database.close()
+
+
+# -- changes -----------------------------------------------------------------------------------------------------------------------
+
+
+def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
+    name = register.find(connection, arguments.name).name if arguments.name else None
+    found = changes.listing(connection, sentinel=name, quiet=arguments.quiet, limit=arguments.limit)
+    for change in found:
+        if arguments.json:
+            write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
+            continue
+        write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.sentinel}  {change.url}")
+        write_line(f"    {change.row.kind}: {change.row.summary}")
+    if not found and not arguments.json:
+        write_line("no changes yet")
+    return 1 if arguments.exit_code and found else 0
+
+
+# -- history -----------------------------------------------------------------------------------------------------------------------
+
+
+def _history(connection: Connection, arguments: argparse.Namespace) -> int:
+    for page_id in _pages_of(connection, arguments):
+        url = pages.identity(connection, page_id).given
+        if arguments.polls:
+            _polls(connection, page_id, url, arguments)
+        else:
+            _versions(connection, page_id, url, arguments)
+    return 0
+
+
+def _versions(connection: Connection, page_id: int, url: str, arguments: argparse.Namespace) -> None:
+    kept = versions.listing(connection, page_id)[-arguments.limit :]
+    if arguments.json:
+        for version in kept:
+            write_json(version_record(version, url=url))
+        return
+    write_line(url)
+    table(
+        (
+            (
+                str(v.seq),
+                short_time(rfc3339(v.fetched_at)),
+                f"{v.size:,}",
+                "baseline" if v.seq == 1 else "text" if v.text_changed else "markup only",
+                v.title,
+            )
+            for v in kept
+        ),
+        ("VERSION", "FETCHED (UTC)", "BYTES", "CHANGED", "TITLE"),
+    )
+
+
+def _polls(connection: Connection, page_id: int, url: str, arguments: argparse.Namespace) -> None:
+    rows = list(reversed(polls.listing(connection, page_id=page_id, limit=arguments.limit)))
+    if arguments.json:
+        for row in rows:
+            write_json(poll_record(row, url=url))
+        return
+    write_line(url)
+    table(
+        (
+            (
+                short_time(rfc3339(r.charged_at)),
+                r.outcome or "under way",
+                r.kind or str(r.status or "-"),
+                f"{r.bytes:,}",
+                r.note or r.reason,
+            )
+            for r in rows
+        ),
+        ("AT (UTC)", "OUTCOME", "STATUS", "BYTES", "REASON"),
+    )
+
+
+def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int]:
+    row = register.find(connection, arguments.name)
+    held = [s.page_id for s in subscriptions.listing(connection, sentinel_id=row.id)]
+    if arguments.page is None:
+        return held
+    chosen = [
+        i for i in held if arguments.page in {pages.identity(connection, i).given, pages.identity(connection, i).url}
+    ]
+    if not chosen:
+        message = f"{row.name} does not watch {arguments.page}"
+        raise UsageError(message)
+    return chosen
+
+
+# -- diff --------------------------------------------------------------------------------------------------------------------------
+
+
+def _diff(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
+    row, page_id, old, new = database.read(_pair, arguments)
+    url = database.read(pages.identity, page_id).given
+    stored = [
+        c
+        for c in database.read(changes.listing, sentinel=row.name, page_id=page_id, quiet=True)
+        if (c.row.from_seq, c.row.to_seq) == (old.seq, new.seq)
+    ]
+    if stored:
+        record = change_record(stored[0].row, sentinel=row.name, url=url)
+    else:
+        from tidings.service import compare
+
+        record = asyncio.run(compare.two_versions(database, settings, row, page_id=page_id, old=old, new=new))
+    if arguments.json:
+        write_json(record)
+    else:
+        _print(record, old, new)
+    return 0
+
+
+def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[SentinelRow, int, Version, Version]:
+    row = register.find(connection, arguments.name)
+    held = _pages_of(connection, arguments)
+    if len(held) > 1:
+        named = [i for i in held if any(str(text or "").startswith(f"{i}.") for text in (arguments.old, arguments.new))]
+        held = named or held
+    if len(held) > 1:
+        message = f"{row.name} watches {len(held)} pages; say which with --page URL"
+        raise UsageError(message)
+    page_id = held[0]
+    kept = {v.seq: v for v in versions.listing(connection, page_id)}
+    if len(kept) < 2 and arguments.old is None:
+        message = f"there {'is one version' if kept else 'is no version'} of this page yet; nothing to compare"
+        raise UsageError(message)
+    last = max(kept, default=0)
+    old = _number(arguments.old, page_id) if arguments.old else last - 1
+    new = _number(arguments.new, page_id) if arguments.new else old + 1 if arguments.old else last
+    for seq in (old, new):
+        if seq not in kept:
+            message = f"there is no version {seq} of this page; `tidings history {row.name}` lists {len(kept)}"
+            raise UsageError(message)
+    return row, page_id, kept[old], kept[new]
+
+
+def _number(text: str, page_id: int) -> int:
+    """Return the number that a version id (`PAGE.NUMBER`) or a number means."""
+    page, dot, number = text.rpartition(".")
+    if not number.isdigit() or (dot and page != str(page_id)):
+        message = f"{text} is no version of this page; give its number, or its id as `tidings history` prints it"
+        raise UsageError(message)
+    return int(number)
+
+
+def _print(record: dict[str, Any], old: Version, new: Version) -> None:
+    write_line(f"{record['url']}")
+    write_line(
+        f"version {old.seq} ({short_time(rfc3339(old.fetched_at))} UTC) → version {new.seq} ({short_time(rfc3339(new.fetched_at))} UTC)  {record['kind']}"
+    )
+    for pair in record["updated"]:
+        write_line(f"  [-{pair['old']}-]{{+{pair['new']}+}}")
+    for text in record["deleted"]:
+        write_line(f"  [-{text}-]")
+    for text in record["inserted"]:
+        write_line(f"  {{+{text}+}}")
+    for text in record["moved"]:
+        write_line(f"  moved: {text}")
+    for count in record["counts"]:
+        if count["old"] and count["new"]:
+            write_line(f"  {count['kind']} {count['object']}: {count['old']} → {count['new']}")
+    if not any(record[key] for key in ("updated", "deleted", "inserted", "moved", "counts")):
+        write_line("  no difference in what this sentinel watches")

@@ -1,0 +1,102 @@
+"""`tidings serve`: watch and tell until SIGTERM or Ctrl-C (the dashboard comes with a later issue)."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.clock import SECOND
+from tidings.errors import StaleEpochError
+from tidings.service.assembly import poller
+from tidings.service.records import change_record
+
+if TYPE_CHECKING:
+    from tidings.model.unit import Unit
+    from tidings.service.monitor import Monitor
+    from tidings.settings import Settings
+    from tidings.storage.commit import Committed
+
+STEP_PAUSE_SECONDS = 0.002
+"""A step takes what came in meanwhile; without a pause a busy service would make a step for each answer."""
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("--verbose", action="store_true", help="log every poll")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Serve until stopped."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return asyncio.run(_serve(arguments, settings))
+
+
+async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
+    begun = time.perf_counter()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with poller(settings, stream=sys.stdout) as monitor:
+        monitor.on_unit = _Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
+        count = len(monitor.parts.watchlist.pages)
+        took = time.perf_counter() - begun
+        _announce(
+            f"ready: {count} pages, {len(monitor.parts.watchlist.sentinels)} sentinels, data in {settings.data} ({took:.2f} s)"
+        )
+        stopped = asyncio.create_task(stop.wait())
+        try:
+            await _loop(monitor, stopped)
+        except StaleEpochError as error:
+            _announce(f"stopped: {error}")
+            return error.exit_code
+    _announce("stopped")
+    return 0
+
+
+async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:
+    most = round(monitor.parts.settings.serve.tick_seconds * SECOND)
+    while not stopped.done():
+        await monitor.step()
+        resting = asyncio.create_task(monitor.rest(most=most))
+        await asyncio.wait({resting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        resting.cancel()
+        await asyncio.sleep(STEP_PAUSE_SECONDS)
+
+
+def _announce(text: str) -> None:
+    sys.stderr.write(f"tidings: {text}\n")
+    sys.stderr.flush()
+
+
+class _Printer:
+    """Prints what was found, as it is found."""
+
+    def __init__(self, monitor: Monitor, *, as_json: bool, verbose: bool) -> None:
+        self._monitor = monitor
+        self._as_json = as_json
+        self._verbose = verbose
+
+    def __call__(self, unit: Unit, committed: Committed) -> None:
+        del committed
+        watchlist = self._monitor.parts.watchlist
+        for row in unit.changes:
+            page = watchlist.pages.get(row.page_id)
+            owner = watchlist.sentinels.get(row.sentinel_id)
+            if page is None or owner is None:
+                continue
+            if self._as_json:
+                write_json(change_record(row, sentinel=owner.row.name, url=page.identity.given))
+            else:
+                write_line(f"{owner.row.name}: {row.summary}  {page.identity.given}")
+        if self._verbose and unit.poll is not None and unit.page is not None:
+            page = watchlist.pages.get(unit.page.page_id)
+            where = page.identity.given if page is not None else f"page {unit.page.page_id}"
+            _announce(f"{unit.poll.outcome} {where}{f': {unit.poll.reason}' if unit.poll.outcome == 'error' else ''}")

@@ -1,0 +1,171 @@
+"""Assembly: the only place where things are built and concrete rows are named."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets as randomness
+import socket
+import sys
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, TextIO
+
+import numpy as np
+
+from tidings.archive.archive import Archive
+from tidings.clock import DAY, SECOND, SystemClock
+from tidings.errors import PollerBusyError
+from tidings.fetching.client import Client
+from tidings.fetching.politeness import HostGate
+from tidings.isolation.limits import Limits
+from tidings.isolation.runners import RUNNERS
+from tidings.notification.channels import Means, build_senders
+from tidings.notification.webhook import make_secret, read_secrets
+from tidings.scheduling.policies import POLICIES
+from tidings.service.committer import Committer
+from tidings.service.deliver import Deliverer, Teller
+from tidings.service.detect import Detector
+from tidings.service.monitor import LEASE, Monitor, Parts
+from tidings.service.plan import Planner
+from tidings.service.poll import Poller
+from tidings.service.watchlist import Watchlist
+from tidings.storage import charge, garbage, hosts, instance, leases, secrets, versions
+from tidings.storage.database import open_database
+from tidings.storage.lock import PollerLock
+from tidings.storage.store import Store
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.isolation.runner import Runner
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.database import Database
+
+PRELOAD = ("tidings.detection.job",)
+
+
+def open_archive(settings: Settings, *, dialect: str) -> Archive:
+    """Return the archive of a data directory; with PostgreSQL all bodies are rows, so that other machines can read them."""
+    return Archive(
+        settings.data / "blobs",
+        file_bytes=settings.store.blob_file_bytes if dialect == "sqlite" else None,
+        chain_length=settings.store.chain_length,
+    )
+
+
+def open_runner(settings: Settings) -> Runner:
+    """Return what runs jobs on page content."""
+    detect = settings.detect
+    limits = Limits(seconds=detect.job_seconds, memory_bytes=detect.job_memory_mb * 1024 * 1024)
+    return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD)
+
+
+@contextlib.asynccontextmanager
+async def poller(
+    settings: Settings, *, clock: Clock | None = None, stream: TextIO | None = None
+) -> AsyncIterator[Monitor]:
+    """Run a monitor that is the one poller of its data directory; it has loaded and takes steps when told to.
+
+    Raises `PollerBusyError` while another process polls, and what `open_database` raises.
+    """
+    clock = clock or SystemClock()
+    lock = PollerLock(settings.data)
+    database = open_database(settings)
+    if not lock.acquire():
+        database.close()
+        message = f"another Tidings (process {lock.holder()}) polls for {settings.data}; ask it with `tidings check`, or stop it first"
+        raise PollerBusyError(message)
+    store = Store(database)
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            monitor = await _build(stack, settings, store, database, clock, stream or sys.stdout)
+            try:
+                yield monitor
+            finally:
+                await asyncio.shield(monitor.stop(patience=round(settings.serve.stop_seconds * SECOND)))
+    finally:
+        await store.close()
+        lock.release()
+
+
+async def _build(
+    stack: contextlib.AsyncExitStack, settings: Settings, store: Store, database: Database, clock: Clock, stream: TextIO
+) -> Monitor:
+    now = clock.now()
+    holder = f"{socket.gethostname()}:{os.getpid()}:{randomness.token_hex(4)}"
+    until = now + round(settings.serve.lease_seconds * SECOND)
+    epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
+    installation = await store.read(instance.load)
+    archive = open_archive(settings, dialect=database.dialect)
+    archive.sweep(await store.read(versions.files))
+    await store.write(garbage.clear, await store.read(garbage.listing))
+    budget = settings.budget
+    await store.write(
+        charge.set_budget, "default", rate_per_second=budget.polls_per_day / 86_400, burst=budget.burst, at=now
+    )
+    runner = open_runner(settings)
+    stack.push_async_callback(runner.close)
+    client = Client(settings.fetch, clock=clock)
+    stack.push_async_callback(client.close)
+    gate = HostGate(
+        gap_seconds=settings.fetch.host_gap_seconds, connections=settings.fetch.host_connections, clock=clock
+    )
+    known = await store.read(hosts.states)
+    gate.restore(known)
+    watchlist = Watchlist(store)
+    planner = Planner(
+        POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
+        watchlist.pages,
+        floor=round(settings.fetch.page_floor_seconds * SECOND),
+        host_connections=settings.fetch.host_connections,
+        rng=np.random.default_rng(0),  # noqa: TID251 - assembly is where chance comes from
+    )
+    committer = Committer(store)
+    detect = settings.detect
+    detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
+    poll = Poller(
+        store=store, archive=archive, detector=detector, teller=Teller(), instance=installation, commit=committer.write
+    )
+    keys = read_secrets(settings.notify.webhook_secret or await store.write(_webhook_secret))
+    means = Means(poster=client, keys=keys, stream=stream, timeout_seconds=settings.notify.timeout_seconds)
+    monitor = Monitor(
+        Parts(
+            settings=settings,
+            clock=clock,
+            store=store,
+            watchlist=watchlist,
+            planner=planner,
+            gate=gate,
+            fetcher=client,
+            committer=committer,
+            poller=poll,
+            deliverer=Deliverer(build_senders(means), disable_after=round(settings.notify.disable_days * DAY)),
+            epoch=epoch,
+            holder=holder,
+        )
+    )
+    await monitor.start()
+    return monitor
+
+
+async def _acquire(store: Store, holder: str, *, now: int, until: int, mine: bool) -> int:
+    """Take the lease. On one machine the lock file has spoken already: a lease that is still open belongs to a process that died."""
+    if mine:
+        await store.write(_expire, now)
+    return await store.write(leases.acquire, LEASE, holder, at=now, until=until)
+
+
+def _expire(connection: Connection, now: int) -> None:
+    held = leases.current(connection, LEASE)
+    if held is not None and held.until > now:
+        leases.release(connection, LEASE, held.holder, held.epoch)
+
+
+def _webhook_secret(connection: Connection) -> str:
+    """Return the secret that signs webhooks, made at first use."""
+    secret = secrets.get(connection, "webhook")
+    if secret is None:
+        secret = make_secret()
+        secrets.put(connection, "webhook", secret)
+    return secret

@@ -1,0 +1,119 @@
+"""Check: one pass over what is due (or named), then stop; and asking a running service to do the same (contracts.md §2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tidings.clock import MILLISECOND, SECOND, Clock
+from tidings.errors import ServiceError
+from tidings.storage import changes, polls, requests
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.unit import Unit
+    from tidings.service.monitor import Monitor
+    from tidings.storage.changes import StoredChange
+    from tidings.storage.commit import Committed
+    from tidings.storage.connection import Connection
+    from tidings.storage.database import Database
+    from tidings.storage.polls import PollRow
+
+REST = 200 * MILLISECOND
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check brought: polls in the order they ended, changes in the order they were told, pages refused for want of budget."""
+
+    polls: list[PollRow] = field(default_factory=list)
+    changes: list[StoredChange] = field(default_factory=list)
+    refused: set[int] = field(default_factory=set)
+    late: set[int] = field(default_factory=set)
+    """pages whose host was not free before the time was up"""
+
+
+async def check(
+    monitor: Monitor,
+    named: dict[int, set[int]] | None = None,
+    *,
+    limit: Duration | None = None,
+    on_unit: Callable[[Unit, Committed], None] | None = None,
+    first: bool = False,
+) -> Checked:
+    """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
+
+    `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`.
+    """
+    clock = monitor.parts.clock
+    begun = clock.now()
+    found = Checked()
+    poll_ids: list[int] = []
+    change_ids: list[str] = []
+
+    def hear(unit: Unit, committed: Committed) -> None:
+        if unit.poll is not None:
+            poll_ids.append(unit.poll.poll_id)
+        change_ids.extend(row.id for row in unit.changes)
+        if on_unit is not None:
+            on_unit(unit, committed)
+
+    monitor.on_unit = hear
+    await monitor.live()
+    for page_id, asking in (named or {}).items():
+        monitor.ask(page_id, sentinels=asking, first=first)
+    wanted = set(named) if named is not None else monitor.parts.planner.due_pages(begun)
+    if named is not None:
+        monitor.only = wanted
+    while True:
+        await monitor.step()
+        waiting = (wanted & monitor.parts.watchlist.pages.keys()) - monitor.looked - monitor.refused_by_budget
+        if not waiting and monitor.quiescent() and not await monitor.owes_deliveries():
+            break
+        if limit is not None and clock.now() - begun >= limit:
+            found.late = waiting
+            break
+        await monitor.rest(most=REST)
+    found.refused = monitor.refused_by_budget & wanted
+    found.polls = await monitor.parts.store.read(_polls, poll_ids)
+    found.changes = await monitor.parts.store.read(_changes, change_ids)
+    return found
+
+
+def _ask(connection: Connection, wanted: Iterable[tuple[int, int | None]], now: Instant) -> list[int]:
+    return [
+        i for page_id, sentinel_id in wanted for i in requests.ask(connection, (page_id,), now, sentinel_id=sentinel_id)
+    ]
+
+
+def _polls(connection: Connection, ids: Iterable[int]) -> list[PollRow]:
+    return [row for i in ids if (row := polls.get(connection, i)) is not None]
+
+
+def _changes(connection: Connection, ids: Iterable[str]) -> list[StoredChange]:
+    return [row for i in ids if (row := changes.get(connection, i)) is not None]
+
+
+async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, patience: Duration) -> Checked:
+    """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2).
+
+    Raises `ServiceError` if it has not answered in time.
+    """
+    now = clock.now()
+    wanted = [(page_id, sentinel_id) for page_id, asking in named.items() for sentinel_id in asking or (None,)]
+    ids = database.write(_ask, wanted, now)
+    while True:
+        states = database.read(requests.state, ids)
+        if all(state.poll_id is not None or state.refused for state in states):
+            break
+        if clock.now() - now > patience:
+            message = "the running service has not looked in time; its log or `tidings doctor` says why (the requests stay open)"
+            raise ServiceError(message)
+        await asyncio.sleep(REST / SECOND / 4)
+    found = Checked(refused={s.page_id for s in states if s.refused == "budget"})
+    found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
+    for page_id in named:
+        found.changes.extend(reversed(database.read(changes.listing, page_id=page_id, since=now)))
+    return found

@@ -1,0 +1,185 @@
+"""Deliver: from events to deliveries, from deliveries to people, with retries that survive a restart (trust.md §1).
+
+Deliveries are written in the same unit as the change they tell of, with the bytes that every attempt sends. One attempt an endpoint at a
+time, oldest first; the id stays the same over retries.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidings.clock import DAY
+from tidings.model.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Timer, Unit
+from tidings.notification import payload
+from tidings.notification.channel import Message, Refused, Sender
+from tidings.notification.retry import judge_endpoint, next_attempt
+from tidings.service.activate import digest_kind
+from tidings.service.records import Record, change_record
+from tidings.storage import changes, events
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.unit import ChangeRow
+    from tidings.service.watchlist import WatchedPage, WatchedSentinel
+    from tidings.storage.deliveries import DeliveryRow
+    from tidings.storage.store import Store
+
+Records = list[Record]
+
+
+class Teller:
+    """Writes what is to be told."""
+
+    def drafts(
+        self, page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
+    ) -> tuple[DeliveryDraft, ...]:
+        """Return the deliveries of the immediate Notify clauses: one per endpoint and change.
+
+        `told` are the unit's events, among them one for each change.
+        """
+        places = {event.change_id: place for place, event in enumerate(told) if event.change_id is not None}
+        made: list[DeliveryDraft] = []
+        for row in found:
+            owner = page.subscriptions[row.subscription_id].owner
+            record = change_record(row, sentinel=owner.row.name, url=page.identity.given)
+            for kind, endpoint_id in _targets(owner):
+                draft = _draft(kind, endpoint_id, owner, [record], at)
+                made.append(replace(draft, events=(places[row.id],)))
+        return tuple(made)
+
+
+def _targets(owner: WatchedSentinel) -> dict[tuple[str, int], None]:
+    return dict.fromkeys(target for _, _, targets in owner.told("immediate") for target in targets)
+
+
+def _draft(kind: str, endpoint_id: int, owner: WatchedSentinel, records: Records, at: Instant) -> DeliveryDraft:
+    if kind == "console":
+        content_type, body = payload.TEXT_TYPE, payload.console_body(records)
+    else:
+        content_type, body = payload.JSON_TYPE, payload.webhook_body(records, owner.row.name, at=at)
+    return DeliveryDraft(
+        endpoint_id=endpoint_id,
+        sentinel_id=owner.row.id,
+        content_type=content_type,
+        body=body,
+        due_at=at,
+        subject=_subject(records, owner.row.name),
+        changes=len(records),
+    )
+
+
+def _subject(records: Records, sentinel: str) -> str:
+    """Return one line that says what the message is about, for channels that have a subject."""
+    if len(records) > 1:
+        return f"{sentinel}: {len(records)} changes"
+    return " ".join(f"{sentinel}: {records[0]['summary']}".split())[:200]
+
+
+async def digest(
+    store: Store, held: WatchedSentinel, place: int, timer: Timer, *, at: Instant, epoch: int, last: bool = False
+) -> Unit:
+    """Return the unit of one tick of an `Every DURATION` clause: what has gathered, told once, and the next tick.
+
+    Nothing gathered, nothing told. `last` is the final flush of a sentinel that ends: no tick follows.
+    """
+    clause = held.sentinel.notify[place]
+    after = int(timer.data["after"])
+    upto = await store.read(events.last_seq)
+    rows = await store.read(changes.for_events, after + 1, upto, held.row.id)
+    made: tuple[DeliveryDraft, ...] = ()
+    if rows:
+        records: Records = [change_record(r.row, sentinel=held.row.name, url=r.url) for r in rows]
+        targets = next(t for p, _, t in held.told("every") if p == place)
+        made = tuple(
+            replace(
+                _draft(kind, endpoint_id, held, records, at), first_seq=rows[0].event_seq, last_seq=rows[-1].event_seq
+            )
+            for kind, endpoint_id in targets
+        )
+    due = timer.due_at or at
+    step = clause.rate.interval
+    following = None if last else due + step * max(1, -(-(at - due + 1) // step))
+    moved = Timer(kind=digest_kind(place), ref=held.row.id, due_at=following, data={"after": upto})
+    return Unit(at=at, epoch=epoch, deliveries=made, timers=(moved,))
+
+
+class Deliverer:
+    """Sends what is due."""
+
+    def __init__(
+        self, senders: Mapping[str, Sender], *, disable_after: Instant = 5 * DAY, rng: random.Random | None = None
+    ) -> None:
+        self._senders = senders
+        self._disable_after = disable_after
+        self._rng = rng or random.Random()
+        self.in_flight: set[int] = set()
+        """endpoints with an attempt under way"""
+
+    def choose(self, due: Sequence[DeliveryRow]) -> list[DeliveryRow]:
+        """Return the oldest due delivery of each endpoint that is free."""
+        chosen: dict[int, DeliveryRow] = {}
+        for delivery in due:
+            if delivery.endpoint_id not in self.in_flight and delivery.endpoint_id not in chosen:
+                chosen[delivery.endpoint_id] = delivery
+        return list(chosen.values())
+
+    async def attempt(self, delivery: DeliveryRow, *, epoch: int, now: Instant) -> Unit:
+        """Try once and return what came of it."""
+        message = Message(
+            id=delivery.id,
+            address=delivery.address,
+            subject=delivery.subject,
+            content_type=delivery.content_type,
+            body=delivery.body,
+            attempt=delivery.attempt + 1,
+            sent_at=now,
+            sequence=delivery.last_seq,
+        )
+        answer = await self._senders[delivery.kind].send(message)
+        move = judge_endpoint(
+            delivery.endpoint_id,
+            answer,
+            now=now,
+            failing_since=delivery.failing_since,
+            disable_after=self._disable_after,
+        )
+        if isinstance(answer, Refused):
+            return self._refused(delivery, answer, move, epoch=epoch, now=now)
+        result = DeliveryResult(delivery_id=delivery.id, status="delivered", attempt=message.attempt, at=now)
+        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,))
+
+    def _refused(self, delivery: DeliveryRow, answer: Refused, move: EndpointMove, *, epoch: int, now: Instant) -> Unit:
+        attempt = delivery.attempt + 1
+        again = (
+            next_attempt(attempt, now=now, jitter=self._rng.uniform(-1, 1), retry_after=answer.retry_after)
+            if answer.retry
+            else None
+        )
+        result = DeliveryResult(
+            delivery_id=delivery.id,
+            status="waiting" if again is not None else "dead",
+            attempt=attempt,
+            at=now,
+            due_at=again,
+            error=answer.reason,
+        )
+        told: tuple[Event, ...] = ()
+        if again is None or not move.enabled:
+            data = {
+                "delivery": delivery.id,
+                "address": delivery.address,
+                "reason": answer.reason,
+                "endpoint_off": not move.enabled,
+            }
+            told = (
+                Event(
+                    type="delivery.dead" if again is None else "endpoint.off",
+                    at=now,
+                    sentinel_id=delivery.sentinel_id,
+                    data=data,
+                ),
+            )
+        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told)

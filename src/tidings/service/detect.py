@@ -1,0 +1,204 @@
+"""Detect: one job per fetched body, all its comparisons in it; what comes back becomes changes, events and deliveries.
+
+Page content is parsed in the runner's process only (contracts.md §7). If the job dies, the version is kept and each comparison is owed
+as a `pending` row without moving a cursor; a sweep tries again, and after `detect.attempts` deaths it is given up and told so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidings.detection.job import EXTRACTION, Body, Examination, Found, Job, Wanted, examine
+from tidings.detection.summary import summary
+from tidings.document.canonical import RULES_VERSION
+from tidings.isolation.runner import Died, Done
+from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event
+
+if TYPE_CHECKING:
+    from tidings.isolation.runner import Runner
+    from tidings.model.interval import Instant
+    from tidings.model.version import Digest
+    from tidings.service.watchlist import Subscription, WatchedPage
+    from tidings.storage.instance import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The newest version of a page as its subscriptions are about to see it."""
+
+    page: WatchedPage
+    seq: int
+    body: Body
+    references: Mapping[int, Body]
+    known: Mapping[int, Digest]
+    takers: tuple[Subscription, ...]
+    at: Instant
+    modified_at: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a look brings to a unit."""
+
+    examination: Examination | None
+    cursors: tuple[CursorMove, ...]
+    comparisons: tuple[ComparisonRow, ...]
+    changes: tuple[ChangeRow, ...]
+    events: tuple[Event, ...]
+    died: str = ""
+
+
+class Detector:
+    """Runs jobs and reads their answers. `instance` makes change ids that no other installation makes."""
+
+    def __init__(self, runner: Runner, instance: Instance, *, seconds: float, attempts: int) -> None:
+        self._runner = runner
+        self._instance = instance
+        self._seconds = seconds
+        self._attempts = attempts
+
+    async def examine(self, look: Look, *, attempts: Mapping[int, int] | None = None) -> Findings:
+        """Compare the newest version with what each taker last saw.
+
+        `attempts` counts, by subscription, how often this comparison has died before.
+        """
+        wanted = tuple(
+            Wanted(key=s.row.id, reference=s.row.taken[-1], expression=s.owner.sentinel.monitor)
+            for s in look.takers
+            if s.row.taken and s.row.taken[-1] != look.seq
+        )
+        state = look.page.state
+        job = Job(
+            new=look.body,
+            references=look.references,
+            known=look.known,
+            wanted=wanted,
+            last_charset=state.charset,
+            text_digest=state.text_digest,
+            seed=self._instance.hash_seed,
+        )
+        match await self._runner.run(examine, job, seconds=self._seconds):
+            case Done(value):
+                if value.problem:
+                    return self._given_up(look, value.problem, value)
+                return self._found(look, value)
+            case Died(reason=reason):
+                return self._owed(look, reason, attempts or {})
+
+    def _found(self, look: Look, examination: Examination) -> Findings:
+        found = {f.key: f for f in examination.found}
+        changes, events = [], []
+        for sub in look.takers:
+            if (f := found.get(sub.row.id)) is not None and f.change:
+                row = self._change(look, sub, f)
+                changes.append(row)
+                events.append(_event(row))
+        return Findings(examination, tuple(_taken(s, look) for s in look.takers), (), tuple(changes), tuple(events))
+
+    def _change(self, look: Look, sub: Subscription, found: Found) -> ChangeRow:
+        state = look.page.state
+        return ChangeRow(
+            id=self._change_id(sub, found.reference, look.seq),
+            sentinel_id=sub.row.sentinel_id,
+            subscription_id=sub.row.id,
+            page_id=state.page_id,
+            revision=sub.row.revision,
+            kind=found.kind,
+            from_seq=found.reference,
+            to_seq=look.seq,
+            rules_version=RULES_VERSION,
+            extraction=EXTRACTION,
+            found=found.change,
+            summary=summary(found.change),
+            quiet=False,
+            modified_at=look.modified_at,
+            polled_at=look.at,
+            detected_at=look.at,
+        )
+
+    def _change_id(self, sub: Subscription, from_seq: int, to_seq: int) -> str:
+        parts = (
+            self._instance.id,
+            self._instance.restore_epoch,
+            sub.row.id,
+            sub.row.page_id,
+            from_seq,
+            to_seq,
+            RULES_VERSION,
+            EXTRACTION,
+        )
+        return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
+
+    def _owed(self, look: Look, reason: str, attempts: Mapping[int, int]) -> Findings:
+        worst = max((attempts.get(s.row.id, 0) for s in look.takers), default=0) + 1
+        if worst >= self._attempts:
+            return self._given_up(look, reason, None)
+        comparing = [s for s in look.takers if s.row.taken and s.row.taken[-1] != look.seq]
+        first = [s for s in look.takers if not s.row.taken]
+        rows = tuple(
+            ComparisonRow(
+                subscription_id=s.row.id,
+                page_id=s.row.page_id,
+                from_seq=s.row.taken[-1],
+                to_seq=look.seq,
+                revision=s.row.revision,
+                status="pending",
+                attempt=attempts.get(s.row.id, 0) + 1,
+                reason=reason,
+            )
+            for s in comparing
+        )
+        return Findings(None, tuple(_taken(s, look) for s in first), rows, (), (), reason)
+
+    def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Findings:
+        comparing = [s for s in look.takers if s.row.taken and s.row.taken[-1] != look.seq]
+        rows = tuple(
+            ComparisonRow(
+                subscription_id=s.row.id,
+                page_id=s.row.page_id,
+                from_seq=s.row.taken[-1],
+                to_seq=look.seq,
+                revision=s.row.revision,
+                status="could_not_compare",
+                attempt=self._attempts,
+                reason=reason,
+            )
+            for s in comparing
+        )
+        events = tuple(
+            Event(
+                type="comparison.given_up",
+                at=look.at,
+                sentinel_id=s.row.sentinel_id,
+                page_id=s.row.page_id,
+                data={"from": s.row.taken[-1], "to": look.seq, "reason": reason},
+            )
+            for s in comparing
+        )
+        return Findings(examination, tuple(_taken(s, look) for s in look.takers), rows, (), events, reason)
+
+
+def _taken(sub: Subscription, look: Look) -> CursorMove:
+    """Return the cursor after `sub` has taken the newest version (pairwise: only the last one is kept, sentinels §4.4)."""
+    return CursorMove(
+        subscription_id=sub.row.id,
+        revision=sub.row.revision,
+        base=sub.row.base or look.seq,
+        taken=(look.seq,),
+        next_tick=sub.row.next_tick,
+        ticked_at=sub.row.ticked_at,
+    )
+
+
+def _event(row: ChangeRow) -> Event:
+    return Event(
+        type="change.found",
+        at=row.detected_at,
+        sentinel_id=row.sentinel_id,
+        page_id=row.page_id,
+        change_id=row.id,
+        data={"summary": row.summary},
+    )

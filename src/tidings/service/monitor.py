@@ -1,0 +1,408 @@
+"""The spine: activate → plan → poll → detect → deliver, one pass of it is a step (DESIGN §2).
+
+A step never waits for a fetch: it charges grants, starts bounded tasks and returns; what they bring queues for the committer. `serve` loops
+steps until it is stopped, `check` makes steps until what was due has been looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tidings.clock import MINUTE, SECOND
+from tidings.errors import BudgetError, StaleEpochError
+from tidings.language.verify import Known
+from tidings.model.outcome import Failed
+from tidings.model.unit import Unit
+from tidings.service import activate
+from tidings.service.deliver import digest
+from tidings.service.watchlist import meaning
+from tidings.storage import charge, comparisons, deliveries, events, leases, requests, sentinels, timers
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.fetching.fetcher import Fetcher
+    from tidings.fetching.politeness import HostGate
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.unit import Charged, SentinelMove, Timer
+    from tidings.service.committer import Committer
+    from tidings.service.deliver import Deliverer
+    from tidings.service.plan import Planner
+    from tidings.service.poll import Poller
+    from tidings.service.watchlist import WatchedPage, Watchlist
+    from tidings.settings import Settings
+    from tidings.storage.commit import Committed
+    from tidings.storage.connection import Connection
+    from tidings.storage.deliveries import DeliveryRow
+    from tidings.storage.store import Store
+
+log = logging.getLogger("tidings.service")
+LEASE = "poller"
+GRANTS_A_TICK = 64
+HOLD_AFTER_FAULT = 10 * MINUTE
+"""how long a page is left alone after a fault of ours"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a monitor is made of; `assembly` builds it."""
+
+    settings: Settings
+    clock: Clock
+    store: Store
+    watchlist: Watchlist
+    planner: Planner
+    gate: HostGate
+    fetcher: Fetcher
+    committer: Committer
+    poller: Poller
+    deliverer: Deliverer
+    epoch: int
+    holder: str
+
+
+@dataclass(slots=True)
+class Asked:
+    """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`."""
+
+    requests: list[int] = field(default_factory=list)
+    sentinels: set[int] = field(default_factory=set)
+    first: bool = False
+
+
+class Monitor:
+    """One poller at work. `on_unit` hears every unit that was committed, in order."""
+
+    def __init__(self, parts: Parts, *, on_unit: Callable[[Unit, Committed], None] | None = None) -> None:
+        self.parts = parts
+        self.on_unit = on_unit
+        self.committer = parts.committer
+        self.committer.on_committed = self._committed
+        self.committer.on_refused = self._refused
+        self.asked: dict[int, Asked] = {}
+        """pages to be looked at now"""
+        self.refused_by_budget: set[int] = set()
+        self.looked: set[int] = set()
+        """pages that were looked at since the start, well or not"""
+        self.only: set[int] | None = None
+        """if set, no other pages are looked at"""
+        self.hurry = False
+        """if set, `stop` waits for nobody"""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._owed: dict[int, tuple[int, int]] = {}
+        self._wake = asyncio.Event()
+        self._renew_at: Instant = 0
+        self._next_delivery: Instant | None = 0
+        self._next_timer: Instant | None = 0
+        self._budget_empty_until: Instant = 0
+
+    # -- life ----------------------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Load what is watched."""
+        parts = self.parts
+        parts.planner.touch(await parts.watchlist.load())
+        for row in await parts.store.read(comparisons.pending):
+            self._owed[row.subscription_id] = (row.page_id, row.attempt)
+        await self._hear_requests()
+
+    async def stop(self, *, patience: Duration = 0) -> None:
+        """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=0 if self.hurry else patience / SECOND)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+        if self.committer.lost is None:
+            await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
+
+    def quiescent(self) -> bool:
+        """Say whether no fetch, job, attempt or commit is under way (contracts.md §9)."""
+        return not self._tasks and self.committer.quiet
+
+    async def rest(self, *, most: Duration) -> None:
+        """Wait until something has come in, something is due, or `most` has passed."""
+        now = self.parts.clock.now()
+        until = min(now + most, max(now, self.next_due(now)))
+        sleep = asyncio.ensure_future(self.parts.clock.sleep_until(until))
+        wake = asyncio.ensure_future(self._wake.wait())
+        await asyncio.wait({sleep, wake}, return_when=asyncio.FIRST_COMPLETED)
+        for waiter in (sleep, wake):
+            waiter.cancel()
+        self._wake.clear()
+
+    def next_due(self, now: Instant) -> Instant:
+        """Return the earliest instant at which a step would have something to do."""
+        parts = self.parts
+        known = (
+            parts.planner.next_due(now, parts.gate) if now >= self._budget_empty_until else self._budget_empty_until,
+            self._next_delivery,
+            self._next_timer,
+            activate.next_step(parts.watchlist, now=now),
+            self._renew_at,
+        )
+        return min((i for i in known if i is not None), default=now + SECOND)
+
+    # -- one step ------------------------------------------------------------------------------------------------------------------
+
+    async def step(self) -> None:
+        """Do what is due now. Raises `StaleEpochError` once the lease is lost."""
+        if self.committer.lost is not None:
+            raise self.committer.lost
+        parts = self.parts
+        now = parts.clock.now()
+        await self._keep_lease(now)
+        if await parts.store.changed():
+            parts.planner.touch(await parts.watchlist.follow())
+            await self._hear_requests()
+            self._next_delivery = 0
+        await self.live()
+        await self._tell_digests(now)
+        self._sweep(now)
+        await self._grant(now)
+        await self._send(now)
+
+    async def _keep_lease(self, now: Instant) -> None:
+        if now < self._renew_at:
+            return
+        lease = round(self.parts.settings.serve.lease_seconds * SECOND)
+        try:
+            await self.parts.store.write(
+                leases.renew, LEASE, self.parts.holder, self.parts.epoch, at=now, until=now + lease
+            )
+        except StaleEpochError as error:
+            self.committer.lost = error
+            raise
+        self._renew_at = now + lease // 3
+
+    async def _hear_requests(self) -> None:
+        for row in await self.parts.store.read(requests.open_requests):
+            if row.page_id not in self.parts.watchlist.pages:
+                await self._refuse(row.id, "nothing that is enabled watches this page")
+                continue
+            asked = self.asked.setdefault(row.page_id, Asked())
+            if row.id not in asked.requests:
+                asked.requests.append(row.id)
+                asked.sentinels.update(() if row.sentinel_id is None else (row.sentinel_id,))
+                self.parts.planner.force(row.page_id)
+
+    async def _refuse(self, request_id: int, reason: str) -> None:
+        await self.parts.store.write(requests.refuse, request_id, reason)
+
+    # -- activate ------------------------------------------------------------------------------------------------------------------
+
+    async def live(self) -> None:
+        """Take the steps in sentinels' lives that are due."""
+        parts = self.parts
+        now = parts.clock.now()
+        while True:
+            gone = await parts.store.read(_ended_known) if self._anybody_waits() else {}
+            moves = activate.steps(parts.watchlist, gone.get, now=now)
+            if not moves:
+                return
+            for move in moves:
+                await self._step_life(move, now)
+
+    def _anybody_waits(self) -> bool:
+        return any(h.row.state in {"created", "waiting"} for h in self.parts.watchlist.sentinels.values())
+
+    async def _step_life(self, move: SentinelMove, now: Instant) -> None:
+        parts = self.parts
+        held = parts.watchlist.sentinels[move.sentinel_id]
+        begun: tuple[Timer, ...] = ()
+        if move.state == "enabled" and held.row.started_at is None:
+            seqs = await parts.store.read(events.last_seq)
+            begun = activate.digest_timers(held, now=now, after=seqs)
+            self._next_timer = 0
+        if move.state == "ended":
+            await self._flush(held.row.id, now)
+        await self.committer.write(activate.unit_for(move, epoch=parts.epoch, timers=begun))
+        parts.planner.touch(await parts.watchlist.reload(move.sentinel_id))
+
+    async def _flush(self, sentinel_id: int, now: Instant) -> None:
+        parts = self.parts
+        held = parts.watchlist.sentinels[sentinel_id]
+        for place, _, _ in held.told("every"):
+            timer = await parts.store.read(timers.get, activate.digest_kind(place), sentinel_id)
+            if timer is not None:
+                await self.committer.write(
+                    await digest(parts.store, held, place, timer, at=now, epoch=parts.epoch, last=True)
+                )
+
+    async def _tell_digests(self, now: Instant) -> None:
+        parts = self.parts
+        if self._next_timer is None or now < self._next_timer:
+            return
+        for timer in await parts.store.read(timers.due, now):
+            kind, _, place = timer.kind.partition(".")
+            held = parts.watchlist.sentinels.get(timer.ref)
+            if kind == "digest" and held is not None:
+                await self.committer.write(
+                    await digest(parts.store, held, int(place), timer, at=now, epoch=parts.epoch)
+                )
+        self._next_timer = await parts.store.read(timers.next_due)
+        if self._next_timer is not None and self._next_timer <= now:
+            self._next_timer = now + SECOND
+
+    # -- plan and poll ---------------------------------------------------------------------------------------------------------------
+
+    async def _grant(self, now: Instant) -> None:
+        parts = self.parts
+        free = min(GRANTS_A_TICK, parts.settings.schedule.concurrency - len(self._tasks))
+        if free <= 0 or now < self._budget_empty_until:
+            return
+        grants = parts.planner.choose(now, parts.gate, tokens=math.inf, limit=free, only=self.only)
+        if not grants:
+            return
+        charged = await parts.store.charge(grants, at=now, epoch=parts.epoch)
+        for grant, paid in zip(grants, charged, strict=True):
+            if paid is None:
+                parts.planner.release(grant.page_id)
+                self._budget_empty_until = now + SECOND
+                if grant.page_id in self.asked:
+                    await self._no_budget(grant.page_id)
+                continue
+            self._spawn(self._poll(paid), page_id=grant.page_id)
+
+    async def _no_budget(self, page_id: int) -> None:
+        self.refused_by_budget.add(page_id)
+        self.parts.planner.unforce(page_id)
+        for request_id in self.asked.pop(page_id).requests:
+            await self._refuse(request_id, "budget")
+
+    async def _poll(self, charged: Charged) -> None:
+        parts = self.parts
+        page = parts.watchlist.pages.get(charged.grant.page_id)
+        if page is None:
+            return  # dropped between the grant and now; what was charged stays charged
+        asked = self.asked.pop(charged.grant.page_id, None) or Asked()
+        request = parts.poller.request(page, obey_robots=not asked.first)
+
+        async def further(host: str) -> None:
+            await parts.store.write(
+                charge.extra, charged.grant.page_id, host, charged.poll_id, at=parts.clock.now(), epoch=parts.epoch
+            )
+
+        async with parts.gate.permit(charged.grant.host, further) as permit:
+            try:
+                outcome = await parts.fetcher.fetch(request, permit)
+            except BudgetError as error:
+                outcome = Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
+        at = parts.clock.now()
+        owed = {sub_id: attempt for sub_id, (page_id, attempt) in self._owed.items() if page_id == page.state.page_id}
+        if isinstance(outcome, Failed) and outcome.retry_after is not None:
+            parts.gate.pause(charged.grant.host, at + outcome.retry_after)
+        await parts.poller.settle(
+            charged, page, outcome, at=at, answered=tuple(asked.requests), eager=asked.sentinels, owed=owed
+        )
+
+    # -- owed comparisons --------------------------------------------------------------------------------------------------------------
+
+    def _sweep(self, now: Instant) -> None:
+        """Try comparisons again whose job died, and serve ticks from a version that was checked lately."""
+        parts = self.parts
+        by_page: dict[int, dict[int, int]] = {}
+        for sub_id, (page_id, attempt) in self._owed.items():
+            by_page.setdefault(page_id, {})[sub_id] = attempt
+        for page_id in parts.planner.servable():
+            by_page.setdefault(page_id, {})
+        for page_id, attempts in by_page.items():
+            page = parts.watchlist.pages.get(page_id)
+            if page is None:
+                for sub_id in attempts:
+                    self._owed.pop(sub_id, None)
+            elif parts.planner.reserve(page_id):
+                self._spawn(self._serve(page, attempts, now), page_id=page_id)
+
+    async def _serve(self, page: WatchedPage, attempts: dict[int, int], now: Instant) -> None:
+        await self.parts.poller.serve(page, at=now, epoch=self.parts.epoch, owed=attempts)
+
+    # -- deliver -----------------------------------------------------------------------------------------------------------------------
+
+    async def _send(self, now: Instant) -> None:
+        parts = self.parts
+        if self._next_delivery is None or now < self._next_delivery:
+            return
+        due = await parts.store.read(deliveries.due, now=now, limit=256)
+        for delivery in parts.deliverer.choose(due):
+            parts.deliverer.in_flight.add(delivery.endpoint_id)
+            self._spawn(self._attempt(delivery))
+        self._next_delivery = await parts.store.read(deliveries.next_due)
+        if self._next_delivery is not None and self._next_delivery <= now:
+            self._next_delivery = now + SECOND
+
+    async def _attempt(self, delivery: DeliveryRow) -> None:
+        try:
+            unit = await self.parts.deliverer.attempt(delivery, epoch=self.parts.epoch, now=self.parts.clock.now())
+            await self.committer.write(unit)
+        finally:
+            self.parts.deliverer.in_flight.discard(delivery.endpoint_id)
+            self._next_delivery = 0
+
+    # -- bookkeeping -------------------------------------------------------------------------------------------------------------------
+
+    def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False) -> None:
+        """Ask for a look now, whatever the schedule says; host limits and budget hold."""
+        asked = self.asked.setdefault(page_id, Asked())
+        asked.sentinels.update(sentinels)
+        asked.first = asked.first or first
+        self.parts.planner.force(page_id)
+
+    async def owes_deliveries(self) -> bool:
+        """Say whether something waits to be sent now."""
+        return bool(await self.parts.store.read(deliveries.due, now=self.parts.clock.now(), limit=1))
+
+    def _spawn(self, work: Coroutine[Any, Any, None], *, page_id: int | None = None) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._ended(done, page_id))
+
+    def _ended(self, task: asyncio.Task[None], page_id: int | None) -> None:
+        """Hear that a task has ended; one that failed gives its page back, to be tried after its floor."""
+        self._tasks.discard(task)
+        self._wake.set()
+        if page_id is not None:
+            self.looked.add(page_id)
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if page_id is not None:
+            self.parts.planner.hold(page_id, self.parts.clock.now() + HOLD_AFTER_FAULT)
+        if not isinstance(error, StaleEpochError):
+            log.error("a task of the service failed", exc_info=error)
+
+    def _committed(self, unit: Unit, committed: Committed) -> None:
+        parts = self.parts
+        parts.watchlist.settle(unit)
+        if unit.page is not None:
+            parts.planner.observe(unit)
+        for row in unit.comparisons:
+            if row.status == "pending":
+                self._owed[row.subscription_id] = (row.page_id, row.attempt)
+            else:
+                self._owed.pop(row.subscription_id, None)
+        if unit.deliveries:
+            self._next_delivery = 0
+        self._wake.set()
+        if self.on_unit is not None:
+            self.on_unit(unit, committed)
+
+    def _refused(self, unit: Unit, error: Exception) -> None:
+        if unit.page is not None:
+            self.parts.planner.release(unit.page.page_id)
+        if not isinstance(error, StaleEpochError):
+            log.error("a unit was refused by the store: %s", error)
+        self._wake.set()
+
+
+def _ended_known(connection: Connection) -> dict[str, Known]:
+    """Return what is known of the sentinels that have ended, for those that wait for them."""
+    return {
+        row.name: Known(meaning(row.text), row.state, row.started_at, row.end_at, row.ended_at)
+        for row in sentinels.listing(connection, ended=True)
+        if row.state == "ended"
+    }

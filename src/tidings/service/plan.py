@@ -1,0 +1,364 @@
+"""Plan: which pages are looked at now, and when the next one is.
+
+Three kinds of claims meet here: looks that somebody asked for, ticks of fixed intervals (arithmetic, served in order of lateness), and
+the bids of the policy for pages that are fetched on change. The allocator takes the best feasible set under budget and host limits.
+A page's due instant also waits for its floor and for the end of a back-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidings.clock import SECOND
+from tidings.model.unit import Grant
+from tidings.scheduling import allocator
+from tidings.scheduling.intervals import FixedInterval
+from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population
+
+if TYPE_CHECKING:
+    from tidings.fetching.politeness import HostGate
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.unit import Unit
+    from tidings.service.watchlist import Subscription, WatchedPage
+
+ASKED = 1e15
+TICKED = 1e14
+"""Bids of looks that somebody asked for, and of ticks (plus seconds of lateness): before whatever a policy bids."""
+LARGEST = 4096
+
+
+class Planner:
+    """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written."""
+
+    def __init__(
+        self,
+        policy: Policy[Any],
+        pages: Mapping[int, WatchedPage],
+        *,
+        floor: Duration,
+        host_connections: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self._policy = policy
+        self._pages = pages
+        self._floor = floor
+        self._host_connections = host_connections
+        self._state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
+        self._row: dict[int, int] = {}
+        self._hosts: dict[str, int] = {}
+        self._ids = np.full(LARGEST, -1, np.int64)
+        self._host = np.zeros(LARGEST, np.int64)
+        self._due = np.full(LARGEST, NEVER, np.int64)
+        self._tick = np.full(LARGEST, NEVER, np.int64)
+        self._busy = np.zeros(LARGEST, np.bool_)
+        self._forced = np.zeros(LARGEST, np.bool_)
+        self._free_rows = list(range(LARGEST - 1, -1, -1))
+        self._stale: set[int] = set()
+        self._observed: dict[int, tuple[Instant, bool]] = {}
+        self._servable: set[int] = set()
+        self._held: dict[int, Instant] = {}
+
+    # -- what is told to it --------------------------------------------------------------------------------------------------------
+
+    def touch(self, page_ids: Iterable[int]) -> None:
+        """Say that these pages have changed, come or gone."""
+        self._stale.update(page_ids)
+
+    def observe(self, unit: Unit) -> None:
+        """Hear how a poll ended: the policy learns from good looks only; the page may be chosen again."""
+        if unit.page is None:
+            return
+        self.release(unit.page.page_id)
+        if unit.poll is not None and unit.poll.outcome in {"new", "unchanged", "changed"}:
+            self._observed[unit.page.page_id] = (unit.at, unit.poll.text_changed)
+
+    def force(self, page_id: int) -> None:
+        """Look at a page now, whatever its schedule, floor or back-off."""
+        self.touch((page_id,))
+        self._refresh()
+        if page_id in self._row:
+            self._forced[self._row[page_id]] = True
+
+    def unforce(self, page_id: int) -> None:
+        """Take that back."""
+        if page_id in self._row:
+            self._forced[self._row[page_id]] = False
+
+    def is_forced(self, page_id: int) -> bool:
+        """Say whether a look at the page was asked for and has not begun."""
+        return page_id in self._row and bool(self._forced[self._row[page_id]])
+
+    def reserve(self, page_id: int) -> bool:
+        """Take a page so that nothing else touches it; False if it is taken."""
+        row = self._row.get(page_id)
+        if row is None or self._busy[row]:
+            return False
+        self._busy[row] = True
+        return True
+
+    def release(self, page_id: int) -> None:
+        """Give a page back."""
+        if page_id in self._row:
+            self._busy[self._row[page_id]] = False
+            self.touch((page_id,))
+
+    def hold(self, page_id: int, until: Instant) -> None:
+        """Give a page back and leave it alone until then: something went wrong that was not its fault."""
+        self._held[page_id] = until
+        self.release(page_id)
+
+    # -- what is asked of it -------------------------------------------------------------------------------------------------------
+
+    def choose(
+        self, now: Instant, gate: HostGate, *, tokens: float, limit: int, only: Collection[int] | None = None
+    ) -> list[Grant]:
+        """Return the grants of this tick; their pages are reserved.
+
+        `tokens` is what the budget may spend now; `only` leaves all other pages alone.
+        """
+        self._refresh()
+        rows = self._ready_rows(now)
+        if only is not None:
+            rows = rows[np.isin(self._ids[rows], list(only))]
+        if not len(rows):
+            return []
+        hosts = self._host[rows]
+        ready = {code: gate.ready_at(name) <= now for name, code in self._names_of(hosts)}
+        bids = self._bids(rows, now)
+        busy_hosts = self._host[self._busy]
+        chosen = allocator.choose(
+            np.concatenate([bids, np.zeros(len(busy_hosts))]),
+            np.ones(len(rows) + len(busy_hosts)),
+            np.concatenate([hosts, busy_hosts]),
+            tokens,
+            host_ready=ready,
+            in_flight=np.concatenate([np.zeros(len(rows), np.bool_), np.ones(len(busy_hosts), np.bool_)]),
+            host_connections=self._host_connections,
+            limit=limit,
+        )
+        grants = []
+        for row in rows[chosen].tolist():
+            page = self._pages[int(self._ids[row])]
+            reason = "asked for" if self._forced[row] else "interval" if self._tick[row] <= now else "on change"
+            grants.append(Grant(page_id=page.state.page_id, host=page.identity.host, cost=1.0, reason=reason))
+            self._busy[row] = True
+            self._forced[row] = False
+        return grants
+
+    def due_pages(self, now: Instant) -> set[int]:
+        """Return the pages that are due now, asked for or by schedule."""
+        self._refresh()
+        return set(self._ids[self._ready_rows(now)].tolist())
+
+    def next_due(self, now: Instant, gate: HostGate) -> Instant | None:
+        """Return when a page next comes due or a host that is waited for is free; None: only what is in flight can bring news."""
+        self._refresh()
+        free = ~self._busy & (self._ids >= 0)
+        due = self._due[free]
+        later = due[due > now]
+        instants = [int(later.min())] if len(later) and int(later.min()) != NEVER else []
+        waiting = self._ready_rows(now)
+        instants += [at for name, _ in self._names_of(self._host[waiting]) if (at := gate.ready_at(name)) > now]
+        return min(instants, default=None)
+
+    def due_at(self, page_id: int) -> Instant | None:
+        """Return when a page is due, None if it never is."""
+        self._refresh()
+        row = self._row.get(page_id)
+        due = NEVER if row is None else int(self._due[row])
+        return None if due == NEVER else due
+
+    def servable(self) -> list[int]:
+        """Return the pages with a subscription that can be served from the newest stored version, without a poll."""
+        self._refresh()
+        return [
+            page_id for page_id in self._servable if not self._busy[self._row[page_id]] and page_id not in self._held
+        ]
+
+    # -- inside --------------------------------------------------------------------------------------------------------------------
+
+    def _ready_rows(self, now: Instant) -> np.ndarray[Any, np.dtype[np.intp]]:
+        return np.flatnonzero(((self._due <= now) | self._forced) & ~self._busy & (self._ids >= 0))
+
+    def _names_of(self, codes: np.ndarray[Any, np.dtype[np.int64]]) -> list[tuple[str, int]]:
+        wanted = set(codes.tolist())
+        if len(wanted) * 4 > len(self._hosts):
+            return [(name, code) for name, code in self._hosts.items() if code in wanted]
+        names = {code: name for name, code in self._hosts.items() if code in wanted}
+        return [(names[code], code) for code in sorted(wanted)]
+
+    def _bids(self, rows: np.ndarray[Any, np.dtype[np.intp]], now: Instant) -> np.ndarray[Any, np.dtype[np.float64]]:
+        bids = np.zeros(len(rows))
+        ids = self._ids[rows]
+        population: Population = self._state.population
+        known = population.has(ids)
+        if known.any():
+            bids[known] = self._policy.bid(self._state, now, 0.0, rows=population.rows(ids[known]))
+        late = self._tick[rows] <= now
+        bids[late] = TICKED + (now - np.maximum(self._tick[rows][late], 0)) / SECOND
+        bids[self._forced[rows]] = ASKED
+        return np.maximum(bids, 1e-9)
+
+    def _refresh(self) -> None:
+        if not self._stale and not self._observed:
+            return
+        stale, observed = self._stale, self._observed
+        self._stale, self._observed = set(), {}
+        gone = [i for i in stale if i not in self._pages]
+        kept = [i for i in stale if i in self._pages]
+        self._tell_policy(kept, gone, observed)
+        for page_id in gone:
+            self._drop(page_id)
+        for page_id in kept:
+            self._place(page_id)
+        on_change = [i for i in kept if _on_change(self._pages[i])]
+        due = (
+            dict(zip(on_change, self._policy.next_due(self._state, on_change, 0, 0.0).tolist(), strict=True))
+            if on_change
+            else {}
+        )
+        for page_id in kept:
+            self._schedule(page_id, due.get(page_id, NEVER))
+
+    def _tell_policy(self, kept: list[int], gone: list[int], observed: Mapping[int, tuple[Instant, bool]]) -> None:
+        population: Population = self._state.population
+        members = [i for i in kept if _on_change(self._pages[i])]
+        out = [i for i in (*gone, *(i for i in kept if not _on_change(self._pages[i]))) if i in self._row]
+        seen = [i for i in observed if i in self._pages and _on_change(self._pages[i])]
+        if out:
+            self._state = self._policy.on_update(self._state, out, {PRESENT: np.zeros(len(out), np.bool_)})
+        if members:
+            columns = self._columns(members)
+            if not population.has(members).all() or self._differs(members, columns):
+                self._state = self._policy.on_update(self._state, members, columns)
+        if seen:
+            observation = Observation.of([observed[i][0] for i in seen], [observed[i][1] for i in seen])
+            self._state = self._policy.on_poll(self._state, seen, observation)
+
+    def _differs(self, members: list[int], columns: Mapping[str, Any]) -> bool:
+        population: Population = self._state.population
+        rows = population.rows(members)
+        return any(
+            (population[name][rows] != values).any() for name, values in columns.items() if name != "last_polled"
+        )
+
+    def _columns(self, members: list[int]) -> dict[str, Any]:
+        pages = [self._pages[i] for i in members]
+        bounds = [_bounds(page, self._floor) for page in pages]
+        return {
+            "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
+            "importance": np.array(
+                [max((s.owner.sentinel.importance for s in p.subscriptions.values()), default=0.5) for p in pages]
+            ),
+            "added": np.array(
+                [min((s.owner.row.created_at for s in p.subscriptions.values()), default=0) for p in pages], np.int64
+            ),
+            "last_polled": np.array(
+                [UNPOLLED if p.state.checked_at is None else p.state.checked_at for p in pages], np.int64
+            ),
+            "not_before": np.array(
+                [UNPOLLED if p.state.retry_at is None else p.state.retry_at for p in pages], np.int64
+            ),
+            "shortest": np.array([low for low, _ in bounds], np.int64),
+            "longest": np.array([high for _, high in bounds], np.int64),
+        }
+
+    def _code(self, host: str) -> int:
+        return self._hosts.setdefault(host, len(self._hosts))
+
+    def _place(self, page_id: int) -> None:
+        if page_id in self._row:
+            return
+        if not self._free_rows:
+            self._grow()
+        row = self._free_rows.pop()
+        self._row[page_id] = row
+        self._ids[row] = page_id
+        self._host[row] = self._code(self._pages[page_id].identity.host)
+        self._busy[row] = False
+        self._forced[row] = False
+
+    def _grow(self) -> None:
+        size = len(self._ids)
+        self._ids = np.concatenate([self._ids, np.full(size, -1, np.int64)])
+        self._host = np.concatenate([self._host, np.zeros(size, np.int64)])
+        self._due = np.concatenate([self._due, np.full(size, NEVER, np.int64)])
+        self._tick = np.concatenate([self._tick, np.full(size, NEVER, np.int64)])
+        self._busy = np.concatenate([self._busy, np.zeros(size, np.bool_)])
+        self._forced = np.concatenate([self._forced, np.zeros(size, np.bool_)])
+        self._free_rows = list(range(2 * size - 1, size - 1, -1))
+
+    def _drop(self, page_id: int) -> None:
+        self._servable.discard(page_id)
+        self._held.pop(page_id, None)
+        row = self._row.pop(page_id, None)
+        if row is not None:
+            self._ids[row] = -1
+            self._due[row] = self._tick[row] = NEVER
+            self._busy[row] = self._forced[row] = False
+            self._free_rows.append(row)
+
+    def _schedule(self, page_id: int, on_change: Instant) -> None:
+        page = self._pages[page_id]
+        row = self._row[page_id]
+        tick, servable = _tick_of(page, self._floor)
+        due = min(tick, on_change)
+        state = page.state
+        if due != NEVER:
+            due = max(due, state.retry_at or 0, self._held.get(page_id, 0))
+            due = max(due, (state.polled_at or 0) + self._floor if state.polled_at is not None else 0)
+        self._tick[row] = tick
+        self._due[row] = due
+        (self._servable.add if servable else self._servable.discard)(page_id)
+
+
+def _on_change(page: WatchedPage) -> bool:
+    return any(s.interval is None for s in page.subscriptions.values())
+
+
+def _bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
+    """Return the shortest and longest interval that the on-change sentinels of a page allow."""
+    fetches = [s.owner.sentinel.fetch for s in page.subscriptions.values() if s.interval is None]
+    low = min((getattr(f, "shortest", None) or floor for f in fetches), default=floor)
+    high = min((getattr(f, "longest", None) or NEVER for f in fetches), default=NEVER)
+    return max(low, floor), max(high, low, floor, 1)
+
+
+def _tick_of(page: WatchedPage, floor: Duration) -> tuple[Instant, bool]:
+    """Return the earliest tick that needs a poll (NEVER: none), and whether some subscription can be served from what is stored."""
+    earliest, servable = NEVER, False
+    state = page.state
+    for sub in page.subscriptions.values():
+        fresh = _fresh(sub, state.checked_at, floor)
+        if fresh and state.last_seq and (sub.interval is not None or not sub.row.taken):
+            servable = True
+        elif sub.interval is not None:
+            earliest = min(earliest, sub.row.next_tick or 0)
+        elif not sub.row.taken:
+            earliest = min(earliest, 0)
+    return earliest, servable
+
+
+def _fresh(sub: Subscription, checked_at: Instant | None, floor: Duration) -> bool:
+    """Say whether a look at `checked_at` serves the tick (or the first version) that `sub` waits for."""
+    if checked_at is None:
+        return False
+    if sub.interval is None:
+        return not sub.row.taken and checked_at + floor >= sub.owner.row.created_at
+    if sub.row.next_tick is None:
+        return checked_at + sub.interval.effective_slack >= sub.owner.row.created_at
+    return fixed(sub).is_satisfied(sub.row.next_tick, checked_at)
+
+
+def fixed(sub: Subscription) -> FixedInterval:
+    """Return the ticks of a subscription with a fixed interval, counted from its sentinel's start."""
+    if sub.interval is None:
+        message = "a subscription that is fetched on change has no ticks"
+        raise TypeError(message)
+    row = sub.owner.row
+    start = next(i for i in (row.start_at, row.started_at, row.created_at) if i is not None)
+    slack = min(sub.interval.effective_slack, sub.interval.interval - 1)
+    return FixedInterval(start=start, interval=sub.interval.interval, slack=slack)

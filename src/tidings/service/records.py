@@ -1,0 +1,138 @@
+"""Records: what the command line, webhooks and the API show, one shape each (DESIGN §5).
+
+Every record has `record`; ids are strings; times are RFC 3339 in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from tidings.model.version import version_id
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.unit import ChangeRow
+    from tidings.model.version import Version
+    from tidings.storage.deliveries import DeliveryRow
+    from tidings.storage.polls import PollRow
+    from tidings.storage.sentinels import SentinelRow
+
+Record = dict[str, Any]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def rfc3339(instant: Instant | None) -> str | None:
+    """Return an instant as `2026-11-27T08:00:00.000000Z`, None for none."""
+    if instant is None:
+        return None
+    return (_EPOCH + timedelta(microseconds=instant)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
+    """Return a change as everybody sees it."""
+    found = row.found
+    return {
+        "record": "change",
+        "id": row.id,
+        "sentinel": sentinel,
+        "page": str(row.page_id),
+        "url": url,
+        "kind": row.kind,
+        "from_version": version_id(row.page_id, row.from_seq),
+        "to_version": version_id(row.page_id, row.to_seq),
+        "inserted": list(found.inserted),
+        "deleted": list(found.deleted),
+        "updated": [{"old": old, "new": new} for old, new in found.updated],
+        "moved": list(found.moved),
+        "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
+        "summary": row.summary,
+        "quiet": row.quiet,
+        "modified_at": rfc3339(row.modified_at),
+        "polled_at": rfc3339(row.polled_at),
+        "detected_at": rfc3339(row.detected_at),
+    }
+
+
+def poll_record(row: PollRow, *, url: str) -> Record:
+    """Return a poll: when a page was looked at and what came of it; `outcome` is null while it is under way."""
+    record: Record = {
+        "record": "poll",
+        "id": str(row.id),
+        "page": str(row.page_id),
+        "url": url,
+        "at": rfc3339(row.charged_at),
+        "outcome": row.outcome,
+        "text_changed": row.text_changed,
+        "status": row.status,
+        "bytes": row.bytes,
+        "cost": row.cost,
+        "requests": row.requests,
+        "reason": row.note or row.reason,
+    }
+    if row.outcome in {"error", "quarantined"}:
+        record["kind"] = row.kind
+    return record
+
+
+def sentinel_record(row: SentinelRow, *, details: Mapping[str, Any] | None = None) -> Record:
+    """Return a sentinel: its name, state and text."""
+    return {
+        "record": "sentinel",
+        "id": str(row.id),
+        "name": row.name,
+        "state": row.state,
+        "reason": row.reason,
+        "text": row.text,
+        "tags": list(row.tags),
+        "start_at": rfc3339(row.start_at),
+        "end_at": rfc3339(row.end_at),
+        "created_at": rfc3339(row.created_at),
+        **(details or {}),
+    }
+
+
+def version_record(version: Version, *, url: str) -> Record:
+    """Return a version of a page."""
+    return {
+        "record": "version",
+        "id": version_id(version.page_id, version.seq),
+        "number": version.seq,
+        "page": str(version.page_id),
+        "url": url,
+        "sha256": version.sha256,
+        "bytes": version.size,
+        "title": version.title,
+        "content_type": version.content_type,
+        "charset": version.charset,
+        "text_changed": version.text_changed,
+        "fetched_at": rfc3339(version.fetched_at),
+        "modified_at": rfc3339(version.modified_at),
+    }
+
+
+def delivery_record(row: DeliveryRow) -> Record:
+    """Return a delivery: what was or will be told, to whom."""
+    return {
+        "record": "delivery",
+        "id": row.id,
+        "sentinel": row.sentinel,
+        "channel": row.kind,
+        "address": row.address,
+        "status": row.status,
+        "changes": row.changes,
+        "first_sequence": row.first_seq,
+        "last_sequence": row.last_seq,
+        "subject": row.subject,
+        "attempts": row.attempt,
+        "due_at": rfc3339(row.due_at) if row.status == "waiting" else None,
+        "created_at": rfc3339(row.created_at),
+        "finished_at": rfc3339(row.finished_at),
+        "error": row.error,
+    }
+
+
+def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | None = None) -> Record:
+    """Return something that is wrong, for people to mend."""
+    return {"record": "problem", "where": where, "message": text, **(details or {})}

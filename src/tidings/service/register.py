@@ -1,0 +1,191 @@
+"""Register: from the text of sentinels to rows in the database.
+
+All statements of a text are read and judged before the first is written, and they are written in one transaction: nothing half done.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from tidings.clock import SECOND
+from tidings.errors import SentinelError, UnknownNameError
+from tidings.fetching import address
+from tidings.language import parser, printer, verify, words
+from tidings.language.dates import ends_at, starts_at
+from tidings.model.sentinel import Channel, Command, Sentinel, State
+from tidings.model.unit import SentinelMove
+from tidings.service.watchlist import SENDABLE, meaning
+from tidings.storage import endpoints, pages, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tidings.language.problems import Problem
+    from tidings.model.interval import Instant
+    from tidings.model.page import PageIdentity
+    from tidings.model.sentinel import Watched
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.database import Database
+    from tidings.storage.sentinels import SentinelRow
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of a text: the sentinels made, the commands done, and warnings."""
+
+    made: tuple[SentinelRow, ...]
+    commanded: tuple[tuple[Command, SentinelRow], ...]
+    warnings: tuple[Problem, ...]
+
+
+def register(database: Database, text: str, *, settings: Settings, now: Instant) -> Registered:
+    """Read statements of the language and carry them out, all or none.
+
+    Raises `SentinelError` with every problem found, `AddressError` for a URL that cannot be watched.
+    """
+    return database.write(_register, text, settings, now)
+
+
+def _register(connection: Connection, text: str, settings: Settings, now: Instant) -> Registered:
+    floor = round(settings.fetch.page_floor_seconds * SECOND)
+    names = sentinels.names(connection)
+    parsed = parser.parse(text, known=lookup(connection), zone=settings.serve.zone, now=now, floor=floor, names=names)
+    if parsed.problems:
+        raise SentinelError(parsed.problems)
+    made: list[SentinelRow] = []
+    commanded: list[tuple[Command, SentinelRow]] = []
+    for statement in parsed.statements:
+        match statement:
+            case Sentinel():
+                made.append(_create(connection, statement, now))
+            case Command():
+                commanded.append((statement, command(connection, statement, now=now)))
+    return Registered(tuple(made), tuple(commanded), parsed.warnings)
+
+
+def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
+    """Return the view of existing sentinels that the language needs."""
+
+    def known(name: str) -> verify.Known | None:
+        try:
+            row = sentinels.find(connection, name)
+        except UnknownNameError:
+            return None
+        return verify.Known(meaning(row.text), row.state, row.start_at, row.end_at, row.ended_at)
+
+    return known
+
+
+def _create(connection: Connection, sentinel: Sentinel, now: Instant) -> SentinelRow:
+    watched: list[tuple[Watched, PageIdentity]] = [(page, address.identify(page.url)) for page in sentinel.pages]
+    for clause in sentinel.notify:
+        for channel in clause.channels:
+            if channel.kind in SENDABLE:
+                endpoints.ensure(connection, channel.kind, _address_of(channel))
+    known = lookup(connection)
+    start = starts_at(sentinel, now, known)
+    end = ends_at(sentinel, start, known) if start is not None else None
+    base = find(connection, sentinel.base) if sentinel.base else None
+    return sentinels.create(
+        connection,
+        sentinel,
+        text=printer.to_text(sentinel),
+        pages=watched,
+        state="created",
+        start_at=start,
+        end_at=end,
+        at=now,
+        base_id=base.id if base is not None else None,
+    )
+
+
+def _address_of(channel: Channel) -> str:
+    if channel.kind in {"webhook", "url"}:
+        address.rebuild(channel.address)
+    return channel.address
+
+
+def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:
+    """Enable, disable or drop one sentinel (sentinels §2); return its row as it was found or has become."""
+    row = find(connection, statement.name)
+    if statement.verb == "drop":
+        sentinels.drop(connection, row.id, now)
+        return row
+    if statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
+        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
+    elif statement.verb == "enable" and row.state == "disabled":
+        state: State = "enabled" if row.started_at is not None else "created"
+        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state=state, at=now))
+    elif row.state == "ended":
+        message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
+        raise UnknownNameError(message)
+    return sentinels.get(connection, row.id)
+
+
+def find(connection: Connection, name: str) -> SentinelRow:
+    """Return the sentinel of that name; `UnknownNameError` with the nearest names if there is none."""
+    names = sentinels.names(connection)
+    if name in names:
+        return sentinels.find(connection, name)
+    near = difflib.get_close_matches(name, names, n=1)
+    message = f'there is no sentinel "{name}"' + (
+        f"; did you mean {near[0]}?" if near else "; `tidings list` shows all"
+    )
+    raise UnknownNameError(message)
+
+
+def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: Instant) -> SentinelRow:
+    """Name a sentinel that was just made after its page's title, and return it."""
+    row = sentinels.get(connection, sentinel_id)
+    (page_id, *_) = [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
+    title = pages.state(connection, page_id).title
+    others = [name for name in sentinels.names(connection) if name != row.name]
+    name = automatic_name(url, title, others)
+    if name == row.name:
+        return row
+    text = printer.to_text(replace(meaning(row.text), name=name))
+    return sentinels.rename(connection, sentinel_id, name, text=text, at=now)
+
+
+def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
+    """Make a name from the host and the title, or from the path while there is no title (DESIGN §5)."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "page").removeprefix("www.")
+    described = (
+        title or parts.path.strip("/").rpartition("/")[2].rpartition(".")[0] or parts.path.strip("/").rpartition("/")[2]
+    )
+    stem = "_".join(piece for piece in _pieces(f"{host.split('.')[0] if not host[0].isdigit() else host} {described}"))[
+        :40
+    ].strip("_")
+    stem = stem if stem[:1].isalpha() else f"page_{stem}"
+    name, number = stem, 2
+    held = {other.lower() for other in taken}
+    while name.lower() in held or words.is_reserved(name):
+        name, number = f"{stem}_{number}", number + 1
+    return name
+
+
+def _pieces(text: str) -> list[str]:
+    kept = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in text)
+    return kept.split()
+
+
+def statement_for(url: str, *, name: str, monitor: str, every: str | None, notify: Sequence[str]) -> str:
+    """Return the sentence of the language that `add --url` stands for."""
+    lines = [f"Create Sentinel {name} Using {url}", f"Monitor {monitor}"]
+    lines.append(f"Fetch every {every}" if every else "Fetch on change")
+    lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)
+    return "\n".join(lines)
+
+
+def channel_words(target: str) -> str:
+    """Return how the language says where news go: an http(s) address is a webhook, a mail address e-mail."""
+    if target.startswith(("http://", "https://")):
+        return f"webhook {target}"
+    if "@" in target and "://" not in target:
+        return f"email {target}"
+    return target

@@ -1,0 +1,196 @@
+"""What is watched now, in memory: pages with their state, the subscriptions on them, the sentinels behind these.
+
+The database is the only truth; this is a copy for one poller. It follows the event numbers: what other processes wrote since the last
+look is reloaded sentinel by sentinel, and what this process committed is applied by `settle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tidings.language import parser
+from tidings.model.sentinel import FetchEvery, Notify, Sentinel
+from tidings.storage import endpoints, events, pages, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.page import PageIdentity, PageState
+    from tidings.model.unit import CursorMove, Unit
+    from tidings.storage.connection import Connection
+    from tidings.storage.sentinels import SentinelRow
+    from tidings.storage.store import Store
+    from tidings.storage.subscriptions import SubscriptionRow
+
+
+@dataclass(slots=True)
+class WatchedSentinel:
+    """A sentinel that may poll: its row, its meaning, and the endpoint of each channel that it tells."""
+
+    row: SentinelRow
+    sentinel: Sentinel
+    endpoints: dict[tuple[str, str], int]
+
+    def told(self, mode: str) -> Iterator[tuple[int, Notify, tuple[tuple[str, int], ...]]]:
+        """Yield (place, clause, (kind, endpoint id) of each channel) of the Notify clauses whose rate is `mode`."""
+        for place, clause in enumerate(self.sentinel.notify):
+            if clause.rate.mode == mode:
+                keys = dict.fromkeys((c.kind, c.address) for c in clause.channels)
+                yield place, clause, tuple((key[0], self.endpoints[key]) for key in keys if key in self.endpoints)
+
+
+@dataclass(slots=True)
+class Subscription:
+    """A sentinel's cursor on a page (sentinels §4.2) and what it compares."""
+
+    row: SubscriptionRow
+    owner: WatchedSentinel
+
+    @property
+    def interval(self) -> FetchEvery | None:
+        """Return the fixed interval, None when the sentinel is fetched on change."""
+        fetch = self.owner.sentinel.fetch
+        return fetch if isinstance(fetch, FetchEvery) else None
+
+
+@dataclass(slots=True)
+class WatchedPage:
+    """A page with at least one active subscription."""
+
+    identity: PageIdentity
+    state: PageState
+    subscriptions: dict[int, Subscription] = field(default_factory=dict)
+
+
+SENDABLE = frozenset({"console", "webhook", "url"})
+"""Channels with a sender in this release; `dashboard` is pulled, and mail comes with issue A2."""
+
+
+LIFE_EVENTS = tuple(
+    f"sentinel.{step}" for step in ("created", "waiting", "enabled", "disabled", "ended", "dropped", "altered")
+)
+
+
+class Watchlist:
+    """The pages and sentinels of one poller."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.pages: dict[int, WatchedPage] = {}
+        self.sentinels: dict[int, WatchedSentinel] = {}
+        self._meanings: dict[tuple[int, int], Sentinel] = {}
+        self._seen = 0
+
+    async def load(self) -> set[int]:
+        """Read everything; return the ids of all pages."""
+        rows, subs, population, self._seen = await self._store.read(_everything)
+        self.pages.clear()
+        self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
+        self.sentinels.clear()
+        for row in rows:
+            await self._admit(row)
+        for sub in subs:
+            self._subscribe(sub)
+        return set(self.pages)
+
+    async def follow(self) -> set[int]:
+        """Take in what other processes wrote since the last call; return the ids of the pages concerned."""
+        touched: set[int] = set()
+        found = await self._store.read(events.listing, after=self._seen, types=LIFE_EVENTS)
+        for sentinel_id in {e.sentinel_id for e in found if e.sentinel_id is not None}:
+            touched |= await self.reload(sentinel_id)
+        self._seen = max([self._seen, *(e.seq for e in found)])
+        return touched
+
+    async def reload(self, sentinel_id: int) -> set[int]:
+        """Read one sentinel anew; return the ids of the pages that it was or is on."""
+        row, subs, states = await self._store.read(_one, sentinel_id)
+        touched = {
+            s.row.page_id
+            for p in self.pages.values()
+            for s in p.subscriptions.values()
+            if s.row.sentinel_id == sentinel_id
+        }
+        for page_id in touched:
+            page = self.pages[page_id]
+            page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
+        self.sentinels.pop(sentinel_id, None)
+        if row.state != "ended":
+            await self._admit(row)
+            for identity, state in states:
+                self.pages.setdefault(state.page_id, WatchedPage(identity, state))
+            for sub in subs:
+                self._subscribe(sub)
+                touched.add(sub.page_id)
+        for page_id in touched:
+            if page_id in self.pages and not self.pages[page_id].subscriptions:
+                del self.pages[page_id]
+        return touched
+
+    def settle(self, unit: Unit) -> None:
+        """Apply what this process has committed to a page and its cursors."""
+        if unit.page is not None and unit.page.page_id in self.pages:
+            self.pages[unit.page.page_id].state = unit.page
+        for move in unit.cursors:
+            self._move(move, unit.page.page_id if unit.page is not None else None)
+
+    def of_sentinel(self, sentinel_id: int) -> list[WatchedPage]:
+        """Return the pages on which a sentinel has an active subscription."""
+        return [
+            p for p in self.pages.values() if any(s.row.sentinel_id == sentinel_id for s in p.subscriptions.values())
+        ]
+
+    def _move(self, move: CursorMove, page_id: int | None) -> None:
+        held = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
+        for page in held:
+            if (sub := page.subscriptions.get(move.subscription_id)) is not None:
+                sub.row = replace(
+                    sub.row,
+                    revision=move.revision,
+                    base=move.base,
+                    taken=move.taken,
+                    next_tick=move.next_tick,
+                    ticked_at=move.ticked_at,
+                )
+
+    async def _admit(self, row: SentinelRow) -> None:
+        key = (row.id, row.revision)
+        if key not in self._meanings:
+            self._meanings[key] = meaning(row.text)
+        sentinel = self._meanings[key]
+        wanted = {(c.kind, c.address) for clause in sentinel.notify for c in clause.channels if c.kind in SENDABLE}
+        ids = await self._store.read(endpoints.ids, wanted) if wanted else {}
+        self.sentinels[row.id] = WatchedSentinel(row, sentinel, ids)
+
+    def _subscribe(self, sub: SubscriptionRow) -> None:
+        if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:
+            self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
+
+
+def meaning(text: str) -> Sentinel:
+    """Return what a stored canonical text means."""
+    (statement,) = parser.read(text)
+    if not isinstance(statement, Sentinel):
+        message = f"a stored sentinel text is a command: {text[:60]}"
+        raise TypeError(message)
+    return statement
+
+
+def _everything(
+    connection: Connection,
+) -> tuple[list[SentinelRow], list[SubscriptionRow], list[tuple[PageIdentity, PageState]], Instant]:
+    return (
+        sentinels.listing(connection),
+        subscriptions.listing(connection, active=True),
+        pages.population(connection),
+        events.last_seq(connection),
+    )
+
+
+def _one(
+    connection: Connection, sentinel_id: int
+) -> tuple[SentinelRow, list[SubscriptionRow], list[tuple[PageIdentity, PageState]]]:
+    row = sentinels.get(connection, sentinel_id)
+    subs = subscriptions.listing(connection, active=True, sentinel_id=sentinel_id)
+    return row, subs, [(pages.identity(connection, s.page_id), pages.state(connection, s.page_id)) for s in subs]

@@ -1,0 +1,88 @@
+"""What `add --url` answers: the title, what is watched, warnings and the next look (DESIGN §5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tidings.clock import SECOND
+from tidings.language import expressions
+from tidings.model.interval import spell_duration
+from tidings.model.sentinel import FetchEvery
+from tidings.service.records import rfc3339
+from tidings.service.watchlist import meaning
+from tidings.storage import events, pages, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.page import PageState
+    from tidings.model.sentinel import Sentinel
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+LONGEST_GAP_FOR_ROBOTS = 1.0
+"""With a longer gap between two requests to a host the first look, which its user has just asked for by hand, goes before robots.txt."""
+
+
+def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
+    """Return the pages of a sentinel."""
+    return [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
+
+
+def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant) -> dict[str, Any]:
+    """Return the title, what is watched, the first words, warnings and the next look of a sentinel's first page."""
+    row = sentinels.get(connection, sentinel_id)
+    sentinel = meaning(row.text)
+    (page_id, *_) = page_ids(connection, sentinel_id)
+    identity, state = pages.identity(connection, page_id), pages.state(connection, page_id)
+    facts = events.newest(connection, "page.first", page_id=page_id)
+    seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
+    return {
+        "url": identity.given,
+        "title": state.title,
+        "monitor": expressions.to_text(sentinel.monitor),
+        "watched": _watched(sentinel, seen),
+        "first_words": seen.get("first_words", ""),
+        "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
+        "next_look": rfc3339(_next_look(sentinel, state, settings, now)),
+        "pace": _pace(sentinel, settings),
+        "warnings": _warnings(state, seen, settings),
+    }
+
+
+def _watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
+    what = expressions.to_text(sentinel.monitor)
+    if not seen:
+        return what
+    return f"{what} ({seen['words']} words, {seen['links']} links, {seen['images']} images now)"
+
+
+def _pace(sentinel: Sentinel, settings: Settings) -> str:
+    if isinstance(sentinel.fetch, FetchEvery):
+        return f"every {spell_duration(sentinel.fetch.interval)}"
+    return f"about every {spell_duration(round(settings.schedule.pace_seconds * SECOND))}"
+
+
+def _next_look(sentinel: Sentinel, state: PageState, settings: Settings, now: Instant) -> Instant:
+    if state.retry_at is not None:
+        return state.retry_at
+    if isinstance(sentinel.fetch, FetchEvery):
+        return now + sentinel.fetch.interval if state.polled_at is not None else now
+    looked = state.checked_at if state.checked_at is not None else now
+    return looked + round(settings.schedule.pace_seconds * SECOND)
+
+
+def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
+    found = []
+    if state.kind:
+        found.append(f"{state.reason or state.kind}; it is tried again, and you are told when it answers")
+    if seen.get("scripts_only"):
+        found.append("the page is made by scripts: without a browser there is next to nothing to compare")
+    if seen.get("login"):
+        found.append("the page asks to log in: what is watched may be the login form")
+    if seen.get("problem"):
+        found.append(str(seen["problem"]))
+    if settings.fetch.robots and state.last_seq and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS:
+        found.append(
+            "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next look"
+        )
+    return found
