@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
+import math
 import os
 import tomllib
 import typing
@@ -284,7 +285,7 @@ def _parse(row: Row, raw: Any) -> Any:
         message = "expected a whole number"
         raise ValueError(message)
     if (
-        number != number
+        math.isnan(number)
         or (row.least is not None and number < row.least)
         or (row.most is not None and number > row.most)
     ):

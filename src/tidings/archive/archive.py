@@ -20,6 +20,8 @@ from tidings.archive.holds import Holds
 from tidings.errors import BlobError
 from tidings.model.version import Blob
 
+__all__ = ["KEEP_BYTES", "Archive", "Lookup", "Plan"]
+
 Lookup = Callable[[str], Blob | None]
 
 KEEP_BYTES = 16 * 1024 * 1024

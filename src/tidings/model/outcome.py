@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import Duration
 
 ErrorKind = Literal[
     "net",
@@ -85,8 +85,6 @@ class Fetched:
     framing: Framing = "length"
     encoding: str = ""
     validators: Validators = Validators()
-    last_modified_at: Instant | None = None
-    """Last-Modified as an instant, as the server claims it"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

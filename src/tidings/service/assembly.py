@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import platform
 import secrets as randomness
-import socket
 import sys
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, TextIO
@@ -93,7 +93,7 @@ async def _build(
     stack: contextlib.AsyncExitStack, settings: Settings, store: Store, database: Database, clock: Clock, stream: TextIO
 ) -> Monitor:
     now = clock.now()
-    holder = f"{socket.gethostname()}:{os.getpid()}:{randomness.token_hex(4)}"
+    holder = f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"
     until = now + round(settings.serve.lease_seconds * SECOND)
     epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
     installation = await store.read(instance.load)

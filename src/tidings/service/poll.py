@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 import xxhash
 
-from tidings.clock import DAY, HOUR, MINUTE
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.detection.job import Body, Examination
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import ComparisonRow, CursorMove, Event, PollRecord, Unit
@@ -23,8 +25,7 @@ from tidings.service.plan import fixed
 from tidings.storage import garbage, versions
 
 if TYPE_CHECKING:
-    from tidings.archive.archive import Archive
-    from tidings.archive.blobs import Plan
+    from tidings.archive.archive import Archive, Plan
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import PageState
     from tidings.model.unit import Charged
@@ -496,9 +497,11 @@ def _learn_validators(state: PageState, outcome: Unchanged | Fetched, *, changed
 
 def _modified_at(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
     """Return Last-Modified, clamped to [last check, now] (sentinels §5.2)."""
-    claimed = fetched.last_modified_at
-    if claimed is None:
+    try:
+        said = parsedate_to_datetime(fetched.headers.get("last-modified", ""))
+    except ValueError:
         return None
+    claimed = round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()) * SECOND
     return min(max(claimed, checked_at or 0), now)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,16 @@ def get(c: Connection, id: int) -> EndpointRow | None:  # noqa: A002
     """Return endpoint `id`, or None."""
     row = c.one(f"{_SELECT} WHERE id = :id", id=id)
     return None if row is None else _to_row(row)
+
+
+def ids(c: Connection, channels: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Return the id of each endpoint (kind, address) that is there and switched on."""
+    found = {}
+    for kind, address in channels:
+        id_ = c.value(f"{_FIND} AND enabled = 1", owner_id=OWNER, kind=kind, address=address)
+        if id_ is not None:
+            found[kind, address] = int(id_)
+    return found
 
 
 def listing(c: Connection) -> list[EndpointRow]:

@@ -73,6 +73,13 @@ def listing(
     return [_to_row(row) for row in rows]
 
 
+def newest(c: Connection, type: str, *, page_id: int) -> EventRow | None:  # noqa: A002
+    """Return the newest event of a type about a page, or None."""
+    text = select(_SELECT, ("owner_id = :owner_id", "type = :type", "page_id = :page_id"), "ORDER BY seq DESC LIMIT 1")
+    row = c.one(text, owner_id=OWNER, type=type, page_id=page_id)
+    return None if row is None else _to_row(row)
+
+
 def _to_row(row: tuple[Any, ...]) -> EventRow:
     seq, type_, at, sentinel_id, page_id, change_id, data = row
     return EventRow(seq, type_, at, sentinel_id, page_id, change_id, from_json(data))

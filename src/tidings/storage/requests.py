@@ -12,11 +12,14 @@ from tidings.storage.values import plain
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """A request; answered once `poll_id` names the poll (0: served without one), or refused with a reason."""
+    """A request, on behalf of a sentinel if it names one; answered once `poll_id` names the poll (0: served without one), or refused
+    with a reason.
+    """
 
     id: int
     page_id: int
     asked_at: Instant
+    sentinel_id: int | None
     poll_id: int | None
     refused: str
 
@@ -26,13 +29,13 @@ class RequestRow:
         return self.poll_id is None and not self.refused
 
 
-_SELECT = "SELECT id, page_id, asked_at, poll_id, refused FROM request"
-_ASK = "INSERT INTO request (page_id, asked_at) VALUES (:page_id, :at) RETURNING id"
+_SELECT = "SELECT id, page_id, asked_at, sentinel_id, poll_id, refused FROM request"
+_ASK = "INSERT INTO request (page_id, sentinel_id, asked_at) VALUES (:page_id, :sentinel_id, :at) RETURNING id"
 
 
-def ask(c: Connection, page_ids: Iterable[int], at: Instant) -> list[int]:
-    """Write a request for each page and return their ids."""
-    return [c.value(_ASK, page_id=page_id, at=at) for page_id in page_ids]
+def ask(c: Connection, page_ids: Iterable[int], at: Instant, *, sentinel_id: int | None = None) -> list[int]:
+    """Write a request for each page, on behalf of a sentinel or of all that watch it, and return their ids."""
+    return [c.value(_ASK, page_id=page_id, sentinel_id=sentinel_id, at=at) for page_id in page_ids]
 
 
 def open_requests(c: Connection) -> list[RequestRow]:

@@ -378,6 +378,7 @@ request = _table(
     _identity(),
     _number("page_id", refers="page.id"),
     _number("asked_at"),
+    _number("sentinel_id", null=True, refers="sentinel.id"),
     _number("poll_id", null=True),
     _text("refused", default=""),
 )

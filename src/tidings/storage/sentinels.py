@@ -198,6 +198,25 @@ def move(c: Connection, step: SentinelMove) -> None:
     events.append(c, [Event(type=f"sentinel.{step.state}", at=step.at, sentinel_id=step.sentinel_id, data=data)])
 
 
+def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> SentinelRow:  # noqa: A002
+    """Give a sentinel another name, which its text then says too, with the event `sentinel.altered`; return its row.
+
+    Raises `UsageError` if the name is taken.
+    """
+    if name in names(c):
+        raise UsageError(f"there is a sentinel {name} already; take another name, or `tidings drop {name}` first")
+    before = get(c, id)
+    c.execute("UPDATE sentinel SET name = :name WHERE id = :id", id=id, name=name)
+    c.execute(
+        "UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id AND number = :number",
+        id=id,
+        number=before.revision,
+        text=text,
+    )
+    events.append(c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": name, "before": before.name})])
+    return get(c, id)
+
+
 def drop(c: Connection, id: int, at: Instant) -> None:  # noqa: A002
     """End a sentinel (reason `dropped`) and free its name; its history stays. Dropping twice does nothing more."""
     move(c, SentinelMove(sentinel_id=id, state="ended", at=at, reason="dropped"))

@@ -300,9 +300,11 @@ def upgrade() -> None:
         _identity(),
         sa.Column("page_id", sa.BigInteger(), nullable=False),
         sa.Column("asked_at", sa.BigInteger(), nullable=False),
+        sa.Column("sentinel_id", sa.BigInteger(), nullable=True),
         sa.Column("poll_id", sa.BigInteger(), nullable=True),
         sa.Column("refused", sa.Text(), server_default=sa.text("''"), nullable=False),
         sa.ForeignKeyConstraint(["page_id"], ["page.id"], name="fk_request_page_id"),
+        sa.ForeignKeyConstraint(["sentinel_id"], ["sentinel.id"], name="fk_request_sentinel_id"),
         sa.PrimaryKeyConstraint("id", name="pk_request"),
         sqlite_autoincrement=True,
     )
