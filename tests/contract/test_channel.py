@@ -175,7 +175,7 @@ def test_redirect_is_a_failure_and_not_followed(kind, status):
 
     assert isinstance(answer, Refused)
     assert answer.retry
-    assert str(status) in answer.reason
+    assert f"{status}: the receiver has moved" in answer.reason
     assert (1, 0) == (len(outer), len(inner))
 
 

@@ -70,7 +70,7 @@ class DueQueue:
         rows = np.sort(state.population.rows(np.fromiter(self._ripe, dtype=np.int64, count=len(self._ripe))))
         bids = self._policy.bid(state, now, self._price, rows=rows)
         if (idle := bids <= 0).any():
-            self.touch(state, state.population.ids[rows[idle]].tolist(), now + 1)
+            self.touch(state, state.population.ids[rows[idle]].tolist(), now)
         return rows, bids
 
     def touch(self, state: State, ids: Sequence[int], now: Instant) -> None:

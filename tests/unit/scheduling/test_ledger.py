@@ -34,6 +34,13 @@ def test_first_look_is_a_baseline():
     assert 1 == ledger.missed
 
 
+def test_change_at_the_first_look_belongs_to_the_baseline():
+    """The first look shows the page as it was changed to: that is where news start."""
+    ledger = account(TRACE, polls((50, 1, 1.0), (60, 1, 1.0)), known_since={}, gone_at={})
+
+    assert [0, 0] == ledger.found.tolist()
+
+
 def test_page_that_left_misses_nothing():
     """Changes after a page went are nobody's."""
     ledger = account(TRACE, polls((25, 1, 1.0)), known_since={1: 0, 2: 0}, gone_at={1: 30, 2: 10})
