@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
@@ -71,7 +72,11 @@ class _Journey:
 
 
 class Client:
-    """Fetches pages by aiohttp (`fetcher.Fetcher`) and posts to receivers (`fetcher.Poster`). Made inside no event loop."""
+    """Fetches pages by aiohttp (`fetcher.Fetcher`) and posts to receivers (`fetcher.Poster`).
+
+    Nothing is opened before the first request, so that it may be made outside an event loop. `on_crawl_delay(host, seconds)`
+    hears what robots.txt asks for (`HostGate.widen`). `resolver` and `tls` replace the system's names and certificates.
+    """
 
     def __init__(
         self,
@@ -80,11 +85,13 @@ class Client:
         clock: Clock | None = None,
         on_crawl_delay: Callable[[str, float], None] | None = None,
         resolver: AbstractResolver | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock or SystemClock()
         self._guard = Guard(settings.allow_networks)
         self._resolver = resolver
+        self._tls = tls
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._user_agent = user_agent(settings)
@@ -323,7 +330,13 @@ class Client:
         """Return whether a kept connection was closed under a request: then it may leave once more (RFC 9112 §9.3.1)."""
         dropped = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
         connected = not isinstance(error, aiohttp.ClientConnectorError)
-        return dropped and connected and not journey.dial.dialled and not journey.repeated and journey.method in _REPEATABLE
+        return (
+            dropped
+            and connected
+            and not journey.dial.dialled
+            and not journey.repeated
+            and journey.method in _REPEATABLE
+        )
 
     def _refuse_literal(self, target: _Target) -> None:
         if target.literal and (fault := self._guard.fault(target.literal)):
@@ -335,7 +348,7 @@ class Client:
             raise FetchError("net", "the fetcher is closed")
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=GuardedConnector(self._guard, self._resolver),
+                connector=GuardedConnector(self._guard, resolver=self._resolver, tls=self._tls),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 trust_env=False,

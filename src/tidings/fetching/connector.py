@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import socket
+import ssl
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -102,8 +103,11 @@ class Connection(ResponseHandler):
 class GuardedConnector(aiohttp.TCPConnector):
     """A pool of connections that dials only what the guard allows."""
 
-    def __init__(self, guard: Guard, resolver: AbstractResolver | None = None) -> None:
+    def __init__(
+        self, guard: Guard, *, resolver: AbstractResolver | None = None, tls: ssl.SSLContext | None = None
+    ) -> None:
         super().__init__(
+            ssl=tls or True,
             resolver=GuardedResolver(guard, resolver or DefaultResolver()),
             socket_factory=functools.partial(_open_socket, guard),
             limit=0,

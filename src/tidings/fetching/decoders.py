@@ -185,7 +185,8 @@ class _Brotli:
         self._decoder = brotli.Decompressor()
 
     def decode(self, data: bytes) -> Iterator[bytes]:
-        while data or not self._decoder.can_accept_more_data():
+        pending = False
+        while data or pending:
             if self._decoder.is_finished():
                 if data:
                     raise _trailing("br")
@@ -195,6 +196,8 @@ class _Brotli:
             except brotli.error:
                 raise _damaged("br") from None
             data = b""
+            # A full step may have more behind it, also when all input was taken.
+            pending = len(piece) >= STEP_BYTES or not self._decoder.can_accept_more_data()
             if piece:
                 yield piece
 

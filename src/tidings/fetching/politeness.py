@@ -7,7 +7,6 @@ it leaves that lane before it waits in another, so that two permits cannot wait 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -30,8 +29,11 @@ Charge = Callable[[str], Awaitable[None]]
 class _Lane:
     """What is known of one host; `expected` are permits that were given out and have not asked yet."""
 
-    state: HostState
+    host: str
     gap: Duration
+    started_at: Instant | None = None
+    paused_until: Instant = 0
+    failures: int = 0
     running: int = 0
     expected: int = 0
     queue: deque[asyncio.Future[None]] | None = None
@@ -49,7 +51,10 @@ class HostGate:
     def restore(self, states: Iterable[HostState]) -> None:
         """Take over what was known before a restart: last starts and pauses; robots.txt is the matter of `Robots`."""
         for state in states:
-            self._lane(state.name).state = dataclasses.replace(state, robots=None, robots_status="", robots_at=None)
+            lane = self._lane(state.name)
+            lane.started_at = state.started_at
+            lane.paused_until = state.paused_until or 0
+            lane.failures = state.failures
 
     def permit(self, host: str, charge: Charge | None = None) -> HostPermit:
         """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as permit`.
@@ -66,7 +71,7 @@ class HostGate:
         if lane.running + lane.expected >= self._connections:
             return NEVER
         waiting = lane.expected * lane.gap
-        return max(_after_gap(lane) + waiting, lane.state.paused_until or 0)
+        return max(_after_gap(lane) + waiting, lane.paused_until)
 
     def ready(self, hosts: Sequence[str]) -> list[Instant]:
         """Return `ready_at` of each host, in the same order: what the allocator asks for a tick."""
@@ -75,8 +80,7 @@ class HostGate:
     def pause(self, host: str, until: Instant) -> None:
         """Let no request to the host start before `until` (Retry-After, whole host: contracts.md §11). Never shortens a pause."""
         lane = self._lane(host)
-        if until > (lane.state.paused_until or 0):
-            lane.state = dataclasses.replace(lane.state, paused_until=until)
+        lane.paused_until = max(lane.paused_until, until)
 
     def widen(self, host: str, gap_seconds: float) -> None:
         """Ask of a host at most this often (Crawl-delay), never more often than the gate's own gap."""
@@ -85,12 +89,16 @@ class HostGate:
     def state(self, host: str) -> HostState:
         """Return what must be kept of a host so that its limits hold across restarts."""
         lane = self._lanes.get(host)
-        return HostState(name=host) if lane is None else lane.state
+        if lane is None:
+            return HostState(name=host)
+        return HostState(
+            name=host, started_at=lane.started_at, paused_until=lane.paused_until or None, failures=lane.failures
+        )
 
     def _lane(self, host: str) -> _Lane:
         lane = self._lanes.get(host)
         if lane is None:
-            lane = self._lanes[host] = _Lane(HostState(name=host), self._gap)
+            lane = self._lanes[host] = _Lane(host, self._gap)
         return lane
 
     def expect(self, host: str) -> None:
@@ -104,20 +112,27 @@ class HostGate:
     async def enter(self, host: str) -> None:
         """Return when a request to the host may start; its place is taken from then on. Raises `BudgetError` in a pause."""
         lane = self._lane(host)
-        await self._place(lane)
+        now = self._clock.now()
+        _refuse_pause(lane, now)
+        if lane.running < self._connections:
+            lane.running += 1
+        else:
+            await self._wait_for_place(lane)
+            now = self._clock.now()
         try:
-            while (at := _after_gap(lane)) > self._clock.now():
+            _refuse_pause(lane, now)
+            while (at := _after_gap(lane)) > now:
                 await self._clock.sleep_until(at)
-            self._refuse_pause(lane)
+                now = self._clock.now()
+                _refuse_pause(lane, now)
         except BaseException:
             self.leave(host)
             raise
-        self.start(host)
+        lane.started_at = now
 
     def start(self, host: str) -> None:
         """Note that a request to the host starts now."""
-        lane = self._lanes[host]
-        lane.state = dataclasses.replace(lane.state, started_at=self._clock.now())
+        self._lanes[host].started_at = self._clock.now()
 
     def leave(self, host: str) -> None:
         """Give a place back; the first who waits gets it."""
@@ -129,11 +144,8 @@ class HostGate:
                 return
         lane.running -= 1
 
-    async def _place(self, lane: _Lane) -> None:
-        self._refuse_pause(lane)
-        if lane.running < self._connections:
-            lane.running += 1
-            return
+    async def _wait_for_place(self, lane: _Lane) -> None:
+        """Wait, in the order of asking, until somebody gives a place back; it is then handed over, never free in between."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if lane.queue is None:
             lane.queue = deque()
@@ -142,15 +154,8 @@ class HostGate:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                self.leave(lane.state.name)  # the place came together with the cancellation
+                self.leave(lane.host)  # the place came together with the cancellation
             raise
-
-    def _refuse_pause(self, lane: _Lane) -> None:
-        until = lane.state.paused_until or 0
-        if until <= self._clock.now():
-            return
-        shown = datetime.fromtimestamp(until / SECOND, UTC).isoformat(timespec="seconds")
-        raise BudgetError(f"{lane.state.name} asked to be left alone until {shown}; the page is tried again after that")
 
 
 class HostPermit:
@@ -196,4 +201,11 @@ class HostPermit:
 
 
 def _after_gap(lane: _Lane) -> Instant:
-    return 0 if lane.state.started_at is None else lane.state.started_at + lane.gap
+    return 0 if lane.started_at is None else lane.started_at + lane.gap
+
+
+def _refuse_pause(lane: _Lane, now: Instant) -> None:
+    if lane.paused_until <= now:
+        return
+    shown = datetime.fromtimestamp(lane.paused_until / SECOND, UTC).isoformat(timespec="seconds")
+    raise BudgetError(f"{lane.host} asked to be left alone until {shown}; the page is tried again after that")

@@ -1,0 +1,75 @@
+"""Shortcuts of the fetching tests: one request to a fake server, with settings that suit loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Mapping
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from tests.fakes import FreePermit
+from tidings.fetching.client import Client
+from tidings.fetching.fetcher import Permit
+from tidings.model.outcome import FetchRequest, Outcome
+from tidings.settings import FetchSettings
+
+
+def settings(**changes: object) -> FetchSettings:
+    """Return settings under which 127.0.0.0/8 may be asked and robots.txt is not."""
+    given: dict[str, object] = {"allow_networks": ("127.0.0.0/8",), "robots": False, "total_seconds": 5.0}
+    return FetchSettings(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def ask(
+    *requests: FetchRequest | str,
+    using: FetchSettings | None = None,
+    permit: Permit | None = None,
+    resolver: AbstractResolver | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> list[Outcome]:
+    """Return the outcomes of requests made one after the other by one client."""
+
+    async def run() -> list[Outcome]:
+        client = Client(using or settings(), resolver=resolver, tls=tls)
+        try:
+            return [
+                await client.fetch(FetchRequest(url=r) if isinstance(r, str) else r, permit or FreePermit())
+                for r in requests
+            ]
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+class FixedNames(AbstractResolver):
+    """A resolver that knows a few names; each lookup takes the next list of answers, the last one for ever."""
+
+    def __init__(self, names: Mapping[str, list[list[str]]]) -> None:
+        self.names = names
+        self.lookups: list[str] = []
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        turn = self.lookups.count(host)
+        self.lookups.append(host)
+        if host not in self.names:
+            raise OSError(f"no such name {host}")
+        answers = self.names[host][min(turn, len(self.names[host]) - 1)]
+        return [
+            ResolveResult(
+                hostname=host,
+                host=answer,
+                port=port,
+                family=socket.AF_INET6 if ":" in answer else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for answer in answers
+        ]
+
+    async def close(self) -> None:
+        """Nothing is open."""

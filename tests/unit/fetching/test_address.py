@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from yarl import URL
+
+from tidings.errors import AddressError, UsageError
+from tidings.fetching import address
+
+REBUILT = [
+    ("https://example.com", "https://example.com/"),
+    ("HTTPS://EXAMPLE.com/Path?Q=A", "https://example.com/Path?Q=A"),
+    ("http://example.com:80/", "http://example.com/"),
+    ("https://example.com:443/a", "https://example.com/a"),
+    ("http://example.com:443/a", "http://example.com:443/a"),
+    ("http://example.com:08080/", "http://example.com:8080/"),
+    ("http://example.com:/", "http://example.com/"),
+    ("http://example.com./", "http://example.com/"),
+    ("http://example.com/a#part", "http://example.com/a"),
+    ("http://example.com?x#y", "http://example.com/?x"),
+    ("http://example.com/a/../b/./c", "http://example.com/b/c"),
+    ("http://example.com/../../a", "http://example.com/a"),
+    ("http://example.com/a/%2E%2e/b/.", "http://example.com/b/"),
+    ("http://example.com/a/..", "http://example.com/"),
+    ("http://example.com//a//../b", "http://example.com//a/b"),
+    ("http://example.com/?a=/../b&c=%zz", "http://example.com/?a=/../b&c=%zz"),
+    ("http://example.com/?utm_source=x&b=1&a=2", "http://example.com/?utm_source=x&b=1&a=2"),
+    ("http://example.com/?", "http://example.com/?"),
+    ("http://example.com/ä?q=ü", "http://example.com/%C3%A4?q=%C3%BC"),
+    ('http://example.com/<a>"{b}"?<c>"{d}"', "http://example.com/%3Ca%3E%22%7Bb%7D%22?%3Cc%3E%22{d}%22"),
+    ("https://medium.com/@user", "https://medium.com/@user"),
+    ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+    ("http://localhost:8001/", "http://localhost:8001/"),
+    ("http://a_b.example.com/", "http://a_b.example.com/"),
+    ("http://127.0.0.1:8001/", "http://127.0.0.1:8001/"),
+    ("http://[2001:DB8:0::1]:8080/", "http://[2001:db8::1]:8080/"),
+    ("http://[::ffff:7f00:1]/", "http://[::ffff:127.0.0.1]/"),
+]
+
+REFUSED = [
+    ("example.com", "scheme", "https://"),
+    ("ftp://example.com/", "scheme", "https://"),
+    ("file:///etc/passwd", "scheme", "https://"),
+    ("source:file:///etc/passwd", "scheme", "https://"),
+    ("view-source:http://x/", "scheme", "https://"),
+    ("javascript:alert(1)", "scheme", "https://"),
+    ("data:text/html,<script>", "scheme", "https://"),
+    ("http:example.com", "no //", "http://host/path"),
+    ("http:/example.com", "no //", "http://host/path"),
+    ("http:///example.com/", "no host", "https://host/path"),
+    ("http://?x", "no host", "https://host/path"),
+    ("http://:80/", "no host", "https://host/path"),
+    ("http://user:pw@example.com/", "user name or password", "header"),
+    ("http://@example.com/", "user name or password", "header"),
+    ("http://example.com\\@127.0.0.1/", "backslash", "%5C"),
+    ("http://example.com/a\\b", "backslash", "%5C"),
+    ("http://exa\tmple.com/", "blank or control", "take it out"),
+    (" http://example.com/", "character 1 is a blank", "take it out"),
+    ("http://example.com/a b", "blank or control", "%20"),
+    ("http://example.com/\u3000", "blank or control", "take it out"),
+    ("http://example.com/\x85", "blank or control", "take it out"),
+    ("http://2130706433/", "read in several ways", "four decimal numbers"),
+    ("http://0x7f000001/", "read in several ways", "four decimal numbers"),
+    ("http://0x7f.1/", "read in several ways", "four decimal numbers"),
+    ("http://0177.0.0.1/", "read in several ways", "four decimal numbers"),
+    ("http://127.1/", "read in several ways", "four decimal numbers"),
+    ("http://0/", "read in several ways", "four decimal numbers"),
+    ("http://127.0.0.256/", "read in several ways", "four decimal numbers"),
+    ("http://1.2.3.4.5/", "read in several ways", "four decimal numbers"),
+    ("http://example.0x1/", "read in several ways", "four decimal numbers"),
+    ("http://１２７.1/", "read in several ways", "four decimal numbers"),
+    ("http://127.0.0.%31/", "no valid name", "letters"),
+    ("http://exa$mple.com/", "no valid name", "letters"),
+    ("http://.example.com/", "no valid name", "letters"),
+    ("http://example..com/", "no valid name", "letters"),
+    ("http://" + "a" * 64 + ".com/", "no valid name", "letters"),
+    ("http://ex‥ample.com/", "no host name may have", "browser"),
+    ("http://[::1/", "not closed", "[2001:db8::1]"),
+    ("http://[::1]x/", "not closed", "[2001:db8::1]"),
+    ("http://[::g]/", "no IPv6 address", "[2001:db8::1]"),
+    ("http://[127.0.0.1]/", "no IPv6 address", "[2001:db8::1]"),
+    ("http://[fe80::1%25eth0]/", "zone", "%"),
+    ("http://example.com:22/", "port 22", "1024"),
+    ("http://example.com:25/", "port 25", "1024"),
+    ("http://example.com:0/", "port 0", "1024"),
+    ("http://example.com:1023/", "port 1023", "1024"),
+    ("http://example.com:65536/", "port 65536", "1024"),
+    ("http://example.com:8o/", "port is not a number", ":8080"),
+    ("http://example.com:８０/", "port is not a number", ":8080"),
+    ("http://a:b:c/", "port is not a number", ":8080"),
+    ("http://example.com/\ud800", "lone surrogate", "browser"),
+    ("http://example.com/" + "a" * 9_000, "longer than", "shorter"),
+]
+
+
+@pytest.mark.parametrize(("given_url", "rebuilt"), REBUILT)
+def test_rebuild_normalises_what_all_parsers_read_alike(given_url, rebuilt):
+    """Case of scheme and host, default port, fragment and dots go; everything else stays as it was typed."""
+    assert rebuilt == address.rebuild(given_url)
+    assert rebuilt == address.rebuild(rebuilt)
+
+
+@pytest.mark.parametrize(("url", "fault", "mend"), REFUSED)
+def test_rebuild_refuses_with_fault_and_mend(url, fault, mend):
+    """What parsers read differently is refused; the text names the part at fault and what to write instead."""
+    with pytest.raises(AddressError) as refusal:
+        address.rebuild(url)
+
+    assert fault in str(refusal.value)
+    assert mend in str(refusal.value)
+
+
+PIECES = st.sampled_from(
+    r"http https :// : / // ? # @ [ ] .. . %2e % \ a ü & = example.com 127.0.0.1 127.1 ::1 0x7f 443 80 22 xn-- ☃ 。 - _ | '".split()
+    + [" ", "\t", "\u200b"]
+)
+
+
+def rebuilt_or_none(url: str) -> str | None:
+    try:
+        return address.rebuild(url)
+    except AddressError:
+        return None
+
+
+@given(
+    st.one_of(
+        st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=9).map(lambda p: "http://" + "".join(p))
+    )
+)
+def test_rebuild_is_a_fixed_point_on_which_parsers_agree(url):
+    """Whatever is accepted is returned unchanged the second time, is ASCII, and urllib and yarl read the same host in it."""
+    rebuilt = rebuilt_or_none(url)
+    if rebuilt is None:
+        return
+
+    parts = address.parse(rebuilt)
+    assert rebuilt == address.rebuild(rebuilt)
+    assert rebuilt.isascii()
+    assert parts.host.strip("[]") == urllib.parse.urlsplit(rebuilt).hostname
+    assert parts.host.strip("[]") == URL(rebuilt, encoded=True).raw_host
+    assert parts.port == URL(rebuilt, encoded=True).port
+
+
+@given(st.text(max_size=40))
+def test_rebuild_never_fails_otherwise(text):
+    """Any text is either rebuilt or refused as an address; no other error comes out."""
+    rebuilt_or_none(text)
+    rebuilt_or_none("http://" + text)
+    rebuilt_or_none("http://example.com/" + text)
+
+
+HOSTS = [
+    ("http://www.example.co.uk/a", "example.co.uk"),
+    ("http://a.b.example.com:8080/", "example.com"),
+    ("http://user.github.io/", "github.io"),
+    ("http://co.uk/", "co.uk"),
+    ("http://localhost:8001/", "localhost"),
+    ("http://intranet/", "intranet"),
+    ("http://127.0.0.2:8001/", "127.0.0.2:8001"),
+    ("http://93.184.216.34/", "93.184.216.34:80"),
+    ("https://93.184.216.34/", "93.184.216.34:443"),
+    ("http://[::1]:8001/", "[::1]:8001"),
+]
+
+
+@pytest.mark.parametrize(("url", "host"), HOSTS)
+def test_host_is_the_registered_domain_or_the_literal_with_its_port(url, host):
+    """Limits are kept per registered domain; IP literals are hosts of their own for each port."""
+    assert host == address.host_of(address.rebuild(url))
+
+
+def test_identify_keeps_the_address_as_given():
+    """The identity has the rebuilt URL, the address as it was typed, and the host."""
+    page = address.identify("HTTP://WWW.Example.com:80/a?b#c")
+
+    assert ("http://www.example.com/a?b", "HTTP://WWW.Example.com:80/a?b#c", "example.com") == (
+        page.url,
+        page.given,
+        page.host,
+    )
+
+
+def test_pages_are_the_same_if_and_only_if_their_requests_are():
+    """Spelling of the URL and order of headers make no other page; method, query, headers, body, render, frames, owner do."""
+    url = "http://example.com/a?x=1"
+    plain = address.identify(url).key
+    same = [address.identify("HTTP://example.com:80/a?x=1#top").key]
+    others = [
+        address.identify("http://example.com/a?x=2").key,
+        address.identify(url, method="POST").key,
+        address.identify(url, body=b"q").key,
+        address.identify(url, render="browser").key,
+        address.identify(url, frames=1).key,
+        address.identify(url, owner_id=1).key,
+        address.identify(url, headers=[("Accept-Language", "de")]).key,
+        address.identify(url, headers=[("Accept-Language", "en")]).key,
+    ]
+
+    assert [plain] == same
+    assert len({plain, *others}) == 1 + len(others)
+    assert (
+        address.identify(url, headers=[("A", "1"), ("b", "2")]).key
+        == address.identify(url, headers=[("B", "2"), ("a", "1")]).key
+    )
+
+
+def test_key_of_a_page_does_not_move():
+    """The key is stored; a new version of Tidings must give the same one."""
+    key = address.identify("https://example.com/").key
+
+    assert hashlib.sha256(b'["GET","https://example.com/","","",0,[],null]').hexdigest() == key
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X", "a\r\nX-Evil: y"),
+        ("X", "a\nb"),
+        ("X", "a\0b"),
+        ("X", "ü"),
+        ("Host", "evil.example"),
+        ("content-length", "5"),
+        ("Transfer-Encoding", "chunked"),
+        ("Range", "bytes=0-1"),
+        ("If-None-Match", '"x"'),
+        ("Bad Name", "x"),
+        ("", "x"),
+        ("Näme", "x"),
+    ],
+)
+def test_headers_that_break_or_frame_a_request_are_refused(name, value):
+    """Line ends, non-ASCII and the headers that Tidings makes itself cannot be set (H-031, H-032)."""
+    with pytest.raises(UsageError, match="header"):
+        address.identify("http://example.com/", headers=[(name, value)])
+
+
+def test_refusal_never_shows_a_password_or_a_query():
+    """What stands before @, and the query, may be secret and stay out of messages (H-108)."""
+    texts = []
+    for url in (
+        "http://me:hunter2@example.com/",
+        "http://example.com:22/?token=hunter2",
+        "http://me:hunter2@example.com/?hunter2",
+    ):
+        with pytest.raises(AddressError) as refusal:
+            address.rebuild(url)
+        texts.append(str(refusal.value))
+
+    assert [] == [text for text in texts if "hunter2" in text]
+
+
+def test_module_loads_no_http_library():
+    """Verifying an address must not cost the start of a command: aiohttp, yarl and tldextract stay unloaded."""
+    code = (
+        "import sys, tidings.fetching.address as a; a.rebuild('http://example.com/');"
+        "print([m for m in ('aiohttp', 'yarl', 'tldextract', 'idna') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "[]" == done.stdout.strip()

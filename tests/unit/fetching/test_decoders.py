@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import gzip
+import random
+import tracemalloc
+import zlib
+
+import brotli
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings import zstd
+from tidings.fetching.decoders import Decoder, encodings
+from tidings.fetching.failure import FetchError
+
+MAX_BYTES = 10_000_000
+
+
+def raw_deflate(data: bytes) -> bytes:
+    return zlib.compress(data, wbits=-15)
+
+
+ENCODERS = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": lambda data: brotli.compress(data, quality=5),
+    "zstd": zstd.compress,
+}
+ENCODED = {**ENCODERS, "raw deflate": raw_deflate}
+TEXT = b"".join(b"line %d of a page that is long enough for several steps\n" % n for n in range(4_000))
+
+
+def header(name: str) -> str:
+    return name.removeprefix("raw ")
+
+
+def decode(encoding: str, *pieces: bytes, max_bytes: int = MAX_BYTES, max_ratio: int = 200) -> bytes:
+    decoder = Decoder(encoding, max_bytes=max_bytes, max_ratio=max_ratio)
+    for piece in pieces:
+        decoder.feed(piece)
+    return decoder.finish()
+
+
+def fault(encoding: str, *pieces: bytes, max_bytes: int = MAX_BYTES) -> str:
+    with pytest.raises(FetchError) as error:
+        decode(encoding, *pieces, max_bytes=max_bytes)
+    return error.value.kind
+
+
+def in_pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000, 65_536, 10_000_000])
+@pytest.mark.parametrize("name", ENCODED)
+def test_a_body_is_the_same_however_the_network_cuts_it(name, size):
+    """Every encoding gives back the whole body, in whatever pieces its bytes arrive."""
+    text = TEXT[:5_000] if size == 1 else TEXT
+
+    assert text == decode(header(name), *in_pieces(ENCODED[name](text), size))
+
+
+@given(st.binary(max_size=2_000), st.lists(st.sampled_from(sorted(ENCODERS)), max_size=5), st.integers(1, 100))
+def test_chains_are_undone_in_the_order_of_the_header(data, chain, size):
+    """Up to five encodings, listed in the order in which they were applied, are undone from the last to the first."""
+    body = data
+    for name in chain:
+        body = ENCODERS[name](body)
+
+    assert data == decode(", ".join(chain), *in_pieces(body, size))
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_a_body_cut_anywhere_fails(name):
+    """A decoder that has not reached its own end makes no body, wherever the bytes stop (H-143)."""
+    whole = ENCODED[name](TEXT[:3_000])
+    places = [0, 1, 2, 5, len(whole) // 2, len(whole) - 5, len(whole) - 1]
+
+    assert ["encoding"] * len(places) == [fault(header(name), whole[:place]) for place in places]
+
+
+@pytest.mark.parametrize("tail", [b"\0", b"x", b"tail of the page"])
+@pytest.mark.parametrize("name", ENCODED)
+def test_bytes_after_the_end_fail(name, tail):
+    """What follows the end of an encoding is no part of it, in the same piece or in a later one."""
+    whole = ENCODED[name](b"a page")
+
+    assert ["encoding", "encoding"] == [fault(header(name), whole + tail), fault(header(name), whole, tail)]
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_plain_text_under_an_encoding_fails(name):
+    """A body that is not what its header says is refused (H-043)."""
+    assert "encoding" == fault(header(name), b"<html>this is plain text, never encoded</html>")
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_damage_never_gives_other_errors(name):
+    """Flipped bits either fail as an encoding (or size) fault or decode to something: nothing else escapes."""
+    rng = random.Random(7)
+    whole = bytearray(ENCODED[name](TEXT[:20_000]))
+    kinds = set()
+    for _ in range(200):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        try:
+            decode(header(name), bytes(damaged))
+        except FetchError as error:
+            kinds.add(error.kind)
+
+    assert kinds <= {"encoding", "size"}
+    assert "encoding" in kinds
+
+
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_members_and_frames_one_after_the_other_are_one_body(name):
+    """Gzip members and zstd frames may follow each other, in any pieces."""
+    whole = ENCODERS[name](b"one ") + ENCODERS[name](b"") + ENCODERS[name](b"two")
+
+    assert [b"one two"] * 3 == [decode(name, *in_pieces(whole, size)) for size in (1, 30, 1_000)]
+
+
+def test_header_values():
+    """Names are read in any case, with the old alias of gzip; identity and empty parts mean nothing."""
+    assert ["gzip", "br"] == encodings("X-GZIP, identity,, Br")
+    assert [] == encodings("")
+
+
+@pytest.mark.parametrize("value", ["foo", "gzip, foo", "compress", ", ".join(["gzip"] * 6), ", ".join(["gzip"] * 50)])
+def test_unknown_or_too_many_encodings_fail(value):
+    """An encoding that is not known, or more than five, is refused before anything is decoded (H-046, H-047)."""
+    with pytest.raises(FetchError) as error:
+        encodings(value)
+
+    assert "encoding" == error.value.kind
+
+
+def gzip_bomb(mebibytes: int) -> bytes:
+    """Return one gzip member of so many MiB of zeros, made from one repeated block."""
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, 31)
+    start = squeeze.compress(b"") + squeeze.flush(zlib.Z_FULL_FLUSH)
+    block = squeeze.compress(bytes(2**20)) + squeeze.flush(zlib.Z_FULL_FLUSH)
+    return start + block * mebibytes + squeeze.flush()
+
+
+def brotli_bomb(mebibytes: int) -> bytes:
+    squeeze = brotli.Compressor(quality=5)
+    return b"".join(squeeze.process(bytes(2**20)) for _ in range(mebibytes)) + squeeze.finish()
+
+
+def zstd_bomb(mebibytes: int) -> bytes:
+    return b"".join(zstd.compress(bytes(2**20)) for _ in range(mebibytes))
+
+
+@pytest.mark.parametrize(
+    ("name", "bomb"),
+    [
+        ("gzip", lambda: gzip_bomb(1_024)),
+        ("br", lambda: brotli_bomb(128)),
+        ("zstd", lambda: zstd_bomb(1_024)),
+        ("gzip, gzip", lambda: gzip.compress(gzip_bomb(1_024), 1)),
+        ("br, br", lambda: brotli.compress(brotli_bomb(128), quality=5)),
+    ],
+    ids=["gzip", "br", "zstd", "gzip gzip", "br br"],
+)
+def test_bombs_stop_inside_the_cap(name, bomb):
+    """1 GiB in a few bytes is stopped as `size` with at most 32 MiB of memory (H-044, H-045)."""
+    data = bomb()
+    tracemalloc.start()
+    try:
+        kind = fault(name, data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert "size" == kind
+    assert peak <= 32 * 2**20
+
+
+def test_growth_is_judged_only_above_one_megabyte():
+    """A small text of one letter may shrink 1,000 to 1; above 1 MB no body may grow more than the ratio."""
+    small, large = bytes(900_000), bytes(1_100_000)
+
+    assert small == decode("gzip", gzip.compress(small))
+    assert "size" == fault("gzip", gzip.compress(large))
+    assert large == decode("gzip", gzip.compress(large), max_ratio=2_000)
+
+
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+def test_a_body_of_exactly_the_cap_passes_and_one_byte_more_fails(encoding):
+    """The cap holds for plain and for decoded bodies, to the byte."""
+    body = random.Random(1).randbytes(100_000)
+    encode = gzip.compress if encoding else bytes
+
+    assert body == decode(encoding, encode(body), max_bytes=100_100)[: len(body)]
+    assert body == decode("", body, max_bytes=100_000)
+    assert "size" == fault(encoding, encode(body + b"x"), max_bytes=100_000)
+
+
+def test_many_empty_members_stop_at_the_cap():
+    """A stream of members that hold nothing is stopped by its own size, not followed for ever."""
+    empty = gzip.compress(b"")
+
+    assert "size" == fault("gzip", *[empty * 3_000] * 4, max_bytes=200_000)
+
+
+def test_a_zstd_window_over_8_mib_is_refused():
+    """A frame that asks for more memory than HTTP senders may (RFC 9659) is not decoded."""
+    squeeze = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
+    wide = squeeze.compress(bytes(1_000), zstd.ZstdCompressor.FLUSH_BLOCK) + squeeze.flush()
+
+    assert "encoding" == fault("zstd", wide)
