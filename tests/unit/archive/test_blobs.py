@@ -1,0 +1,239 @@
+"""Which rows a new body writes, against a model of many pages that share bodies."""
+
+import hashlib
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidings.archive import frames
+from tidings.archive.blobs import Plan, plan
+
+
+def name(body):
+    """Return the name of a body."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def bodies():
+    """Return bodies of one family (neighbours), of strangers, and tiny ones."""
+    chance = random.Random(7)
+    family = [bytearray(chance.randbytes(150).hex().encode()) for _ in range(2)]
+    made = [b"", b"x", b"tiny bod"]
+    for stem in family:
+        for number in range(5):
+            stem[number * 20 : number * 20 + 4] = b"news"
+            made.append(bytes(stem))
+    return made
+
+
+BODIES = bodies()
+
+
+class World:
+    """Rows, files and pages as a store would hold them."""
+
+    def __init__(self, *, chain_length, file_bytes):
+        self.chain_length = chain_length
+        self.file_bytes = file_bytes
+        self.rows = {}
+        self.files = {}
+        self.newest = {}
+        self.written = 0
+
+    def plan(self, page, body):
+        """Plan from the rows as they are."""
+        self.written += 1
+        sha256 = name(body)
+        newest = self.newest.get(page)
+        return plan(
+            body,
+            sha256,
+            None if newest is None else (self.rows[name(newest)], newest),
+            self.rows.get(sha256),
+            chain_length=self.chain_length,
+            file_bytes=self.file_bytes,
+            mark=f"{self.written:x}",
+        )
+
+    def commit(self, page, body, made):
+        """Write files, then rows, then take the garbage away."""
+        for file, frame in made.files:
+            assert file not in self.files
+            self.files[file] = frame
+        for blob in made.blobs:
+            self.rows[blob.sha256] = blob
+        for file in made.garbage:
+            del self.files[file]
+        self.newest[page] = body
+
+    def restore(self, sha256):
+        """Return the body of a name, naively, and how many deltas it took."""
+        path = []
+        blob = self.rows[sha256]
+        while blob.base:
+            path.append(blob)
+            assert len(path) <= len(self.rows), "the deltas lean on each other in a circle"
+            blob = self.rows[blob.base]
+        body = self.decode(blob, None)
+        for leaning in reversed(path):
+            body = self.decode(leaning, body)
+        return body, len(path)
+
+    def decode(self, blob, base):
+        """Return what one row holds."""
+        frame = self.files[blob.file] if blob.file else blob.frame
+        return frames.decode(frame, blob.size, base=base)
+
+    def true_heights(self):
+        """Return the longest chain that leans on each blob, counted."""
+        heights = dict.fromkeys(self.rows, 0)
+        for start in self.rows:
+            sha256, steps = start, 0
+            while self.rows[sha256].base:
+                sha256, steps = self.rows[sha256].base, steps + 1
+                heights[sha256] = max(heights[sha256], steps)
+        return heights
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(range(len(BODIES)))), min_size=10, max_size=60)
+LENGTHS = st.sampled_from([1, 2, 3, 32])
+FILE_BYTES = st.sampled_from([None, 0, 60, 1_000])
+
+
+@settings(max_examples=200, deadline=None)
+@given(STEPS, LENGTHS, FILE_BYTES)
+def test_every_body_comes_back(steps, chain_length, file_bytes):
+    """Whatever pages change to whatever bodies, each body ever seen restores from at most `chain_length` deltas."""
+    world = World(chain_length=chain_length, file_bytes=file_bytes)
+    for page, chosen in steps:
+        body = BODIES[chosen]
+        world.commit(page, body, world.plan(page, body))
+
+        seen = {name(BODIES[chosen]) for chosen in {chosen for _, chosen in steps}} & set(world.rows)
+        restored = {sha256: world.restore(sha256) for sha256 in seen}
+        assert all(name(back) == sha256 for sha256, (back, _) in restored.items())
+        assert max(deltas for _, deltas in restored.values()) <= chain_length
+        assert all(height <= world.rows[sha256].height for sha256, height in world.true_heights().items())
+        assert {blob.file for blob in world.rows.values()} - {None} == set(world.files)
+        assert all((blob.frame is None) == (blob.file is not None) for blob in world.rows.values())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(range(len(BODIES)))), max_size=4), max_size=10))
+def test_stale_plans_make_no_circle(rounds):
+    """Plans that did not know of each other, committed one after the other, leave every body restorable."""
+    world = World(chain_length=3, file_bytes=None)
+    for steps in rounds:
+        distinct = {page: BODIES[chosen] for page, chosen in steps}
+        plans = [(page, body, world.plan(page, body)) for page, body in distinct.items()]
+        for page, body, made in plans:
+            world.commit(page, body, made)
+
+        assert all(name(world.restore(sha256)[0]) == sha256 for sha256 in world.rows)
+
+
+def follow(sequence, *, chain_length=32, file_bytes=None):
+    """Give one page the bodies in turn; return the world and the last plan."""
+    world = World(chain_length=chain_length, file_bytes=file_bytes)
+    made = Plan()
+    for body in sequence:
+        made = world.plan("page", body)
+        world.commit("page", body, made)
+    return world, made
+
+
+A, B, C, *_ = BODIES[3:]
+
+
+@pytest.mark.parametrize("sequence", ["A", "AB", "ABA", "ABACB", "ABABABAB", "ABCABC"])
+def test_newest_is_whole(sequence):
+    """The newest body is one read away and every other one is a delta, also when bodies return."""
+    spelled = {"A": A, "B": B, "C": C}
+    world, _ = follow([spelled[letter] for letter in sequence])
+    whole = {sha256 for sha256, blob in world.rows.items() if not blob.base}
+
+    assert {name(spelled[sequence[-1]])} == whole
+
+
+def test_unchanged_body_writes_nothing():
+    """A body that is the newest already needs no row."""
+    _, made = follow([A, A])
+
+    assert Plan() == made
+
+
+def test_new_body_comes_first():
+    """The row that a delta leans on is written before the delta."""
+    _, made = follow([A, B])
+
+    assert [(name(B), ""), (name(A), name(B))] == [(blob.sha256, blob.base) for blob in made.blobs]
+
+
+def test_stranger_stays_whole():
+    """A body that shares nothing with the next one is not rewritten, since its delta would be no smaller."""
+    chance = random.Random(3)
+    stranger = chance.randbytes(400)
+    world, made = follow([A, stranger])
+
+    assert [name(stranger)] == [blob.sha256 for blob in made.blobs]
+    assert "" == world.rows[name(A)].base
+
+
+def test_chain_is_cut():
+    """The body at the end of the longest allowed chain stays whole, and a new chain begins."""
+    world, _ = follow(BODIES[3:8], chain_length=2)
+
+    assert [2, 1, 0, 1, 0] == [world.restore(name(body))[1] for body in BODIES[3:8]]
+
+
+def test_height_of_a_returning_body_is_kept():
+    """A body that other bodies lean on keeps its height when another page comes to it, so that no chain grows too long."""
+    world, _ = follow(BODIES[3:6], chain_length=2)
+    for page, body in (("other", BODIES[8]), ("other", BODIES[5]), ("page", BODIES[9])):
+        world.commit(page, body, world.plan(page, body))
+
+    assert [2, 1, 0] == [world.restore(name(body))[1] for body in BODIES[3:6]]
+
+
+def test_delta_is_left_as_it_is():
+    """When a page leaves a body that another page has made a delta of, that row is not written again."""
+    world, _ = follow([A])
+    for page, body in (("other", A), ("other", BODIES[7])):
+        world.commit(page, body, world.plan(page, body))
+    made = world.plan("page", B)  # nearer to A, so that a delta against it would be smaller
+
+    assert [name(B)] == [blob.sha256 for blob in made.blobs]
+
+
+def test_flip_flop_stays_bounded():
+    """A page that goes back and forth for ever has at most two whole bodies and never a height over the bound."""
+    world, _ = follow([A, B] * 20, chain_length=3)
+
+    assert max(blob.height for blob in world.rows.values()) <= 3
+    assert [A, B] == [world.restore(name(body))[0] for body in (A, B)]
+
+
+def test_large_body_becomes_a_file():
+    """A whole frame over the limit lies in a file; as a small delta it moves into its row and the file is garbage."""
+    world = World(chain_length=32, file_bytes=100)
+    first = world.plan("page", A)
+    world.commit("page", A, first)
+    second = world.plan("page", B)
+    (file, frame), *_ = first.files
+
+    assert file == first.blobs[0].file == f"{name(A)[:2]}/{name(A)[2:4]}/{name(A)}.1"
+    assert frames.encode(A) == frame
+    assert (file,) == second.garbage
+    assert [(True, False), (False, True)] == [(bool(blob.file), bool(blob.frame)) for blob in second.blobs]
+
+
+def test_body_of_another_page_is_taken_over():
+    """A page's first body that another page has made a delta of is made whole; the other page's chain stays."""
+    world, _ = follow([A, B])
+    made = world.plan("other", A)
+    world.commit("other", A, made)
+
+    assert [(name(A), "")] == [(blob.sha256, blob.base) for blob in made.blobs]
+    assert [A, B] == [world.restore(name(body))[0] for body in (A, B)]
