@@ -1,0 +1,95 @@
+"""`tidings doctor`: is all well? One line a thing, ok, warn or fail, with the command that mends it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.errors import StoreError
+from tidings.service import doctor, machine
+from tidings.storage.database import open_database
+from tidings.storage.sqlite import library_version, needs_single_writer
+
+if TYPE_CHECKING:
+    from tidings.service.finding import Finding
+    from tidings.settings import Settings
+    from tidings.storage.database import Database
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("--deep", action="store_true", help="restore every stored body and verify it by its hash")
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if anything is not ok")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Examine and print; what cannot be opened is a line like any other."""
+    database, refusal = _open(settings)
+    try:
+        found: Counter[str] = Counter()
+        for finding in doctor.examine(
+            settings,
+            database,
+            refusal=refusal,
+            now=SystemClock().wall(),
+            installed=_installed(),
+            restore=_restore(settings, database) if arguments.deep and database is not None else None,
+        ):
+            found[finding.status] += 1
+            _print(finding, as_json=arguments.json)
+    finally:
+        if database is not None:
+            database.close()
+    if not arguments.json:
+        write_line()
+        write_line(", ".join(f"{found[status]} {status}" for status in ("ok", "warn", "fail")))
+    return 1 if arguments.exit_code and found.keys() - {"ok"} else 0
+
+
+def record(finding: Finding) -> dict[str, Any]:
+    """Return a finding as `--json` prints it."""
+    return {
+        "record": "check",
+        "what": finding.what,
+        "status": finding.status,
+        "detail": finding.detail,
+        "mend": finding.mend,
+    }
+
+
+def _print(finding: Finding, *, as_json: bool) -> None:
+    if as_json:
+        write_json(record(finding))
+        return
+    mend = f"  (mend: {finding.mend})" if finding.mend else ""
+    write_line(f"{finding.status:<4}  {finding.what:<11}  {finding.detail}{mend}")
+
+
+def _open(settings: Settings) -> tuple[Database | None, Exception | None]:
+    try:
+        return open_database(settings, create=False), None
+    except (StoreError, OSError) as error:
+        return None, error
+
+
+def _installed() -> doctor.Installed:
+    return doctor.Installed(
+        python=tuple(sys.version_info[:3]),
+        sqlite=library_version(),
+        single_writer=needs_single_writer(library_version()),
+        libxml2=etree.LIBXML_VERSION,
+        libraries=machine.installed(),
+    )
+
+
+def _restore(settings: Settings, database: Database) -> doctor.Restore:
+    from tidings.service.assembly import open_archive  # it brings the whole service, and only --deep needs it
+
+    return open_archive(settings, dialect=database.dialect).restore

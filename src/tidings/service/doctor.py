@@ -1,0 +1,306 @@
+"""Doctor: is all well? Each thing a line, with the command that mends it (trust.md §6).
+
+`examine` never raises for what it finds: a database that is missing, damaged or newer is itself a finding, and one that can be opened
+but not read everywhere is read as far as it goes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tidings.archive.names import is_file_name
+from tidings.clock import MINUTE
+from tidings.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreMissingError,
+    StoreNewerError,
+    TidingsError,
+)
+from tidings.model.interval import Duration, Instant
+from tidings.model.version import Blob
+from tidings.service import health, machine
+from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
+from tidings.service.machine import Usage, Version, quoted
+from tidings.settings import Settings
+from tidings.storage import events, invariants, leases, pages, polls, versions
+from tidings.storage.connection import Connection
+from tidings.storage.database import REVISIONS, Database, quick_check
+
+Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
+"""`Archive.restore`: the body of a hash, verified, given how to look up rows."""
+
+CLOCK_SLACK: Final[Duration] = MINUTE
+UNREADABLE = (TidingsError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, OSError)
+"""What reading a damaged database raises: our own errors, or rows that hold what no row can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """The versions that are used: Python, SQLite and its mode, libxml2, the libraries with a floor (`machine.installed`)."""
+
+    python: Version
+    sqlite: Version
+    single_writer: bool
+    libxml2: Version
+    libraries: Mapping[str, Version]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ward:
+    """What the checks of an open database look at."""
+
+    settings: Settings
+    database: Database
+    now: Instant
+    polling: bool
+    restore: Restore | None
+
+
+def examine(
+    settings: Settings,
+    database: Database | None,
+    *,
+    now: Instant,
+    installed: Installed,
+    refusal: Exception | None = None,
+    restore: Restore | None = None,
+    usage: Callable[[Path], Usage] = shutil.disk_usage,
+) -> Iterator[Finding]:
+    """Yield what is well and what is not, from the ground up.
+
+    `refusal` is why there is no `database`. With `restore` every body is given back and verified by its hash, else it is only
+    seen to be there. `now` is wall time in µs.
+    """
+    yield machine.python(installed.python)
+    yield from machine.libraries(installed.libraries, libxml2=installed.libxml2)
+    if database is not None and database.dialect != "sqlite":
+        yield ok("database", f"PostgreSQL, schema {REVISIONS[-1]}: {database.where}")
+    else:
+        yield machine.sqlite(
+            installed.sqlite, single_writer=installed.single_writer if database is None else database.single_writer
+        )
+    yield machine.space(settings.data, usage)
+    holder, finding = machine.lock_holder(settings.data)
+    yield finding
+    if database is None:
+        yield refused(settings, refusal)
+        return
+    ward = _Ward(settings=settings, database=database, now=now, polling=holder is not None, restore=restore)
+    if database.dialect == "sqlite":
+        yield ok("database", f"{database.where}, schema {REVISIONS[-1]}")
+    for what, check in CHECKS.items():
+        yield from _guarded(what, check, ward)
+
+
+def refused(settings: Settings, refusal: Exception | None) -> Finding:
+    """Return why the database cannot be opened, and what mends that."""
+    data = settings.data
+    if isinstance(refusal, StoreMissingError) and _is_unused(data):
+        return warn("database", f"there is none in {data} yet", "tidings add --url URL")
+    mend = f"ls -la {quoted(data)}; df -h {quoted(data)}"
+    match refusal:
+        case StoreMissingError() | StoreDamagedError():
+            mend = put_back(settings)
+        case StoreNewerError():
+            mend = "python -m pip install --upgrade tidings"
+        case StoreBusyError():
+            mend = "tidings doctor  # again; or stop the process that holds it"
+    return fail("database", str(refusal or "it was not opened"), mend)
+
+
+def put_back(settings: Settings) -> str:
+    """Return how a backup is put back in place of the database."""
+    if settings.store.url:
+        return "put back the server's own backup: pg_restore --clean --dbname=…"
+    path = quoted(settings.data / "tidings.db")
+    return f"with Tidings stopped: cp BACKUP {path} && rm -f {path}-wal {path}-shm"
+
+
+def _is_unused(data: Path) -> bool:
+    """Return whether nothing but a configuration has ever been put into the directory."""
+    try:
+        return all(path.name == "tidings.toml" for path in data.iterdir())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _guarded(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward) -> Iterator[Finding]:
+    try:
+        yield from check(ward)
+    except StoreBusyError as error:
+        yield warn(what, str(error), "tidings doctor  # again")
+    except UNREADABLE as error:
+        yield fail(what, f"cannot be read: {str(error) or type(error).__name__}", put_back(ward.settings))
+
+
+# -- the database itself -----------------------------------------------------------------------------------------------------------
+
+
+def _whole(ward: _Ward) -> Iterator[Finding]:
+    mend = put_back(ward.settings)
+    faults = [fail("quick check", fault, mend) for text in quick_check(ward.database) for fault in text.splitlines()]
+    yield from shortened(faults, mend=mend)
+    if not faults:
+        yield ok("quick check", "the database finds no fault in itself")
+
+
+def _bodies(ward: _Ward) -> Iterator[Finding]:
+    kept, named = ward.database.read(_kept_and_named)
+    lost = [
+        fail("blob", f"the body {sha256} is named and not kept", put_back(ward.settings))
+        for sha256 in sorted(named - kept.keys())
+    ]
+    lost += [
+        fail("blob", f"blobs/{b.file} is gone, with the body {b.sha256}", _put_back_blob(ward, b))
+        for b in _without_file(ward, kept)
+    ]
+    files = sum(1 for blob in kept.values() if blob.file is not None)
+    if not lost and ward.restore is not None:
+        lost = _not_restored(ward, kept, ward.restore)
+    yield from shortened(lost, mend=put_back(ward.settings))
+    if not lost:
+        verified = "restored and verified by its hash" if ward.restore is not None else "there (--deep verifies them)"
+        yield ok(
+            "blobs",
+            f"{spell_count(len(kept), 'body', 'bodies')}, {spell_count(files, 'file')} under blobs/, each {verified}",
+        )
+
+
+def _kept_and_named(c: Connection) -> tuple[dict[str, Blob], set[str]]:
+    return {blob.sha256: blob for blob in versions.blobs(c)}, versions.referenced(c)
+
+
+def _put_back_blob(ward: _Ward, blob: Blob) -> str:
+    if blob.file is None or not is_file_name(blob.file):
+        return put_back(ward.settings)
+    return f"cp BACKUP/blobs/{blob.file} {quoted(ward.settings.data / 'blobs' / blob.file)}"
+
+
+def _without_file(ward: _Ward, kept: Mapping[str, Blob]) -> list[Blob]:
+    """Return the blobs whose file is gone; a poller may have replaced rows and files meanwhile, so rows are read again."""
+    if all(_has_file(ward, blob) for blob in kept.values()):
+        return []
+    again, _ = ward.database.read(_kept_and_named)
+    return [blob for blob in again.values() if not _has_file(ward, blob)]
+
+
+def _has_file(ward: _Ward, blob: Blob) -> bool:
+    if blob.file is None:
+        return True
+    return is_file_name(blob.file) and (ward.settings.data / "blobs" / blob.file).is_file()
+
+
+def _not_restored(ward: _Ward, kept: Mapping[str, Blob], restore: Restore) -> list[Finding]:
+    """Restore every body, each right after the one that it leans on, so that each is decoded once."""
+    found = []
+    for sha256 in _by_chain(kept):
+        try:
+            _restore(ward, sha256, restore)
+        except UNREADABLE as error:
+            found.append(fail("blob", str(error) or type(error).__name__, put_back(ward.settings)))
+    return found
+
+
+def _restore(ward: _Ward, sha256: str, restore: Restore) -> None:
+    def lookup(name: str) -> Blob | None:
+        return ward.database.read(versions.blob, name)
+
+    try:
+        restore(sha256, lookup)
+    except TidingsError:
+        # The poller may just have written it anew, or let it go.
+        if lookup(sha256) is not None:
+            restore(sha256, lookup)
+
+
+def _by_chain(kept: Mapping[str, Blob]) -> Iterator[str]:
+    """Yield whole bodies, each followed by those that lean on it, then whatever leans on nothing that is there."""
+    leaning: dict[str, list[str]] = {}
+    for blob in kept.values():
+        leaning.setdefault(blob.base, []).append(blob.sha256)
+    left = dict.fromkeys(kept)
+    stack = leaning.get("", [])[::-1]
+    while stack:
+        sha256 = stack.pop()
+        if sha256 in left:
+            del left[sha256]
+            yield sha256
+            stack += leaning.get(sha256, ())
+    yield from left
+
+
+def _lease(ward: _Ward) -> Iterator[Finding]:
+    lease = ward.database.read(leases.current, leases.POLLER)
+    if lease is None:
+        yield ok("lease", "nobody has polled yet")
+    elif not lease.holder:
+        yield ok("lease", f"free; epoch {lease.epoch}")
+    elif lease.until >= ward.now:
+        yield ok("lease", f"{lease.holder}, epoch {lease.epoch}, until {spell_since(lease.until, ward.now)}")
+    elif ward.polling:
+        detail = f"{lease.holder} has the lock and has not renewed its lease, which ended at {spell_since(lease.until, ward.now)}: it hangs, or was suspended"
+        yield warn("lease", detail, "stop that process, then: tidings serve")
+    else:
+        detail = f"{lease.holder} ended without giving it back; it ran out at {spell_since(lease.until, ward.now)}"
+        yield warn("lease", detail, "tidings serve  # the next poller takes it over")
+
+
+def _clock(ward: _Ward) -> Iterator[Finding]:
+    newest = ward.database.read(newest_instant)
+    if newest is not None and newest > ward.now + CLOCK_SLACK:
+        detail = (
+            f"the newest record is from {spell_since(newest, ward.now)}: the clock was ahead then, or is behind now"
+        )
+        yield warn("clock", detail, "date -u; timedatectl set-ntp true")
+    else:
+        yield ok("clock", "no record is later than now")
+
+
+def newest_instant(c: Connection) -> Instant | None:
+    """Return the latest instant of a poll, a page or an event, or None if nothing has happened."""
+    told = events.listing(c, after=events.last_seq(c) - 1, limit=1)
+    known: list[Instant | None] = [event.at for event in told]
+    for poll in polls.listing(c, limit=1):
+        known += [poll.charged_at, poll.finished_at]
+    for _, state in pages.listing(c):
+        known += [state.polled_at, state.checked_at, state.changed_at]
+    return max((instant for instant in known if instant is not None), default=None)
+
+
+def _invariants(ward: _Ward) -> Iterator[Finding]:
+    mend = put_back(ward.settings)
+    faults = [fail("invariant", fault, mend) for fault in ward.database.read(invariants.check)]
+    yield from shortened(faults, mend=mend)
+    if not faults:
+        yield ok("invariants", "all hold")
+
+
+# -- how the watching goes ---------------------------------------------------------------------------------------------------------
+
+
+def _health(ward: _Ward, check: Callable[..., Iterator[Finding]], **more: object) -> Iterator[Finding]:
+    yield from ward.database.read(lambda c: list(check(c, **more)))
+
+
+CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
+    "quick check": _whole,
+    "blobs": _bodies,
+    "invariants": _invariants,
+    "lease": _lease,
+    "clock": _clock,
+    "looks": lambda ward: _health(ward, health.looks, settings=ward.settings, now=ward.now, polling=ward.polling),
+    "pages": lambda ward: _health(ward, health.failing_pages, now=ward.now),
+    "hosts": lambda ward: _health(ward, health.failing_hosts, now=ward.now),
+    "deliveries": lambda ward: _health(ward, health.dead_letters, now=ward.now, polling=ward.polling),
+    "endpoints": lambda ward: _health(ward, health.failing_endpoints, now=ward.now),
+    "comparisons": lambda ward: _health(ward, health.owed_comparisons),
+    "problems": lambda ward: _health(ward, health.recent_problems, now=ward.now),
+}
+"""Every check of an open database, in the order in which it is told."""
