@@ -189,7 +189,7 @@ def _address(first: Token, url: Token, clause: Clause) -> Channel:
         if first.type == "WEBHOOK":
             message = f'a webhook cannot be a "{scheme}:" address'
             raise clause.fail(url.start_pos, "E22", message, expected="http:// or https://")
-        raise clause.later(url.start_pos, "apprise")
+        raise clause.later(url.start_pos, "apprise", word=f"{scheme}:")
     if not check_address(clause.report, url.start_pos or 0, url):
         raise FaultFoundError
     return Channel("webhook", str(url))
@@ -266,9 +266,8 @@ READERS: Mapping[str, Callable[[Node, Any], Any]] = {
     "to": read_point,
     "for": read_span,
     "zone": read_zone,
-    "notify": read_notify,
     "compare": read_compare,
     "importance": read_importance,
     "tags": read_tags,
 }
-"""Clauses that have meaning; every other one is refused by name."""
+"""Clauses that have meaning, beside Monitor and Notify; every other one is refused by name."""

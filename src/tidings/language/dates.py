@@ -132,6 +132,8 @@ def instant_of(reading: Reading, zone: tzinfo) -> Instant:
     local = _microseconds(reading.local - _EPOCH)
     if reading.offset is not None:
         return local - _microseconds(reading.offset)
+    if zone is UTC:
+        return local
     before = _utc_offset(reading.local, zone, fold=0)
     after = _utc_offset(reading.local, zone, fold=1)
     if after <= before:

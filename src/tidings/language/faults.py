@@ -247,10 +247,10 @@ def _other(scene: _Scene) -> None:
 
 
 _RULES: tuple[Callable[[_Scene], bool], ...] = (
-    _statement,
-    _word_as_name,
     _not_closed,
     _strange_character,
+    _statement,
+    _word_as_name,
     _unit,
     _condition,
     _change_type,

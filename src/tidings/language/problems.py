@@ -10,7 +10,7 @@ MOST = 10
 """Problems told at once (sentinels_and_events §1.6)."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A fault (codes E01…) or a warning (W1…) at a place of the text; lines and columns count from 1, columns in characters.
 
@@ -74,12 +74,12 @@ class Report:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The first faults, in the order of the text."""
-        return tuple(sorted(set(self._problems))[:MOST])
+        return tuple(sorted(self._problems, key=_place)[:MOST])
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
         """All warnings, in the order of the text."""
-        return tuple(sorted(set(self._warnings)))
+        return tuple(sorted(self._warnings, key=_place))
 
     def _at(self, offset: int, code: str, message: str, expected: str, hint: str) -> Problem:
         line, column = self._place(offset)
@@ -91,3 +91,7 @@ class Report:
         line = bisect_left(self._ends, offset)
         start = self._ends[line - 1] + 1 if line else 0
         return line + 1, offset - start + 1
+
+
+def _place(problem: Problem) -> tuple[int, int, str]:
+    return problem.line, problem.column, problem.code

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from lark import Token
 
-from tidings.language.clauses import READERS, Timed, check_name, refuse
+from tidings.language.clauses import READERS, Timed, check_name, read_notify, refuse
 from tidings.language.dates import instant_of, local_text, read_date, resolved, zone_of
 from tidings.language.later import LATER
 from tidings.language.monitor import Clause, FaultFoundError, read_monitor
@@ -17,10 +17,25 @@ from tidings.language.problems import Report
 from tidings.language.syntax import Creation, Node, Order, Part, Unclear
 from tidings.language.verify import Known, Names, Places, check_address, check_order_word, check_sentinel, missing
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import DEFAULT_NOTIFY, Command, Compare, FetchOnChange, Point, Sentinel, Statement, Watched
+from tidings.model.sentinel import Command, Point, Sentinel, Statement, Watched
 
 REPEATABLE = frozenset({"then", "exclude", "header", "notify"})
 """Clauses that may stand more than once."""
+
+
+_FIELDS = (
+    ("monitor", "monitor"),
+    ("fetch", "fetch"),
+    ("from", "start"),
+    ("to", "end"),
+    ("for", "span"),
+    ("zone", "zone"),
+    ("notify", "notify"),
+    ("compare", "compare"),
+    ("tags", "tags"),
+    ("importance", "importance"),
+)
+"""Clauses and the fields of `Sentinel` that hold them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +147,20 @@ class Reader:
         seen: dict[str, int] = {}
         values: dict[str, Any] = {}
         for node in creation.clauses:
+            rule = str(node.data)
             offset = cast("Token", node.children[0]).start_pos or 0
-            if node.data in seen and node.data not in REPEATABLE:
-                self._refuse_second(node, offset, seen[node.data])
+            if rule in seen and rule not in REPEATABLE:
+                self._refuse_second(rule, offset, seen[rule])
                 continue
-            seen.setdefault(node.data, offset)
+            seen.setdefault(rule, offset)
             try:
-                if node.data == "monitor":
+                if rule == "monitor":
                     values["monitor"] = read_monitor(node, name, clause)
-                elif node.data == "notify":
-                    values["notify"] = (*values.get("notify", ()), READERS["notify"](node, clause))
+                elif rule == "notify":
+                    values["notify"] = (*values.get("notify", ()), read_notify(node, clause))
                 else:
-                    reader: Callable[[Node, Any], Any] = READERS.get(node.data, refuse)
-                    values[node.data] = reader(node, clause)
+                    reader: Callable[[Node, Any], Any] = READERS.get(rule, refuse)
+                    values[rule] = reader(node, clause)
             except FaultFoundError:
                 continue
         return _Clauses(seen, values, zone)
@@ -157,8 +173,8 @@ class Reader:
             return zone_of(base.zone) or self.zone
         return self.zone
 
-    def _refuse_second(self, node: Node, offset: int, first: int) -> None:
-        word = "ChangeHistory" if node.data == "history" else node.data.capitalize()
+    def _refuse_second(self, rule: str, offset: int, first: int) -> None:
+        word = "ChangeHistory" if rule == "history" else rule.capitalize()
         self.report.fault(
             offset, "E23", f"second {word} clause", hint=f"the first is on line {self.report.line(first)}"
         )
@@ -174,35 +190,12 @@ class Reader:
     def _built(self, name: str, pages: tuple[Watched, ...], clauses: _Clauses, base: Sentinel | None) -> Sentinel:
         """Return the sentinel with all its effective clauses: its own, else those of its base, else the defaults."""
         values = clauses.values
-        inherited = base or Sentinel(name=name, pages=pages, monitor=values["monitor"])
-        built = replace(
-            inherited,
-            name=name,
-            monitor=values.get("monitor", inherited.monitor),
-            fetch=values.get("fetch", inherited.fetch if base else FetchOnChange()),
-            zone=values.get("zone", inherited.zone),
-            notify=values.get("notify", inherited.notify if base else DEFAULT_NOTIFY),
-            compare=values.get("compare", inherited.compare if base else Compare()),
-            tags=values.get("tags", inherited.tags),
-            importance=values.get("importance", inherited.importance),
-            base=base.name if base else None,
-            correlated=False,
-        )
-        return self._with_life(built, clauses, base)
-
-    def _with_life(self, sentinel: Sentinel, clauses: _Clauses, base: Sentinel | None) -> Sentinel:
-        """Return the sentinel with its start and end: without From, To and For it lives as long as its base."""
-        values = clauses.values
-        if base is not None and not {"from", "to", "for"} & clauses.seen.keys():
-            start, end = Point("start", sentinel=base.name), Point("end", sentinel=base.name)
-            return replace(sentinel, start=start, end=end, span=None, correlated=True)
-        start = values.get("from", resolved(sentinel.start, clauses.zone))
+        given = {field: values[rule] for rule, field in _FIELDS if rule in values}
         if "to" in values:
-            return replace(sentinel, start=start, end=self._fixed(values["to"]), span=None)
-        if "for" in values:
-            return replace(sentinel, start=start, end=None, span=values["for"])
-        kept = sentinel.end if sentinel.end is None else resolved(sentinel.end, clauses.zone)
-        return replace(sentinel, start=start, end=kept)
+            given["end"] = self._fixed(values["to"])
+        if base is None:
+            return Sentinel(name=name, pages=pages, **given)
+        return replace(base, name=name, base=base.name, **_inherited_life(base, clauses), **given)
 
     def _fixed(self, end: Point) -> Point:
         """Return `To now + 7 day` as the time that it means today, so that it does not move when it is read again."""
@@ -210,6 +203,23 @@ class Reader:
             return end
         reading = read_date(local_text(self.now + end.offset, UTC, clock=True))
         return end if reading is None else Point("at", 0, reading.text, instant_of(reading, UTC))
+
+
+def _inherited_life(base: Sentinel, clauses: _Clauses) -> dict[str, Any]:
+    """Return what a sentinel takes over of its base's life: all of it, resolved as it happens, unless it says From, To or For."""
+    if not {"from", "to", "for"} & clauses.seen.keys():
+        start, end = Point("start", sentinel=base.name), Point("end", sentinel=base.name)
+        return {"start": start, "end": end, "span": None, "correlated": True}
+    kept: dict[str, Any] = {"correlated": False}
+    if "from" not in clauses.seen:
+        kept["start"] = resolved(base.start, clauses.zone)
+    if "to" in clauses.seen:
+        kept["span"] = None
+    elif "for" in clauses.seen:
+        kept["end"] = None
+    elif base.end is not None:
+        kept["end"] = resolved(base.end, clauses.zone)
+    return kept
 
 
 def _pages(target: Sequence[Node], head: Clause) -> tuple[Watched, ...]:
