@@ -1,0 +1,183 @@
+"""A whole Tidings on a manual clock: a loopback web, a real database in a folder, the real service. Months pass in milliseconds.
+
+```
+async def story(world):
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+    async with world.monitor() as monitor:
+        await world.pass_time(monitor, 2 * HOUR)
+```
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from tests.fakes import Page, WebServer
+from tidings.clock import SECOND, Duration, ManualClock
+from tidings.service import register
+from tidings.service.assembly import open_archive, poller
+from tidings.service.monitor import Monitor
+from tidings.service.records import Record, change_record
+from tidings.settings import Settings, load
+from tidings.storage import changes, deliveries, events, invariants, polls, sentinels, versions
+from tidings.storage.database import open_database
+
+FLAGS = {
+    "fetch.allow_networks": "127.0.0.0/8",
+    "fetch.host_gap_seconds": "0",
+    "fetch.robots": "false",
+    "detect.isolation": "in_process",
+    "serve.lease_seconds": "100000000",
+}
+HOPELESS = 20_000
+
+
+class World:
+    """One installation and the web that it watches."""
+
+    def __init__(self, directory: Path, server: WebServer, **flags: str) -> None:
+        self.directory = directory
+        self.server = server
+        self.clock = ManualClock()
+        self.flags = {**FLAGS, **{name.replace("__", "."): value for name, value in flags.items()}}
+        self.console = io.StringIO()
+        self.received: list[tuple[dict[str, str], Any]] = []
+
+    @property
+    def settings(self) -> Settings:
+        """Return the settings of this installation."""
+        return load(self.directory, environment={}, flags=self.flags)
+
+    def page(self, path: str, body: str | bytes, **more: Any) -> None:
+        """Let a path answer an HTML page from now on."""
+        data = body.encode() if isinstance(body, str) else body
+        self.server.pages[path] = Page(data, more.pop("headers", {"Content-Type": "text/html; charset=utf-8"}), **more)
+
+    def receiver(self, path: str = "/hook", statuses: Callable[[int], int] = lambda n: 200) -> str:
+        """Let a path take webhooks; `statuses` says what the n-th attempt is answered. Return its URL."""
+
+        def take(seen: Any, wire: Any) -> None:
+            self.received.append((seen.headers, json.loads(seen.body)))
+            wire.send(f"HTTP/1.1 {statuses(len(self.received))} Said\r\nContent-Length: 0\r\n\r\n".encode())
+
+        self.server.pages[path] = take
+        return self.server.url(path)
+
+    def add(self, text: str) -> None:
+        """Register statements; `{/path}` stands for that page of the loopback web."""
+        database = open_database(self.settings)
+        try:
+            register.register(database, self.text(text), settings=self.settings, now=self.clock.now())
+        finally:
+            database.close()
+
+    def text(self, text: str) -> str:
+        """Return a text with the addresses put in."""
+        return re.sub(r"\{(/[^}]*)\}", lambda m: self.server.url(m[1]), text)
+
+    def read(self, fn: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+        """Read the database as another process would."""
+        database = open_database(self.settings)
+        try:
+            return database.read(fn, *args, **kw)
+        finally:
+            database.close()
+
+    @contextlib.asynccontextmanager
+    async def monitor(self) -> AsyncIterator[Monitor]:
+        """Run the service's monitor; it moves when the test says so."""
+        async with poller(self.settings, clock=self.clock, stream=self.console) as monitor:
+            yield monitor
+
+    async def settle(self, monitor: Monitor) -> None:
+        """Step until nothing is under way and nothing more is due at this instant."""
+        for _ in range(HOPELESS):
+            await monitor.step()
+            if not monitor.quiescent():
+                await self._wait(monitor)
+                continue
+            if monitor.next_due(self.clock.now()) > self.clock.now() and not await monitor.owes_deliveries():
+                return
+        message = "the service never comes to rest"
+        raise AssertionError(message)
+
+    async def _wait(self, monitor: Monitor) -> None:
+        """Let what is under way end; a fetch that waits for nothing but the clock (a host's gap) has the clock moved."""
+        idle = 0
+        while not monitor.quiescent():
+            await asyncio.sleep(0.0005)
+            wake = self.clock.next_wake()
+            idle = idle + 1 if wake is not None else 0
+            if wake is not None and idle > 40:
+                self.clock.move_to(wake)
+                idle = 0
+
+    async def pass_time(self, monitor: Monitor, duration: Duration) -> None:
+        """Let so much time pass, from one due instant to the next."""
+        end = self.clock.now() + duration
+        while True:
+            await self.settle(monitor)
+            now = self.clock.now()
+            if now >= end:
+                return
+            self.clock.move_to(min(end, max(monitor.next_due(now), now + 1)))
+
+    def changes(self, sentinel: str | None = None) -> list[Record]:
+        """Return the change records, oldest first."""
+        found = self.read(changes.listing, sentinel=sentinel, quiet=True)
+        return [change_record(c.row, sentinel=c.sentinel, url=c.url) for c in reversed(found)]
+
+    def versions(self, page_id: int = 1) -> list[Any]:
+        """Return the versions of a page."""
+        return self.read(versions.listing, page_id)
+
+    def polls(self, page_id: int | None = None) -> list[Any]:
+        """Return the polls, oldest first."""
+        return list(reversed(self.read(polls.listing, page_id=page_id)))
+
+    def deliveries(self) -> list[Any]:
+        """Return all deliveries."""
+        return self.read(deliveries.listing)
+
+    def events(self, *types: str) -> list[Any]:
+        """Return events of these types."""
+        return self.read(events.listing, types=types or None)
+
+    def sentinel(self, name: str) -> Any:
+        """Return the row of a sentinel."""
+        return self.read(sentinels.find, name)
+
+    def violations(self) -> list[str]:
+        """Return what breaks the invariants I-1 to I-10 as far as the database shows (trust.md §3)."""
+        archive = open_archive(self.settings, dialect="sqlite")
+
+        def check(connection: Any) -> list[str]:
+            def lookup(sha256: str) -> Any:
+                return versions.blob(connection, sha256)
+
+            return invariants.check(connection, blob_bytes=lambda blob: archive.restore(blob.sha256, lookup))
+
+        return self.read(check)
+
+
+def play(world: World, story: Callable[[Monitor], Coroutine[Any, Any, None]]) -> None:
+    """Run one story from the start of the service to its end."""
+
+    async def act() -> None:
+        async with world.monitor() as monitor:
+            await story(monitor)
+
+    asyncio.run(act())
+
+
+def seconds(number: float) -> Duration:
+    """Return seconds as µs."""
+    return round(number * SECOND)
