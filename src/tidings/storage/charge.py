@@ -50,19 +50,20 @@ def charge(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
     leases.check_epoch(c, epoch)
     buckets = {name: _bucket(c, name, at) for name in dict.fromkeys(grant.budget for grant in grants)}
-    charged: list[Charged | None] = []
+    levels = {name: bucket.level for name, bucket in buckets.items()}
+    paid: list[Grant] = []
+    places: list[int | None] = []
     for grant in grants:
-        bucket = buckets[grant.budget]
-        if bucket.level < grant.cost:
-            charged.append(None)
-            continue
-        buckets[grant.budget] = replace(bucket, level=bucket.level - grant.cost)
-        poll_id = polls.begin(c, grant, at=at, epoch=epoch)
-        charged.append(Charged(poll_id=poll_id, grant=grant, at=at, epoch=epoch))
-    paid = [entry.grant for entry in charged if entry is not None]
-    _spend(c, [buckets[name] for name in dict.fromkeys(grant.budget for grant in paid)])
+        is_allowed = levels[grant.budget] >= grant.cost
+        places.append(len(paid) if is_allowed else None)
+        if is_allowed:
+            levels[grant.budget] -= grant.cost
+            paid.append(grant)
+    ids = polls.begin(c, paid, at=at, epoch=epoch)
+    _spend(c, [replace(buckets[name], level=levels[name]) for name in dict.fromkeys(grant.budget for grant in paid)])
     hosts.start(c, list(dict.fromkeys(grant.host for grant in paid)), at)
-    return charged
+    charged = [Charged(poll_id=id_, grant=grant, at=at, epoch=epoch) for id_, grant in zip(ids, paid, strict=True)]
+    return [None if place is None else charged[place] for place in places]
 
 
 def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, epoch: int, cost: float = 1.0) -> None:

@@ -58,7 +58,7 @@ def put(c: Connection, states: Sequence[HostState]) -> None:
 
 def start(c: Connection, names: Sequence[str], at: Instant) -> None:
     """Remember that a request to each of these hosts begins at `at`."""
-    c.many(_START, [{"name": plain(name), "at": at} for name in names])
+    c.batch(_START, [(plain(name), at) for name in names])
 
 
 def _to_state(row: tuple[Any, ...]) -> HostState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tidings.errors import UnknownNameError
@@ -80,41 +81,42 @@ def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
     return [_to_both(row) for row in c.rows(f"{_SELECT} ORDER BY id")]
 
 
-def update(c: Connection, states: list[tuple[PageState, int]]) -> int:
+def update(c: Connection, states: Sequence[tuple[PageState, int]]) -> int:
     """Write states; each pair names the `last_seq` that the row must have before. Return how many rows did."""
-    return c.many(_UPDATE, [_parameters(state, was) for state, was in states])
+    return c.batch(_UPDATE, [_values(state, was) for state, was in states])
 
 
-def _parameters(state: PageState, was: int) -> dict[str, Any]:
+def _values(state: PageState, was: int) -> tuple[Any, ...]:
+    """Return the values of `_UPDATE`, in its order."""
     validators = state.validators
-    return {
-        "page_id": state.page_id,
-        "was": was,
-        "last_seq": state.last_seq,
-        "body_size": state.body_size,
-        "body_xxh3": state.body_xxh3,
-        "text_digest": state.text_digest,
-        "charset": plain(state.charset),
-        "title": plain(state.title),
-        "final_url": plain(state.final_url),
-        "etag": to_bytes(validators.etag),
-        "last_modified": to_bytes(validators.last_modified),
-        "polled_at": state.polled_at,
-        "checked_at": state.checked_at,
-        "changed_at": state.changed_at,
-        "text_changed_at": state.text_changed_at,
-        "health": state.health,
-        "kind": state.kind,
-        "reason": plain(state.reason),
-        "failures": state.failures,
-        "failing_since": state.failing_since,
-        "retry_at": state.retry_at,
-        "polls": state.polls,
-        "changes": state.changes,
-        "unconditional_in": state.unconditional_in,
-        "honest_streak": state.honest_streak,
-        "moved_to": plain(state.moved_to),
-    }
+    return (
+        state.last_seq,
+        state.body_size,
+        state.body_xxh3,
+        state.text_digest,
+        plain(state.charset),
+        plain(state.title),
+        plain(state.final_url),
+        to_bytes(validators.etag),
+        to_bytes(validators.last_modified),
+        state.polled_at,
+        state.checked_at,
+        state.changed_at,
+        state.text_changed_at,
+        state.health,
+        state.kind,
+        plain(state.reason),
+        state.failures,
+        state.failing_since,
+        state.retry_at,
+        state.polls,
+        state.changes,
+        state.unconditional_in,
+        state.honest_streak,
+        plain(state.moved_to),
+        state.page_id,
+        was,
+    )
 
 
 def _both(c: Connection, id_: int) -> tuple[PageIdentity, PageState]:

@@ -40,7 +40,7 @@ _SELECT = (
 )
 _INSERT = (
     "INSERT INTO poll (page_id, epoch, charged_at, cost, reason, budget)"
-    " VALUES (:page_id, :epoch, :at, :cost, :reason, :budget) RETURNING id"
+    " VALUES (:page_id, :epoch, :at, :cost, :reason, :budget)"
 )
 _FINISH = (
     "UPDATE poll SET finished_at = :finished_at, outcome = :outcome, text_changed = :text_changed, status = :status, kind = :kind,"
@@ -66,38 +66,32 @@ def open_polls(c: Connection) -> list[PollRow]:
     return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE outcome IS NULL ORDER BY id")]
 
 
-def begin(c: Connection, grant: Grant, *, at: Instant, epoch: int) -> int:
-    """Write the charge of a poll and return its id."""
-    id_: int = c.value(
-        _INSERT,
-        page_id=grant.page_id,
-        epoch=epoch,
-        at=at,
-        cost=float(grant.cost),
-        reason=grant.reason,
-        budget=grant.budget,
-    )
-    return id_
+def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:
+    """Write the charge of a poll for each grant and return their ids, in the order of the grants."""
+    # Writers take turns on both databases, so every higher id is one of these.
+    before = c.value("SELECT COALESCE(MAX(id), 0) FROM poll")
+    c.batch(_INSERT, [(grant.page_id, epoch, at, float(grant.cost), grant.reason, grant.budget) for grant in grants])
+    return [row[0] for row in c.rows("SELECT id FROM poll WHERE id > :before ORDER BY id", before=before)]
 
 
 def finish(c: Connection, records: Sequence[PollRecord]) -> None:
     """Complete polls; `UnitError` if one was not charged for its page or is complete already."""
     rows = [
-        {
-            "poll_id": r.poll_id,
-            "page_id": r.page_id,
-            "finished_at": r.finished_at,
-            "outcome": r.outcome,
-            "text_changed": 1 if r.text_changed else 0,
-            "status": r.status,
-            "kind": r.kind,
-            "bytes": r.bytes,
-            "requests": r.requests,
-            "note": plain(r.reason),
-        }
+        (
+            r.finished_at,
+            r.outcome,
+            1 if r.text_changed else 0,
+            r.status,
+            r.kind,
+            r.bytes,
+            r.requests,
+            plain(r.reason),
+            r.poll_id,
+            r.page_id,
+        )
         for r in records
     ]
-    if c.many(_FINISH, rows) != len(rows):
+    if c.batch(_FINISH, rows) != len(rows):
         ids = ", ".join(str(r.poll_id) for r in records)
         raise UnitError(f"poll {ids} is not an open poll of its page; nothing of this was written")
 

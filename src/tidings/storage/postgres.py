@@ -7,33 +7,28 @@ connections.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tidings.errors import StoreBusyError, StoreDamagedError, StoreError, UnitError
-from tidings.storage.connection import Connection, Cursor
+from tidings.storage.connection import Connection, Cursor, Rows, rewrite
 
-_TOKENS = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|::|:([a-z_][a-z0-9_]*)|%""")
 _LOCK = 0x7469_6469  # "tidi": one key for all of Tidings in one database
 _CHANNEL = "tidings_written"
 _BEGIN_WRITE = f"SELECT pg_advisory_xact_lock({_LOCK}), pg_notify('{_CHANNEL}', '')".encode()
 
 
-@lru_cache(maxsize=1024)
-def rewrite(text: str) -> bytes:
-    """Return a text with `%(name)s` for each `:name`; quoted parts and `::` stay, a `%` is doubled."""
-    return _TOKENS.sub(_token, text).encode()
+def by_name(text: str) -> bytes:
+    """Return a text as psycopg wants it with values by name."""
+    return rewrite(text, "%({})s", "%%").encode()
 
 
-def _token(match: re.Match[str]) -> str:
-    if match[1]:
-        return f"%({match[1]})s"
-    return match[0].replace("%", "%%")
+def by_place(text: str) -> bytes:
+    """Return a text as psycopg wants it with values in order."""
+    return rewrite(text, "%s", "%%").encode()
 
 
 class PostgresDriver:
@@ -58,11 +53,11 @@ class PostgresDriver:
         return raw
 
     def _run(self, text: str, parameters: Mapping[str, Any]) -> Cursor:
-        return self._raw.execute(rewrite(text), parameters)
+        return self._raw.execute(by_name(text), parameters)
 
-    def _run_many(self, text: str, rows: Sequence[Mapping[str, Any]]) -> Cursor:
+    def _run_many(self, text: str, rows: Rows) -> Cursor:
         cursor = self._raw.cursor()
-        cursor.executemany(rewrite(text), rows)
+        cursor.executemany(by_name(text) if isinstance(rows[0], Mapping) else by_place(text), rows)
         return cursor
 
     @property
@@ -108,6 +103,7 @@ class PostgresDriver:
         """Return whether another connection has told of a commit."""
         self._revive()
         own = self._raw.info.backend_pid
+        self._raw.execute(b"SELECT 1")  # the answer brings what was told before it
         told = [notice for notice in self._raw.notifies(timeout=0) if notice.pid != own]
         return bool(told)
 

@@ -213,7 +213,9 @@ def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> Sent
         number=before.revision,
         text=text,
     )
-    events.append(c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": name, "before": before.name})])
+    events.append(
+        c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": name, "before": before.name})]
+    )
     return get(c, id)
 
 

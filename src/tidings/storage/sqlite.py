@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from tidings.errors import (
     StoreMissingError,
     UnitError,
 )
-from tidings.storage.connection import Connection
+from tidings.storage.connection import Connection, Cursor, Rows, rewrite
 from tidings.storage.lock import PollerLock
 
 try:
@@ -80,7 +80,7 @@ class SqliteDriver:
             except sqlite3.Error as error:
                 self._raw.close()
                 raise self.translate(error) from error
-        self.connection = Connection("sqlite", self._raw.execute, self._raw.executemany)
+        self.connection = Connection("sqlite", self._raw.execute, self._run_many)
         self._seen = self._data_version()
 
     def _prepare(self) -> None:
@@ -89,6 +89,11 @@ class SqliteDriver:
             run("PRAGMA journal_mode = WAL").fetchone()
         run("PRAGMA synchronous = FULL")
         run("PRAGMA foreign_keys = ON")
+
+    def _run_many(self, text: str, rows: Rows) -> Cursor:
+        by_name = isinstance(rows[0], Mapping)
+        cursor: Cursor = self._raw.executemany(text if by_name else rewrite(text, "?"), rows)
+        return cursor
 
     @property
     def errors(self) -> type[Exception]:

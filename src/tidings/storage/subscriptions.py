@@ -65,17 +65,10 @@ def activate(c: Connection, sentinel_id: int, *, active: bool) -> None:
 def move(c: Connection, moves: Sequence[CursorMove]) -> None:
     """Write cursors; `UnitError` if a subscription is not there."""
     rows = [
-        {
-            "subscription_id": m.subscription_id,
-            "revision": m.revision,
-            "base": m.base,
-            "taken": f"[{','.join(map(str, m.taken))}]",
-            "next_tick": m.next_tick,
-            "ticked_at": m.ticked_at,
-        }
+        (m.revision, m.base, f"[{','.join(map(str, m.taken))}]", m.next_tick, m.ticked_at, m.subscription_id)
         for m in moves
     ]
-    if c.many(_MOVE, rows) != len(rows):
+    if c.batch(_MOVE, rows) != len(rows):
         raise UnitError("a cursor names a subscription that is not there; nothing of this was written")
 
 

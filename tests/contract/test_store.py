@@ -1,0 +1,819 @@
+"""The contract of the store: what holds on SQLite and on PostgreSQL alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.stores import SECOND, START, World, sha256
+from tidings.errors import (
+    BudgetError,
+    PollerBusyError,
+    StaleEpochError,
+    StoreError,
+    UnitError,
+    UnknownNameError,
+    UsageError,
+)
+from tidings.model.outcome import Validators
+from tidings.model.page import HostState, PageState
+from tidings.model.unit import (
+    ComparisonRow,
+    DeliveryDraft,
+    DeliveryResult,
+    EndpointMove,
+    Estimate,
+    Event,
+    Grant,
+    Quarantined,
+    RuleState,
+    SentinelMove,
+    Timer,
+)
+from tidings.model.version import Blob, Digest, Version
+from tidings.storage import (
+    changes,
+    charge,
+    comparisons,
+    deliveries,
+    endpoints,
+    estimates,
+    events,
+    garbage,
+    hosts,
+    instance,
+    leases,
+    pages,
+    polls,
+    requests,
+    rules,
+    secrets,
+    sentinels,
+    timers,
+    versions,
+)
+
+# -- sentinels, pages, subscriptions ---------------------------------------------------------------------------------
+
+
+def test_a_sentinel_comes_back_as_it_was_stored(world: World):
+    """A created sentinel is found by its name, with its tags, its text and the number of its pages."""
+    made = world.watch("news", "a", "b")
+
+    assert made == world.read(sentinels.find, "news") == world.read(sentinels.get, made.id)
+    assert ("enabled", 1, ("tag",), 2, world.at) == (made.state, made.revision, made.tags, made.pages, made.started_at)
+    assert "Create Sentinel news" == made.text
+
+
+def test_a_name_is_taken_until_its_sentinel_is_dropped(world: World):
+    """A second sentinel of a name is refused whole; after a drop the name is free and the old one's history stays."""
+    world.watch("news")
+    with pytest.raises(UsageError, match="there is a sentinel news already"):
+        world.watch("news", "b")
+    assert [1] == [page_state.page_id for _, page_state in world.read(pages.listing)]
+
+    world.write(sentinels.drop, 1, world.at + 5)
+    again = world.watch("news")
+
+    assert ["news"] == world.read(sentinels.names)
+    assert again.id == world.read(sentinels.find, "news").id
+    assert [("ended", "dropped"), ("enabled", "")] == [
+        (row.state, row.reason) for row in world.read(sentinels.listing, ended=True)
+    ]
+    assert [again.id] == [row.id for row in world.read(sentinels.listing)]
+
+
+def test_unknown_names_say_where_to_look(world: World):
+    """Asking for what is not there raises the error that names the listing."""
+    for ask in (
+        lambda: world.read(sentinels.find, "none"),
+        lambda: world.read(sentinels.get, 9),
+        lambda: world.read(pages.state, 9),
+        lambda: world.write(deliveries.replay, "none", 1),
+        lambda: world.write(sentinels.move, SentinelMove(sentinel_id=9, state="enabled", at=1)),
+    ):
+        with pytest.raises(UnknownNameError, match="`tidings "):
+            ask()
+
+
+def test_steps_of_a_life_switch_subscriptions(world: World):
+    """Subscriptions are active while the sentinel is enabled; start and end are written once; each step is an event."""
+    world.watch("news", state="created")
+    for state, at in (("enabled", 10), ("disabled", 20), ("disabled", 25), ("enabled", 30), ("ended", 40)):
+        world.write(sentinels.move, SentinelMove(sentinel_id=1, state=state, at=at, reason=f"by {state}"))
+        assert [state == "enabled"] == [row.active for row in world.read(sentinels.subscriptions)]
+
+    row = world.read(sentinels.get, 1)
+    assert (10, 40, "by ended") == (row.started_at, row.ended_at, row.reason)
+    assert ["created", "enabled", "disabled", "enabled", "ended"] == [
+        event.type.removeprefix("sentinel.") for event in world.read(events.listing)
+    ]
+    with pytest.raises(UsageError, match="has ended"):
+        world.write(sentinels.move, SentinelMove(sentinel_id=1, state="enabled", at=50))
+
+
+def test_listing_by_tag(world: World):
+    """A tag narrows the listing."""
+    world.watch("news")
+
+    assert ["news"] == [row.name for row in world.read(sentinels.listing, tag="tag")]
+    assert [] == world.read(sentinels.listing, tag="other")
+
+
+def test_subscriptions_tick_first_at_the_start(world: World):
+    """Only a fixed interval has a next tick, the start; sentinels that share a page have a cursor each."""
+    world.watch("every", "a", "b", every=60 * SECOND)
+    world.watch("change", "a", state="created")
+
+    rows = world.read(sentinels.subscriptions)
+    assert [(1, 1, world.at, True), (1, 2, world.at, True), (2, 1, None, False)] == [
+        (row.sentinel_id, row.page_id, row.next_tick, row.active) for row in rows
+    ]
+    assert rows[2:] == world.read(sentinels.subscriptions, sentinel_id=2)
+    assert [rows[0]] == world.read(sentinels.subscriptions, page_id=1, active=True)
+
+
+def test_the_population_is_what_active_subscriptions_watch(world: World):
+    """A page is in the population while some enabled sentinel watches it, once however many do."""
+    world.watch("one", "a", "b")
+    world.watch("two", "b", "c", state="created")
+    world.watch("three", "b")
+
+    assert [("key-a", 1), ("key-b", 2)] == [
+        (identity.key, state.page_id) for identity, state in world.read(pages.population)
+    ]
+    assert 3 == len(world.read(pages.listing))
+
+
+def test_a_page_identity_comes_back_and_is_made_once(world: World):
+    """The same key is the same page; every part of the identity is kept."""
+    identity = replace(
+        world.page(), method="POST", body_sha256="ab", render="browser", frames=2, headers=(("Accept", "x"), ("B", "y"))
+    )
+    first = world.write(pages.ensure, identity)
+
+    assert first == world.write(pages.ensure, identity) == world.read(pages.find_by_key, identity.key)
+    assert identity == world.read(pages.identity, first)
+    assert world.read(pages.find_by_key, "none") is None
+
+
+def test_a_page_state_comes_back_whole(world: World):
+    """Every field that a unit writes is read again; validators byte for byte, texts of pages made storable."""
+    world.watch()
+    charged = world.charge()
+    state = PageState(
+        page_id=1, body_size=7, body_xxh3="ff", text_digest="ee", charset="utf-8", title="a\0b\ud800c", final_url="http://a/b",
+        validators=Validators(etag='"caf\udce9"', last_modified="Mon"), polled_at=1, checked_at=2, changed_at=3,
+        text_changed_at=4, health="shaky", kind="net", reason="down", failures=5, failing_since=6, retry_at=7, polls=8,
+        changes=9, unconditional_in=10, honest_streak=11, moved_to="http://c/",
+    )  # fmt: skip
+    world.commit(world.unit(poll=world.poll(charged), page=state))
+
+    assert replace(state, title="a\ufffdb\ufffdc") == world.state()
+
+
+# -- charges ---------------------------------------------------------------------------------------------------------
+
+
+def _grants(count: int, **more: object) -> list[Grant]:
+    given = {"page_id": 1, "host": "a.example", "cost": 1.0, "reason": "due"} | more
+    return [Grant(**given) for _ in range(count)]  # type: ignore[arg-type]
+
+
+def test_a_budget_is_a_bucket_that_time_fills(world: World):
+    """Grants beyond the level are None; elapsed time fills the bucket at its rate, never above its burst, never twice."""
+    world.watch()
+    world.write(charge.set_budget, "small", rate_per_second=2.0, burst=3.0, at=START)
+
+    def paid(at: int) -> int:
+        charged = world.write(charge.charge, _grants(5, budget="small"), at=at, epoch=world.epoch)
+        return sum(entry is not None for entry in charged)
+
+    assert [3, 0, 1, 0, 3] == [paid(START + offset) for offset in (0, 0, SECOND // 2, -9 * SECOND, 3600 * SECOND)]
+
+
+def test_a_charge_leaves_an_open_poll_and_the_start_of_its_host(world: World):
+    """What is charged is there before anything is asked: the poll row and the host's last start."""
+    world.watch()
+    charged = world.write(charge.charge, _grants(2), at=START + 5, epoch=world.epoch)
+
+    assert [entry.poll_id for entry in charged if entry] == world.open_polls()
+    poll = world.read(polls.open_polls)[0]
+    assert (1, world.epoch, START + 5, 1.0, "due", None) == (
+        poll.page_id, poll.epoch, poll.charged_at, poll.cost, poll.reason, poll.outcome,
+    )  # fmt: skip
+    assert START + 5 == world.read(hosts.state, "a.example").started_at
+
+
+def test_a_grant_that_costs_more_waits_while_a_cheaper_one_is_paid(world: World):
+    """Grants are paid in their order, each from what is left; the answers keep their places."""
+    world.watch()
+    world.write(charge.set_budget, "small", rate_per_second=0.0, burst=2.5, at=START)
+    grants = [Grant(page_id=1, host="h", cost=cost, reason="due", budget="small") for cost in (2.0, 1.0, 0.5)]
+
+    charged = world.write(charge.charge, grants, at=START, epoch=world.epoch)
+
+    assert [grants[0], None, grants[2]] == [entry and entry.grant for entry in charged]
+
+
+def test_a_stale_epoch_charges_nothing(world: World):
+    """After another acquisition the old epoch can neither charge, nor charge more, nor commit (I-7)."""
+    world.watch()
+    unit = world.unchanged()
+    poll_id = world.open_polls()[0]
+    world.write(leases.acquire, "poller", "test", at=START, until=START)
+
+    for write in (
+        lambda: world.write(charge.charge, _grants(1), at=world.at, epoch=world.epoch),
+        lambda: world.write(charge.extra, 1, "h", poll_id, at=world.at, epoch=world.epoch),
+        lambda: world.commit(unit),
+    ):
+        with pytest.raises(StaleEpochError, match="stale"):
+            write()
+    assert [poll_id] == world.open_polls()
+    assert 0 == world.state().polls
+
+
+def test_more_grants_than_a_crash_may_waste_are_refused(world: World):
+    """65 grants in one charge are refused, and so is a class that nobody set."""
+    world.watch()
+
+    for grants in (_grants(65), _grants(1, budget="none")):
+        with pytest.raises(UnitError):
+            world.write(charge.charge, grants, at=START, epoch=world.epoch)
+    assert [] == world.open_polls()
+
+
+def test_a_further_request_is_charged_to_its_poll(world: World):
+    """Each hop takes tokens of the poll's class and adds to its cost; an empty bucket raises; so does a finished poll."""
+    world.watch()
+    world.write(charge.set_budget, "small", rate_per_second=0.0, burst=2.0, at=START)
+    (charged,) = world.write(charge.charge, _grants(1, budget="small"), at=START, epoch=world.epoch)
+    assert charged is not None
+    more = {"at": START + 1, "epoch": world.epoch}
+
+    world.write(charge.extra, 1, "other.example", charged.poll_id, **more)
+    with pytest.raises(BudgetError, match="budget small"):
+        world.write(charge.extra, 1, "other.example", charged.poll_id, **more)
+    poll = world.read(polls.get, charged.poll_id)
+    assert poll is not None
+    assert (2.0, 2) == (poll.cost, poll.requests)
+    assert START + 1 == world.read(hosts.state, "other.example").started_at
+
+    world.commit(world.unit(poll=world.poll(charged)))
+    with pytest.raises(UnitError, match="not an open poll"):
+        world.write(charge.extra, 1, "other.example", charged.poll_id, **more)
+
+
+def test_changing_a_budget_keeps_its_level(world: World):
+    """A bucket that is set anew keeps what it had, cut to the new burst; until then the old one bounds it."""
+    for burst, at in ((10.0, 0), (4.0, SECOND), (8.0, 3 * SECOND)):
+        world.write(charge.set_budget, "b", rate_per_second=1.0, burst=burst, at=START + at)
+
+    (row,) = [row for row in world.read(charge.budgets) if row.name == "b"]
+    assert (4.0, 8.0, START + 3 * SECOND) == (row.level, row.burst, row.at)
+
+
+# -- units -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_unchanged_poll_is_recorded(world: World):
+    """A unit of a poll without a change completes the poll and writes the page's state."""
+    world.watch()
+    unit = world.unchanged()
+
+    world.commit(unit)
+
+    (poll,) = world.read(polls.listing, page_id=1)
+    assert ("unchanged", False, 200, world.at) == (poll.outcome, poll.text_changed, poll.status, poll.finished_at)
+    assert unit.page == world.state()
+    assert [] == world.open_polls() == world.faults()
+
+
+def test_a_version_comes_back_with_its_body(world: World):
+    """Version, blob and digests are read as they were written."""
+    world.watch()
+    unit = world.stored(b"one")
+    assert unit.version is not None
+    version = replace(
+        unit.version, modified_at=5, charset="utf-8", charset_source="header", content_type="text/html", title="t",
+        final_url="http://a/", status=203, headers={"etag": '"x"', "odd": "\udce9"}, text_changed=False,
+    )  # fmt: skip
+    digests = ((1, Digest("all", 3, "d", {"links": "e"})), (1, Digest("part", 3, "f", {})))
+    world.commit(replace(unit, version=version, digests=digests))
+
+    assert version == world.read(versions.get, 1, 1) == world.read(versions.newest, 1)
+    assert [version] == world.read(versions.listing, 1)
+    assert unit.blobs[0] == world.read(versions.blob, sha256(b"one"))
+    assert {1: digests[1][1]} == world.read(versions.digests, 1, [1, 2], extraction="part")
+    assert {1: [digest for _, digest in digests]} == world.read(versions.every_digest, 1, [1, 1])
+    assert world.read(versions.get, 1, 2) is world.read(versions.newest, 2) is world.read(versions.blob, "x") is None
+
+
+def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World):
+    """A unit whose version is not the next one, or repeats the newest body, is refused (I-2)."""
+    world.watch()
+    world.commit(world.stored(b"one"))
+    good = world.stored(b"two")
+    assert good.version is not None
+    assert good.page is not None
+
+    for number, body in ((3, b"two"), (1, b"two"), (2, b"one")):
+        version = replace(good.version, seq=number, sha256=sha256(body))
+        broken = replace(good, version=version, page=replace(good.page, last_seq=number))
+        with pytest.raises(UnitError, match="version 1.|nothing of this was written"):
+            world.commit(broken)
+    with pytest.raises(UnitError):
+        world.commit(replace(good, page=None))
+    with pytest.raises(UnitError):
+        world.commit(replace(good, blobs=()))
+    world.commit(good)
+    world.commit(world.stored(b"one"))  # a body that returns is a version again
+
+    assert [1, 2, 3] == [version.seq for version in world.read(versions.listing, 1)]
+    assert [] == world.faults()
+
+
+def test_a_state_that_leans_on_an_older_version_is_refused(world: World):
+    """A unit built before another stored a version cannot overwrite the page's row."""
+    world.watch()
+    late = world.unchanged()
+    world.commit(world.stored(b"one"))
+
+    with pytest.raises(UnitError, match="not the newest"):
+        world.commit(late)
+    assert 1 == world.state().last_seq
+
+
+def test_a_poll_is_completed_once(world: World):
+    """Committing the same unit again changes nothing and says so."""
+    world.watch()
+    unit = world.stored(b"one")
+    world.commit(unit)
+
+    with pytest.raises(UnitError, match="not an open poll"):
+        world.commit(unit)
+    assert 1 == world.state().last_seq
+    assert [] == world.faults()
+
+
+def test_a_broken_unit_takes_its_whole_transaction_back(world: World):
+    """Nothing of a group stays if one of its units is broken."""
+    world.watch()
+    good, broken = world.stored(b"one"), world.unit(cursors=(world.cursor(99),))
+    before = world.read(events.last_seq)
+
+    with pytest.raises(UnitError, match="subscription that is not there"):
+        world.commit(good, broken)
+
+    assert [] == world.read(versions.listing, 1)
+    assert before == world.read(events.last_seq)
+    assert world.read(versions.blob, sha256(b"one")) is None
+
+
+def test_a_group_may_hold_several_units_of_a_page(world: World):
+    """Units are applied in their order: the second may lean on the first's version."""
+    world.watch()
+    first = world.stored(b"one")
+    second = world.stored(b"two")
+    assert first.page is not None
+    assert second.version is not None
+    second = replace(
+        second,
+        page=replace(first.page, last_seq=2),
+        version=replace(second.version, seq=2),
+        poll=replace(second.poll, outcome="changed"),  # type: ignore[type-var]
+    )
+
+    world.commit(first, second)
+
+    assert 2 == world.state().last_seq
+    assert [] == world.faults()
+
+
+def test_news_are_numbered_in_the_order_of_commits(world: World):
+    """Events get consecutive numbers; the change knows its event; the delivery's range names it."""
+    committed = world.told()
+
+    (stored,) = world.read(changes.listing)
+    (delivery,) = world.read(deliveries.due, now=world.at, limit=5)
+    assert (stored.event_seq,) == committed.event_seqs == (delivery.first_seq,)
+    assert committed.delivery_ids == (delivery.id,)
+    assert [1, 2] == [event.seq for event in world.read(events.listing)] == [1, world.read(events.last_seq)]
+    assert [] == world.faults()
+
+
+def test_a_change_comes_back_as_it_was_found(world: World):
+    """The whole change set is read again, odd characters too, with the sentinel's name and the page's address as given."""
+    change = world.change(modified_at=7)
+    world.told(change)
+
+    (stored,) = world.read(changes.listing)
+    assert change == stored.row
+    assert ("news", "http://a.example/") == (stored.sentinel, stored.url)
+    assert stored == world.read(changes.get, "change")
+    assert world.read(changes.get, "none") is None
+
+
+def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
+    """Every condition narrows; quiet changes are listed only when asked for; the newest comes first."""
+    world.told()
+    rows = [world.change(id=f"c{i}", quiet=i == 2, detected_at=world.at + i) for i in (1, 2, 3)]
+    told = [Event(type="change.found", at=1, sentinel_id=1, change_id=row.id) for row in rows]
+    world.commit(world.unit(changes=tuple(rows), events=tuple(told)))
+
+    def ids(**conditions: object) -> list[str]:
+        return [stored.row.id for stored in world.read(changes.listing, **conditions)]
+
+    assert ["c3", "c1", "change"] == ids() == ids(sentinel="news") == ids(page_id=1)
+    assert ["c3", "c2", "c1", "change"] == ids(quiet=True)
+    assert ["c3"] == ids(since=world.at + 2) == ids(limit=1)
+    assert [] == ids(sentinel="other") == ids(page_id=2)
+    assert ["c1", "c3"] == [stored.row.id for stored in world.read(changes.for_events, 3, 9, 1)]
+    assert [] == world.read(changes.for_events, 1, 9, 2)
+
+
+def test_a_change_is_told_once_however_often_its_unit_comes(world: World):
+    """A retry after an unknown result adds no event, no delivery and no change, and answers as the first time did."""
+    first = world.told()
+    retry = world.unit(**world.news(world.change(), world.endpoint(), body=b"other bytes"))
+
+    (again,) = world.commit(retry)
+
+    assert first == again
+    assert 2 == world.read(events.last_seq)
+    (delivery,) = world.read(deliveries.listing)
+    assert b"news" == delivery.body
+    assert [] == world.faults()
+
+
+def test_delivery_ids_depend_on_what_is_told_to_whom(world: World):
+    """Two endpoints or two ranges are two deliveries; a digest names numbers given out before."""
+    world.told()
+    other = world.write(endpoints.ensure, "webhook", "http://127.0.0.1/other")
+    draft = DeliveryDraft(
+        endpoint_id=other, sentinel_id=1, content_type="t", body=b"b", due_at=1, first_seq=1, last_seq=2
+    )
+    (committed,) = world.commit(
+        world.unit(deliveries=(draft, replace(draft, endpoint_id=1), replace(draft, first_seq=2)))
+    )
+
+    assert 3 == len(set(committed.delivery_ids))
+    assert 4 == len(world.read(deliveries.listing))
+    for broken in (replace(draft, first_seq=None), replace(draft, events=(0,))):
+        with pytest.raises(UnitError):
+            world.commit(world.unit(deliveries=(broken,)))
+
+
+def test_deliveries_wait_are_tried_and_die(world: World):
+    """A failed attempt waits for its time; dead letters are listed; a replay has the same id and the same bytes."""
+    (id_,) = world.told().delivery_ids
+    at = world.at
+
+    def result(status: str, **more: object) -> None:
+        outcome = DeliveryResult(delivery_id=id_, status=status, at=at, **more)  # type: ignore[arg-type]
+        world.commit(world.unit(results=(outcome,)))
+
+    result("waiting", attempt=1, due_at=at + 100, error="refused\0")
+    assert [] == world.read(deliveries.due, now=at + 99, limit=9)
+    assert at + 100 == world.read(deliveries.next_due)
+    result("dead", attempt=2, error="gone")
+    assert world.read(deliveries.next_due) is None
+    (dead,) = world.read(deliveries.listing, dead=True, sentinel="news")
+    assert ("dead", 2, at, "gone") == (dead.status, dead.attempt, dead.finished_at, dead.error)
+
+    again = world.write(deliveries.replay, id_, at + 500)
+    assert (id_, dead.body, "waiting", 0, None) == (
+        again.id,
+        again.body,
+        again.status,
+        again.attempt,
+        again.finished_at,
+    )
+    assert [again] == world.read(deliveries.due, now=at + 500, limit=9)
+    result("delivered", attempt=1)
+    assert [] == world.read(deliveries.due, now=at + 900, limit=9) == world.read(deliveries.listing, dead=True)
+    with pytest.raises(UnitError):
+        world.commit(world.unit(results=(DeliveryResult(delivery_id="x", status="dead", attempt=1, at=1),)))
+
+
+def test_a_switched_off_endpoint_is_not_due(world: World):
+    """Deliveries of a disabled endpoint stay and wait."""
+    world.told()
+    world.commit(
+        world.unit(endpoints=(EndpointMove(endpoint_id=1, failing_since=3, enabled=False, reason="410 Gone"),))
+    )
+
+    row = world.read(endpoints.get, 1)
+    assert row is not None
+    assert [row] == world.read(endpoints.listing)
+    assert (False, 3, "410 Gone") == (row.enabled, row.failing_since, row.reason)
+    assert [] == world.read(deliveries.due, now=world.at, limit=9)
+    assert world.read(deliveries.next_due) is None
+    assert world.endpoint() == row.id
+
+
+def test_everything_else_of_a_unit_is_written(world: World):
+    """Hosts, timers, estimates, rule states, garbage, quarantine and answers are read as the unit had them."""
+    world.watch()
+    (asked,) = world.write(requests.ask, [1], world.at)
+    charged = world.charge()
+    host = HostState(
+        name="1.example", started_at=1, paused_until=9, failures=2, robots=b"\0x", robots_status="200", robots_at=4
+    )
+    unit = world.unit(
+        poll=world.poll(charged, "quarantined", kind="blocked", reason="a wall\0"),
+        hosts=(host,),
+        timers=(Timer(kind="digest", ref=1, due_at=5, data={"a": [1]}), Timer(kind="start", ref=2, due_at=9)),
+        estimates=(Estimate(page_id=1, name="poisson", state={"rate": 0.5}, at=3),),
+        rules=(RuleState(sentinel_id=1, name="rule", state={"open": 1}),),
+        blobs=(Blob(sha256(b"wall"), 4, "", 0, b"wall"),),
+        quarantined=(Quarantined(page_id=1, at=3, kind="blocked", sha256=sha256(b"wall"), reason="wall"),),
+        garbage=("aa/bb",),
+        answered=(asked,),
+    )
+    world.commit(unit)
+
+    assert replace(host, started_at=charged.at) == world.read(hosts.state, "1.example")
+    assert [host.name] == [state.name for state in world.read(hosts.states)]
+    assert [unit.timers[0]] == world.read(timers.due, 8)
+    assert unit.timers[1] == world.read(timers.get, "start", 2)
+    assert {1: {"rate": 0.5}} == world.read(estimates.load_all, "poisson")
+    assert {"open": 1} == world.read(rules.get, 1, "rule")
+    assert ["aa/bb"] == world.read(garbage.listing)
+    assert {sha256(b"wall")} == world.read(versions.referenced)
+    (request,) = world.read(requests.state, [asked])
+    assert (charged.poll_id, False) == (request.poll_id, request.is_open)
+    poll = world.read(polls.get, charged.poll_id)
+    assert poll is not None
+    assert ("quarantined", "blocked", "a wall\ufffd") == (poll.outcome, poll.kind, poll.note)
+    assert [] == world.faults()
+
+
+def test_timers_and_rules_are_taken_away(world: World):
+    """A timer without an instant and a rule without a state go; a timer set again moves."""
+    world.watch()
+    world.write(timers.set, Timer(kind="a", ref=1, due_at=5), Timer(kind="a", ref=2, due_at=6))
+    world.write(timers.set, Timer(kind="a", ref=1, due_at=9))
+    assert 6 == world.read(timers.next_due)
+    gone = Timer(kind="a", ref=2, due_at=None)
+    world.commit(world.unit(timers=(gone,), rules=(RuleState(sentinel_id=1, name="r", state={}),)))
+    world.commit(world.unit(rules=(RuleState(sentinel_id=1, name="r", state=None),)))
+    world.write(timers.cancel, "a", 7)
+
+    assert [9] == [timer.due_at for timer in world.read(timers.due, 100)]
+    assert world.read(rules.get, 1, "r") is None
+
+
+def test_owed_comparisons_wait_and_settle(world: World):
+    """A pending comparison is listed until it is done or given up."""
+    world.watch()
+    world.commit(world.stored(b"one"))
+    row = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
+    world.commit(world.stored(b"two", comparisons=(row,)))
+    assert [row] == world.read(comparisons.pending)
+    assert [] == world.faults()
+
+    tried = replace(row, attempt=3, status="could_not_compare", reason="killed three times")
+    world.commit(world.unit(comparisons=(replace(row, attempt=1),)))
+    assert [1] == [owed.attempt for owed in world.read(comparisons.pending)]
+    world.commit(world.unit(comparisons=(tried,)))
+    assert ([], [tried]) == (world.read(comparisons.pending), world.read(comparisons.given_up))
+    world.commit(world.unit(comparisons=(replace(row, status="done"),)))
+    assert [] == world.read(comparisons.given_up)
+
+
+def test_digests_go_when_no_cursor_needs_them(world: World):
+    """A version's digest stays while a cursor, an owed comparison or being the newest asks for it."""
+    world.watch("one")
+    world.watch("two")
+
+    def store(body: bytes, seq: int, *moves: object, **more: object) -> None:
+        digest = (seq, Digest("all", 1, f"d{seq}", {}))
+        world.commit(world.stored(body, digests=(digest,), cursors=moves, **more))
+
+    store(b"1", 1, world.cursor(1, taken=(1,)), world.cursor(2, taken=(1,)))
+    store(b"2", 2, world.cursor(1, base=2, taken=(2,)))
+    store(b"3", 3, world.cursor(1, base=3, taken=(3,)))
+    assert [1, 3] == sorted(world.read(versions.digests, 1, range(1, 9)))
+    owed = ComparisonRow(subscription_id=2, page_id=1, from_seq=3, to_seq=4, revision=1, status="pending")
+    store(b"4", 4, world.cursor(1, base=4, taken=(4,)), comparisons=(owed,))
+    assert [1, 3, 4] == sorted(world.read(versions.digests, 1, range(1, 9)))
+    world.write(sentinels.drop, 2, world.at)
+    store(b"5", 5, comparisons=(replace(owed, status="done"),))
+
+    assert [4, 5] == sorted(world.read(versions.digests, 1, range(1, 9)))
+    with pytest.raises(UnitError, match="version 1.9"):
+        world.commit(world.stored(b"6", digests=((9, Digest("all", 1, "d", {})),)))
+
+
+def test_a_blob_is_kept_anew_as_a_delta(world: World):
+    """Writing a blob again changes how it is kept, never what it is; its dependents and files are known."""
+    world.watch()
+    world.commit(world.stored(b"one"))
+    name = sha256(b"one")
+    new = Blob(sha256(b"two"), 3, "", 0, None, file="ab/cd")
+    world.commit(world.stored(b"two", blobs=(new, Blob(name, 3, new.sha256, 1, b"d"))))
+
+    assert Blob(name, 3, new.sha256, 1, b"d") == world.read(versions.blob, name)
+    assert [name] == world.read(versions.dependents, new.sha256)
+    assert {"ab/cd"} == world.read(versions.files)
+    assert {name, new.sha256} == {blob.sha256 for blob in world.read(versions.blobs)}
+
+
+def test_a_start_of_a_host_never_moves_back(world: World):
+    """A unit that knows only of an older start leaves the later one of a charge."""
+    world.watch()
+    charged = world.charge()
+
+    for start in (None, 5, charged.at + 7):
+        world.commit(world.unit(hosts=(HostState(name="1.example", started_at=start, failures=1),)))
+
+    assert HostState(name="1.example", started_at=charged.at + 7, failures=1) == world.read(hosts.state, "1.example")
+    assert HostState(name="new") == world.read(hosts.state, "new")
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def test_a_lease_has_one_holder_and_a_rising_epoch(world: World):
+    """Another holder waits until the time has run out; each acquisition raises the epoch; who lost it cannot renew."""
+    first = world.write(leases.acquire, "shard", "one", at=0, until=10)
+    with pytest.raises(PollerBusyError, match="one polls"):
+        world.write(leases.acquire, "shard", "two", at=9, until=19)
+    world.write(leases.renew, "shard", "one", first, at=9, until=20)
+    with pytest.raises(PollerBusyError):
+        world.write(leases.acquire, "shard", "two", at=19, until=29)
+    second = world.write(leases.acquire, "shard", "two", at=20, until=30)
+    with pytest.raises(StaleEpochError):
+        world.write(leases.renew, "shard", "one", first, at=21, until=40)
+    world.write(leases.release, "shard", "one", first)
+    lease = world.read(leases.current, "shard")
+    assert lease is not None
+    assert ("two", second, 30) == (lease.holder, lease.epoch, lease.until)
+    world.write(leases.release, "shard", "two", second)
+    third = world.write(leases.acquire, "shard", "three", at=21, until=30)
+
+    assert [1, 2, 3] == [first, second, third]
+    assert world.read(leases.current, "none") is None
+
+
+def test_requests_are_asked_answered_and_refused(world: World):
+    """A request is open until it is answered or refused; the first of the two holds."""
+    world.watch("news", "a", "b", "c")
+    one, two, three = world.write(requests.ask, [1, 2, 3], 5)
+    world.write(requests.refuse, two, "budget")
+    world.write(requests.answer, [one, two], poll_id=7)
+    world.write(requests.refuse, one, "late")
+
+    assert [three] == [row.id for row in world.read(requests.open_requests)]
+    assert [(7, ""), (None, "budget"), (None, "")] == [
+        (row.poll_id, row.refused) for row in world.read(requests.state, [one, two, three, 99])
+    ]
+
+
+def test_secrets_are_kept_by_name(world: World):
+    """A secret is given back by name only; a listing shows names."""
+    world.write(secrets.put, "b", "old")
+    world.write(secrets.put, "b", "new")
+    world.write(secrets.put, "a", "x")
+
+    assert ("new", None) == (world.read(secrets.get, "b"), world.read(secrets.get, "none"))
+    assert ["a", "b"] == world.read(secrets.names)
+
+
+def test_garbage_is_listed_until_it_is_cleared(world: World):
+    """A path is remembered once and goes when its file is gone."""
+    world.write(garbage.add, ["b", "a", "b"], at=1)
+    world.write(garbage.clear, ["b"])
+
+    assert ["a"] == world.read(garbage.listing)
+
+
+def test_events_are_listed_by_number_and_type(world: World):
+    """`after`, `types` and `limit` narrow the events; data comes back as it was."""
+    told = [Event(type=f"t{i % 2}", at=i, page_id=i, data={"i": i, "text": "\0é"}) for i in range(4)]
+    assert [1, 2, 3, 4] == world.write(events.append, told)
+
+    assert [3, 4] == [row.seq for row in world.read(events.listing, after=2)]
+    assert [2, 4] == [row.seq for row in world.read(events.listing, types=["t1"])]
+    assert [1, 2] == [row.seq for row in world.read(events.listing, types=("t0", "t1"), limit=2)]
+    assert [] == world.read(events.listing, types=[])
+    assert {"i": 3, "text": "\0é"} == world.read(events.listing, after=3)[0].data
+
+
+def test_an_instance_keeps_its_name(world: World):
+    """Each database has its own id and seed, the same at every opening."""
+    other = world.reopened()
+
+    assert world.read(instance.load) == other.read(instance.load)
+    assert 32 == len(world.read(instance.load).id)
+    other.close()
+
+
+def test_polls_are_listed_newest_first(world: World):
+    """`limit` cuts the oldest."""
+    world.watch("news", "a", "b")
+    first, second, third = (world.charge(page_id) for page_id in (1, 2, 1))
+
+    assert [third.poll_id, second.poll_id] == [poll.id for poll in world.read(polls.listing, limit=2)]
+    assert [third.poll_id, first.poll_id] == [poll.id for poll in world.read(polls.listing, page_id=1)]
+    assert world.read(polls.get, 999) is None
+
+
+def test_another_connection_is_noticed(world: World):
+    """`changed` is true once after another connection's commit, and false after none or a rollback."""
+    other = world.reopened()
+    world.database.changed()
+    assert not world.database.changed()
+    other.write(secrets.put, "a", "b")
+    assert world.database.changed()
+    assert not world.database.changed()
+    with pytest.raises(UsageError):
+        other.write(_fail)
+
+    assert not world.database.changed()
+    other.close()
+
+
+def _fail(c: object) -> None:
+    secrets.put(c, "x", "y")  # type: ignore[arg-type]
+    raise UsageError("no")
+
+
+def test_a_read_sees_one_state_and_writes_nothing(world: World):
+    """A function that reads cannot write, and a write after it works."""
+    with pytest.raises(StoreError):
+        world.read(secrets.put, "a", "b")
+    world.write(secrets.put, "a", "c")
+
+    assert "c" == world.read(secrets.get, "a")
+
+
+def test_a_write_that_fails_leaves_nothing(world: World):
+    """Whatever a function raises, what it wrote before is gone."""
+    with pytest.raises(UsageError):
+        world.write(_fail)
+
+    assert [] == world.read(secrets.names)
+
+
+def test_text_of_users_is_never_part_of_a_statement(world: World):
+    """Names full of quotes, colons and percent signs are data."""
+    odd = "a'; DROP TABLE page; -- :name %s %(x)s ::text"
+    world.write(secrets.put, odd, odd)
+    world.watch(odd)
+
+    assert odd == world.read(secrets.get, odd) == world.read(sentinels.find, odd).name
+
+
+class _Model:
+    """What the store should hold of one page: the bodies in order, and the cursor."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+        self.taken: tuple[int, ...] = ()
+
+
+_STEPS = st.lists(
+    st.tuples(st.sampled_from(["store", "unchanged", "stale number", "cursor"]), st.sampled_from([b"a", b"b", b"c"])),
+    max_size=12,
+)
+
+
+@given(steps=_STEPS)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_versions_and_cursors_follow_a_model(world: World, steps: list[tuple[str, bytes]]):
+    """Whatever is asked, bodies and cursors are those of a plain list, and the invariants hold."""
+    name = f"model-{next(world.numbers)}"
+    row = world.watch(name, name)
+    (subscription,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
+    page_id = subscription.page_id
+    model = _Model()
+    for step, body in steps:
+        if step == "cursor":
+            model.taken = (len(model.bodies),) if model.bodies else ()
+            base = min(1, len(model.bodies))
+            world.commit(world.unit(cursors=(world.cursor(subscription.id, base=base, taken=model.taken),)))
+            continue
+        unit = world.unchanged(page_id) if step == "unchanged" else world.stored(body, page_id)
+        is_broken = step == "stale number" or (step == "store" and model.bodies[-1:] == [body])
+        if step == "stale number":
+            assert unit.version is not None
+            unit = replace(unit, version=replace(unit.version, seq=unit.version.seq + 1))
+        if is_broken:
+            with pytest.raises(UnitError):
+                world.commit(unit)
+            continue
+        world.commit(unit)
+        if step == "store":
+            model.bodies.append(body)
+
+    stored: list[Version] = world.read(versions.listing, page_id)
+    (cursor,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
+    assert [sha256(body) for body in model.bodies] == [version.sha256 for version in stored]
+    assert model.taken == cursor.taken
+    assert [] == world.faults()
