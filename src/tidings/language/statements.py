@@ -112,7 +112,7 @@ class Reader:
         if not creation.whole:
             return None
         self._check_presence(name, clauses, needs_monitor=target[0].data != "base")
-        if self.report.faults > faults or not pages:
+        if self.report.faults > faults or (target[0].data == "base" and base is None):
             return None
         sentinel = self._built(str(name), pages, clauses, base)
         places = Places(

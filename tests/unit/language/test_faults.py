@@ -78,8 +78,10 @@ ROWS = [
     ),
     (
         f"{WATCHING}\nFetch every 1 month",
-        '2:15: E05 unknown unit "month"; expected s, min, hour, day or week'
-        " (hint: months and years have no fixed length; use days)",
+        (
+            '2:15: E05 unknown unit "month"; expected s, min, hour, day or week'
+            " (hint: months and years have no fixed length; use days)"
+        ),
     ),
     (
         f"{WATCHING}\nFetch on change between 2 day and 1 hour",
@@ -95,25 +97,33 @@ ROWS = [
     ),
     (
         f"{WATCHING}\nFrom end(old) For 2 day",
-        '2:1: E30 end(old) has already passed: "old" ended on 2026-02-01'
-        " (hint: start now, or use a sentinel that is still alive)",
+        (
+            '2:1: E30 end(old) has already passed: "old" ended on 2026-02-01'
+            " (hint: start now, or use a sentinel that is still alive)"
+        ),
     ),
     (f"{WATCHING}\nFrom end(s99)", '2:1: E20 there is no sentinel "s99"'),
     (f"{WATCHING}\nTo now For 3 day", "1:17: E32 To and For both fix the end (hint: keep one)"),
     (
         f"{WATCHING}\nNotify By fax 555",
-        '2:11: E15 "fax" has no channel here'
-        " (hint: give an Apprise or https:// address instead, for example tgram://bot/chat)",
+        (
+            '2:11: E15 "fax" has no channel here'
+            " (hint: give an Apprise or https:// address instead, for example tgram://bot/chat)"
+        ),
     ),
     (
         f"{WATCHING}\nCompare moving 1",
-        "2:16: E16 Compare moving 1 makes no sense; expected a whole number from 2"
-        " (hint: Compare pairwise compares neighbours)",
+        (
+            "2:16: E16 Compare moving 1 makes no sense; expected a whole number from 2"
+            " (hint: Compare pairwise compares neighbours)"
+        ),
     ),
     (
         f'{HEAD} Monitor all words in css ".price" where value < 100',
-        '1:84: E28 "value" needs a number, but words yields text'
-        ' (hint: Monitor number in css ".price" where value < 100)',
+        (
+            '1:84: E28 "value" needs a number, but words yields text'
+            ' (hint: Monitor number in css ".price" where value < 100)'
+        ),
     ),
     (
         f"{HEAD} Monitor number where below 100",
@@ -260,8 +270,10 @@ MORE_ROWS = [
     ),
     (
         f"{WATCHING}\nNotify By console interactive",
-        "2:19: E15 interactive news are looked up on the dashboard, console cannot wait for that"
-        " (hint: write immediate, or every 1 hour)",
+        (
+            "2:19: E15 interactive news are looked up on the dashboard, console cannot wait for that"
+            " (hint: write immediate, or every 1 hour)"
+        ),
     ),
     (f"{WATCHING}\nTags a, links", None),
     (

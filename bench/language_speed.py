@@ -1,0 +1,44 @@
+"""How long reading takes: the grammar once, then each sentinel.
+
+    python bench/language_speed.py
+"""
+
+import time
+
+from tests.strategies_language import ACCEPTED, EXAMPLES
+from tidings.language import syntax
+from tidings.language.parser import parse
+from tidings.language.printer import to_text
+
+NOW = 1_700_000_000_000_000
+
+
+def fastest(work, *, runs=100, times=10):
+    """Return the least time of one call in µs."""
+    best = float("inf")
+    for _ in range(runs):
+        begin = time.perf_counter()
+        for _ in range(times):
+            work()
+        best = min(best, (time.perf_counter() - begin) / times)
+    return best * 1e6
+
+
+def main():
+    """Print the figures."""
+    begin = time.perf_counter()
+    parse("Disable s1")
+    print(f"grammar and first text: {(time.perf_counter() - begin) * 1000:.0f} ms")
+    grammar = syntax._grammar()  # noqa: SLF001 - the part that is lark's is measured by itself
+    syntax_alone = [fastest(lambda text=text: grammar.parse(text, start="document"), times=3) for text in EXAMPLES]
+    print(f"syntax alone, the {len(EXAMPLES)} examples of the study: {sum(syntax_alone) / len(EXAMPLES):.0f} µs a text")
+    for text in ACCEPTED[:3]:
+        whole = fastest(lambda text=text: parse(text, now=NOW))
+        alone = fastest(lambda text=text: grammar.parse(text, start="document"))
+        print(f"read whole: {whole:.0f} µs (lark {alone:.0f} µs)  {text[:70]}…")
+    (sentinel,) = parse(ACCEPTED[0], now=NOW).statements
+    print(f"printed: {fastest(lambda: to_text(sentinel)):.0f} µs")
+
+
+if __name__ == "__main__":
+    main()
