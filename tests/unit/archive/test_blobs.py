@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.archive import frames
+from tidings.archive import blobs, frames
 from tidings.archive.blobs import Plan, plan
 
 
@@ -186,6 +186,18 @@ def test_chain_is_cut():
     world, _ = follow(BODIES[3:8], chain_length=2)
 
     assert [2, 1, 0, 1, 0] == [world.restore(name(body))[1] for body in BODIES[3:8]]
+
+
+def test_chain_of_large_bodies_is_cut_sooner(monkeypatch):
+    """A chain's bodies together stay under the bytes that a restore may decode, but no chain is cut below the shortest."""
+    monkeypatch.setattr(blobs, "CHAIN_BYTES", 3 * len(A))
+    monkeypatch.setattr(blobs, "SHORTEST_CHAIN", 1)
+    by_bytes, _ = follow(BODIES[3:8])
+    monkeypatch.setattr(blobs, "SHORTEST_CHAIN", 4)
+    by_count, _ = follow(BODIES[3:8])
+
+    assert [3, 2, 1, 0, 0] == [by_bytes.restore(name(body))[1] for body in BODIES[3:8]]
+    assert [4, 3, 2, 1, 0] == [by_count.restore(name(body))[1] for body in BODIES[3:8]]
 
 
 def test_height_of_a_returning_body_is_kept():
