@@ -11,9 +11,7 @@ from lxml import etree
 
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
-from tidings.errors import StoreError
 from tidings.service import doctor, machine
-from tidings.storage.database import open_database
 from tidings.storage.sqlite import library_version, needs_single_writer
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Examine and print; what cannot be opened is a line like any other."""
-    database, refusal = _open(settings)
+    database, refusal = doctor.attempt(settings)
     try:
         found: Counter[str] = Counter()
         for finding in doctor.examine(
@@ -70,13 +68,6 @@ def _print(finding: Finding, *, as_json: bool) -> None:
         return
     mend = f"  (mend: {finding.mend})" if finding.mend else ""
     write_line(f"{finding.status:<4}  {finding.what:<11}  {finding.detail}{mend}")
-
-
-def _open(settings: Settings) -> tuple[Database | None, Exception | None]:
-    try:
-        return open_database(settings, create=False), None
-    except (StoreError, OSError) as error:
-        return None, error
 
 
 def _installed() -> doctor.Installed:

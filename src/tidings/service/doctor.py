@@ -17,6 +17,7 @@ from tidings.clock import MINUTE
 from tidings.errors import (
     StoreBusyError,
     StoreDamagedError,
+    StoreError,
     StoreMissingError,
     StoreNewerError,
     TidingsError,
@@ -29,7 +30,7 @@ from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
 from tidings.storage import events, invariants, leases, pages, polls, versions
 from tidings.storage.connection import Connection
-from tidings.storage.database import REVISIONS, Database, quick_check
+from tidings.storage.database import REVISIONS, Database, open_database, quick_check
 
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
 """`Archive.restore`: the body of a hash, verified, given how to look up rows."""
@@ -61,6 +62,14 @@ class _Ward:
     restore: Restore | None
 
 
+def attempt(settings: Settings) -> tuple[Database | None, Exception | None]:
+    """Open the database of a data directory, if it can be opened; else return why it cannot. Nothing is made."""
+    try:
+        return open_database(settings, create=False), None
+    except UNREADABLE as error:
+        return None, error
+
+
 def examine(
     settings: Settings,
     database: Database | None,
@@ -73,7 +82,7 @@ def examine(
 ) -> Iterator[Finding]:
     """Yield what is well and what is not, from the ground up.
 
-    `refusal` is why there is no `database`. With `restore` every body is given back and verified by its hash, else it is only
+    `database` and `refusal` are what `attempt` gave. With `restore` every body is given back and verified by its hash, else it is only
     seen to be there. `now` is wall time in µs.
     """
     yield machine.python(installed.python)
@@ -90,11 +99,24 @@ def examine(
     if database is None:
         yield refused(settings, refusal)
         return
-    ward = _Ward(settings=settings, database=database, now=now, polling=holder is not None, restore=restore)
+    ward = _Ward(
+        settings=settings, database=database, now=now, polling=_is_polling(database, holder, now), restore=restore
+    )
     if database.dialect == "sqlite":
         yield ok("database", f"{database.where}, schema {REVISIONS[-1]}")
     for what, check in CHECKS.items():
         yield from _guarded(what, check, ward)
+
+
+def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
+    """Return whether a process polls: on one machine the lock says so, with PostgreSQL the lease does."""
+    if database.dialect == "sqlite":
+        return holder is not None
+    try:
+        lease = database.read(leases.current, leases.POLLER)
+    except UNREADABLE:
+        return False
+    return lease is not None and bool(lease.holder) and lease.until >= now
 
 
 def refused(settings: Settings, refusal: Exception | None) -> Finding:
@@ -102,15 +124,24 @@ def refused(settings: Settings, refusal: Exception | None) -> Finding:
     data = settings.data
     if isinstance(refusal, StoreMissingError) and _is_unused(data):
         return warn("database", f"there is none in {data} yet", "tidings add --url URL")
-    mend = f"ls -la {quoted(data)}; df -h {quoted(data)}"
+    mend = put_back(settings)
     match refusal:
-        case StoreMissingError() | StoreDamagedError():
-            mend = put_back(settings)
         case StoreNewerError():
             mend = "python -m pip install --upgrade tidings"
         case StoreBusyError():
             mend = "tidings doctor  # again; or stop the process that holds it"
-    return fail("database", str(refusal or "it was not opened"), mend)
+        case StoreMissingError() | StoreDamagedError():
+            pass
+        case StoreError() | OSError():
+            mend = f"ls -la {quoted(data)}; df -h {quoted(data)}"
+    return fail("database", _spell(refusal), mend)
+
+
+def _spell(error: Exception | None) -> str:
+    """Return what an error says; one that is none of ours says what it is too."""
+    if isinstance(error, TidingsError | OSError):
+        return str(error)
+    return f"its content makes no sense ({type(error).__name__}: {error})"
 
 
 def put_back(settings: Settings) -> str:
@@ -137,7 +168,7 @@ def _guarded(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward
     except StoreBusyError as error:
         yield warn(what, str(error), "tidings doctor  # again")
     except UNREADABLE as error:
-        yield fail(what, f"cannot be read: {str(error) or type(error).__name__}", put_back(ward.settings))
+        yield fail(what, f"cannot be read: {_spell(error)}", put_back(ward.settings))
 
 
 # -- the database itself -----------------------------------------------------------------------------------------------------------
@@ -204,7 +235,7 @@ def _not_restored(ward: _Ward, kept: Mapping[str, Blob], restore: Restore) -> li
         try:
             _restore(ward, sha256, restore)
         except UNREADABLE as error:
-            found.append(fail("blob", str(error) or type(error).__name__, put_back(ward.settings)))
+            found.append(fail("blob", _spell(error), put_back(ward.settings)))
     return found
 
 
