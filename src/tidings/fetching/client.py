@@ -207,13 +207,17 @@ class Client:
 
     def _go_on(self, journey: _Journey, status: int, response: aiohttp.ClientResponse) -> None:
         """Turn a journey to where an answer points. Raises `FetchError` of kind `redirect` when it may not go there."""
-        destination = redirects.target(journey.url, response.headers.getall("Location", ()))
+        try:
+            destination = redirects.target(journey.url, response.headers.getall("Location", ()))
+            redirects.refuse_downgrade(journey.url, destination, journey.headers)
+        except FetchError as error:
+            error.status = status
+            raise
         journey.hops.append(journey.url)
         if destination in journey.hops and journey.method in _REPEATABLE:
             raise FetchError("redirect", "the page points back to itself in a circle", status=status)
         if len(journey.hops) > journey.max_redirects:
             raise FetchError("redirect", f"the page points on more than {journey.max_redirects} times", status=status)
-        redirects.refuse_downgrade(journey.url, destination, journey.headers)
         if journey.method not in _REPEATABLE and status in {301, 302, 303}:
             journey.method = "GET"
         journey.url = destination

@@ -20,6 +20,9 @@ MAX_ENCODINGS = 5
 RATIO_FREE_BYTES = 1_000_000
 """Growth is not judged below this size: small texts of one letter compress 1,000 to 1."""
 
+MAX_MEMBERS = 1_000
+"""Gzip members or zstd frames of one body; a million empty ones would cost seconds and give nothing."""
+
 _ZSTD_WINDOW_LOG = 23  # 8 MiB, the most that an HTTP sender may use (RFC 9659)
 
 
@@ -126,7 +129,8 @@ class _Zlib:
     def __init__(self, name: str, window_bits: int, *, members: bool) -> None:
         self._name = name
         self._window_bits = window_bits
-        self._members = members
+        self._repeats = members
+        self._members_left = MAX_MEMBERS
         self._inflate = zlib.decompressobj(window_bits)
 
     def decode(self, data: bytes) -> Iterator[bytes]:
@@ -152,8 +156,11 @@ class _Zlib:
             raise _cut(self._name)
 
     def _next_member(self) -> None:
-        if not self._members:
+        if not self._repeats:
             raise _trailing(self._name)
+        if not self._members_left:
+            raise _too_many(self._name)
+        self._members_left -= 1
         self._inflate = zlib.decompressobj(self._window_bits)
 
 
@@ -209,12 +216,16 @@ class _Brotli:
 class _Zstd:
     def __init__(self) -> None:
         self._decoder = self._fresh()
+        self._frames_left = MAX_MEMBERS
 
     def decode(self, data: bytes) -> Iterator[bytes]:
         while data or not self._decoder.needs_input:
             if self._decoder.eof:
                 if not data:
                     return
+                if not self._frames_left:
+                    raise _too_many("zstd")
+                self._frames_left -= 1
                 self._decoder = self._fresh()
             try:
                 piece = self._decoder.decompress(data, STEP_BYTES)
@@ -251,3 +262,7 @@ def _cut(name: str) -> FetchError:
 
 def _trailing(name: str) -> FetchError:
     return FetchError("encoding", f"bytes follow the end of the {name} body")
+
+
+def _too_many(name: str) -> FetchError:
+    return FetchError("size", f"the {name} body has more than {MAX_MEMBERS:,} parts")

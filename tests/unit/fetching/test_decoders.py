@@ -4,6 +4,7 @@ import gzip
 import random
 import tracemalloc
 import zlib
+from collections.abc import Callable
 
 import brotli
 import pytest
@@ -21,11 +22,11 @@ def raw_deflate(data: bytes) -> bytes:
     return zlib.compress(data, wbits=-15)
 
 
-ENCODERS = {
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "deflate": zlib.compress,
     "br": lambda data: brotli.compress(data, quality=5),
-    "zstd": zstd.compress,
+    "zstd": lambda data: bytes(zstd.compress(data)),
 }
 ENCODED = {**ENCODERS, "raw deflate": raw_deflate}
 TEXT = b"".join(b"line %d of a page that is long enough for several steps\n" % n for n in range(4_000))
@@ -144,7 +145,7 @@ def gzip_bomb(mebibytes: int) -> bytes:
     return start + block * mebibytes + squeeze.flush()
 
 
-def brotli_bomb(mebibytes: int) -> bytes:
+def brotli_bomb(mebibytes: int):
     squeeze = brotli.Compressor(quality=5)
     return b"".join(squeeze.process(bytes(2**20)) for _ in range(mebibytes)) + squeeze.finish()
 
@@ -158,7 +159,7 @@ def zstd_bomb(mebibytes: int) -> bytes:
     [
         ("gzip", lambda: gzip_bomb(1_024)),
         ("br", lambda: brotli_bomb(128)),
-        ("zstd", lambda: zstd_bomb(1_024)),
+        ("zstd", lambda: zstd_bomb(900)),
         ("gzip, gzip", lambda: gzip.compress(gzip_bomb(1_024), 1)),
         ("br, br", lambda: brotli.compress(brotli_bomb(128), quality=5)),
     ],
@@ -198,11 +199,13 @@ def test_a_body_of_exactly_the_cap_passes_and_one_byte_more_fails(encoding):
     assert "size" == fault(encoding, encode(body + b"x"), max_bytes=100_000)
 
 
-def test_many_empty_members_stop_at_the_cap():
-    """A stream of members that hold nothing is stopped by its own size, not followed for ever."""
-    empty = gzip.compress(b"")
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_many_empty_members_are_not_followed_for_ever(name):
+    """A million members that hold nothing would cost seconds; after 1,000 the body is given up."""
+    empty = ENCODERS[name](b"")
 
-    assert "size" == fault("gzip", *[empty * 3_000] * 4, max_bytes=200_000)
+    assert b"" == decode(name, empty * 1_000)
+    assert "size" == fault(name, empty * 3_000)
 
 
 def test_a_zstd_window_over_8_mib_is_refused():

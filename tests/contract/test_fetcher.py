@@ -1,0 +1,237 @@
+"""The suite that every fetcher of `fetching.fetchers` passes (contracts.md §6)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.fakes import FreePermit, Page, SocketRecorder, WebServer
+from tidings.errors import BudgetError
+from tidings.fetching.fetchers import FETCHERS
+from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
+from tidings.settings import FetchSettings
+
+OPEN = FetchSettings(allow_networks=("127.0.0.0/8",), robots=False, total_seconds=5)
+
+
+@pytest.fixture(params=sorted(FETCHERS))
+def make(request):
+    return FETCHERS[request.param]
+
+
+def fetch(make, *requests: FetchRequest, settings: FetchSettings = OPEN, permit=None) -> list[Outcome]:
+    async def run():
+        fetcher = make(settings)
+        try:
+            return [await fetcher.fetch(request, permit or FreePermit()) for request in requests]
+        finally:
+            await fetcher.close()
+
+    return asyncio.run(run())
+
+
+def test_a_whole_body_is_fetched_with_all_that_is_known_of_it(make):
+    """200: body after decoding, final URL, framing, encoding, sizes, headers in lower case, validators."""
+    with WebServer() as server:
+        server.pages["/a"] = Page(
+            b"hello", [("Content-Type", "text/plain"), ("X-A", "1"), ("x-a", "2")], etag='"1"', last_modified="x"
+        )
+        [outcome] = fetch(make, FetchRequest(url=server.url("/a")))
+
+        assert isinstance(outcome, Fetched)
+        assert (b"hello", server.url("/a"), 200, (), 1) == (
+            outcome.body,
+            outcome.final_url,
+            outcome.status,
+            outcome.hops,
+            outcome.requests,
+        )
+        assert ("length", "", 5, "text/plain") == (
+            outcome.framing,
+            outcome.encoding,
+            outcome.wire_bytes,
+            outcome.content_type,
+        )
+        assert "1, 2" == outcome.headers["x-a"]
+        assert Validators('"1"', "x") == outcome.validators
+
+
+def test_validators_go_back_byte_for_byte_and_304_means_unchanged(make):
+    """ETag and Last-Modified are sent as they came; a 304 is `Unchanged` and keeps what it does not repeat."""
+    tag, date = 'W/"odd \\ tag,, "', "Mon, 02 Jan 2006 15:04:05 GMT"
+    with WebServer() as server:
+        server.pages["/"] = Page(b"x", etag=tag, last_modified=date)
+        [first] = fetch(make, FetchRequest(url=server.url()))
+        server.pages["/"] = Page(b"x", etag=tag)
+        [second] = fetch(make, FetchRequest(url=server.url(), validators=first.validators))
+
+        assert isinstance(second, Unchanged)
+        assert Validators(tag, date) == second.validators
+        assert (tag, date) == (server.seen[1].headers["if-none-match"], server.seen[1].headers["if-modified-since"])
+        assert "if-none-match" not in server.seen[0].headers
+
+
+def test_a_304_that_nobody_asked_for_is_a_failure(make):
+    """304 to a request without validators means nothing (H-117)."""
+    with WebServer() as server:
+        server.pages["/"] = Page(status=304)
+        [outcome] = fetch(make, FetchRequest(url=server.url()))
+
+        assert ("request", 304) == (outcome.kind, outcome.status)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(code, "busy") for code in (408, 425, 429, 503)]
+    + [(code, "denied") for code in (401, 403, 407, 451)]
+    + [(404, "404"), (410, "410")]
+    + [(code, "5xx") for code in (500, 501, 502, 504, 520, 599)]
+    + [
+        (code, "request")
+        for code in (201, 202, 204, 205, 206, 226, 400, 402, 405, 406, 414, 418, 422, 431, 499, 600, 999)
+    ]
+    + [(code, "redirect") for code in (300, 301, 302, 303, 305, 306, 307, 308)],
+)
+def test_statuses_without_a_version_are_failures_of_their_kind(make, status, kind):
+    """Only 200 and 203 bring a version; every other status is a failure with a kind of DESIGN §5."""
+    with WebServer() as server:
+        server.pages["/"] = Page(b"", status=status)
+        [outcome] = fetch(make, FetchRequest(url=server.url()))
+
+        assert isinstance(outcome, Failed)
+        assert (kind, status, 1) == (outcome.kind, outcome.status, outcome.requests)
+        assert outcome.reason
+
+
+@pytest.mark.parametrize("status", [200, 203])
+def test_ok_and_non_authoritative_bring_a_version(make, status):
+    """203 is a version like 200."""
+    with WebServer() as server:
+        server.pages["/"] = Page(b"x", status=status)
+        [outcome] = fetch(make, FetchRequest(url=server.url()))
+
+        assert (b"x", status) == (outcome.body, outcome.status)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_followed_hop_by_hop_through_the_permit(make, status):
+    """Each request of a fetch asks the permit for its host first; the outcome names hops and final URL."""
+    with WebServer() as server, WebServer("127.0.0.2") as other:
+        server.pages["/a"] = Page(status=status, headers={"Location": other.url("/b?c")})
+        other.pages["/b"] = Page(b"there")
+        permit = FreePermit()
+        [outcome] = fetch(make, FetchRequest(url=server.url("/a")), permit=permit)
+
+        assert (b"there", other.url("/b?c"), (server.url("/a"),), 2) == (
+            outcome.body,
+            outcome.final_url,
+            outcome.hops,
+            outcome.requests,
+        )
+        assert [server.host, other.host] == permit.hosts
+
+
+def test_conditions_go_only_to_the_address_that_gave_the_validators(make):
+    """After a redirect the validators of the final page are sent there, never elsewhere: a 304 would lie."""
+    with WebServer() as server:
+        server.pages["/a"] = Page(status=302, headers={"Location": "/b"})
+        server.pages["/b"] = Page(b"x", etag='"b"')
+        told = FetchRequest(url=server.url("/a"), validators=Validators('"b"'), final_url=server.url("/b"))
+        untold = FetchRequest(url=server.url("/a"), validators=Validators('"b"'))
+        first, second = fetch(make, told, untold)
+
+        assert isinstance(first, Unchanged)
+        assert isinstance(second, Fetched)
+        assert ["/a", "/b", "/a", "/b"] == server.paths()
+        assert [False, True, True, False] == ["if-none-match" in request.headers for request in server.seen]
+
+
+def test_robots_is_asked_for_first_and_counts_as_a_request(make):
+    """robots.txt goes through the permit like the page, once per origin; what it forbids is not asked for."""
+    settings = FetchSettings(allow_networks=("127.0.0.0/8",))
+    with WebServer() as server:
+        server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /private")
+        server.pages["/a"] = Page(b"x")
+        permit = FreePermit()
+        urls = [server.url(path) for path in ("/a", "/a", "/private/b")]
+        outcomes = fetch(make, *[FetchRequest(url=url) for url in urls], settings=settings, permit=permit)
+        own = fetch(make, FetchRequest(url=urls[2], obey_robots=False), settings=settings)
+
+        assert ["/robots.txt", "/a", "/a", "/private/b"] == server.paths()
+        assert [2, 1, 0] == [outcome.requests for outcome in outcomes]
+        assert [server.host] * 3 == permit.hosts
+        assert "robots" == outcomes[2].kind
+        assert "404" == own[0].kind
+
+
+def test_a_permit_that_refuses_lets_nothing_leave(make):
+    """`BudgetError` comes out of `fetch` before the request it is about leaves."""
+
+    class OneOnly(FreePermit):
+        async def hop(self, host):
+            await super().hop(host)
+            if len(self.hosts) > 1:
+                raise BudgetError("no more today")
+
+    with WebServer() as server, WebServer("127.0.0.2") as other:
+        server.pages["/"] = Page(status=302, headers={"Location": other.url("/")})
+        with pytest.raises(BudgetError, match="no more today"):
+            fetch(make, FetchRequest(url=server.url()), permit=OneOnly())
+
+        assert [["/"], []] == [server.paths(), other.paths()]
+
+
+def test_forbidden_addresses_are_never_dialled(make):
+    """The guard refuses before a packet leaves and before the permit is asked."""
+    permit = FreePermit()
+    with SocketRecorder() as recorder:
+        [outcome] = fetch(make, FetchRequest(url="http://10.0.0.1/"), permit=permit)
+
+    assert ("address", 0, [], []) == (outcome.kind, outcome.requests, permit.hosts, recorder.dials)
+
+
+def test_nobody_listens(make):
+    """A refused connection is a failure of kind `net` that names the host."""
+    with WebServer() as server:
+        url = server.url()
+    [outcome] = fetch(make, FetchRequest(url=url))
+
+    assert "net" == outcome.kind
+    assert "127.0.0.1" in outcome.reason
+
+
+def test_fetches_of_one_fetcher_do_not_disturb_each_other(make):
+    """Fifty fetches at once get each their own body."""
+    with WebServer() as server:
+        for n in range(50):
+            server.pages[f"/{n}"] = Page(b"page %d" % n)
+
+        async def run():
+            fetcher = make(OPEN)
+            try:
+                asked = [fetcher.fetch(FetchRequest(url=server.url(f"/{n}")), FreePermit()) for n in range(50)]
+                return await asyncio.gather(*asked)
+            finally:
+                await fetcher.close()
+
+        bodies = [outcome.body for outcome in asyncio.run(run())]
+
+        assert [b"page %d" % n for n in range(50)] == bodies
+
+
+def test_a_closed_fetcher_fetches_nothing(make):
+    """After `close`, also twice, a fetch fails and opens nothing."""
+
+    async def run(url):
+        fetcher = make(OPEN)
+        await fetcher.fetch(FetchRequest(url=url), FreePermit())
+        await fetcher.close()
+        await fetcher.close()
+        return await fetcher.fetch(FetchRequest(url=url), FreePermit())
+
+    with WebServer() as server:
+        outcome = asyncio.run(run(server.url()))
+
+        assert "net" == outcome.kind
+        assert 1 == len(server.seen)

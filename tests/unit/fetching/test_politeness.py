@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tidings.clock import SECOND, ManualClock
+from tidings.errors import BudgetError
+from tidings.fetching.politeness import NEVER, HostGate
+from tidings.model.page import HostState
+
+GAP = 5
+HOST = "example.com"
+
+
+class Town:
+    """A gate on a manual clock, and a log of what started and ended when (seconds since the beginning)."""
+
+    def __init__(self, connections: int = 1, gap: float = GAP) -> None:
+        self.clock = ManualClock(0)
+        self.gate = HostGate(gap_seconds=gap, connections=connections, clock=self.clock)
+        self.starts: list[tuple[float, str]] = []
+        self.running: dict[str, int] = {}
+        self.most: dict[str, int] = {}
+        self.charges: list[str] = []
+
+    def seconds(self) -> float:
+        return self.clock.now() / SECOND
+
+    async def charge(self, host: str) -> None:
+        self.charges.append(host)
+
+    async def poll(self, *hosts: str, takes: float = 0.0) -> None:
+        """Ask hosts one after the other under one permit, each request taking so many seconds."""
+        async with self.gate.permit(hosts[0], self.charge) as permit:
+            for host in hosts:
+                await permit.hop(host)
+                self.starts.append((self.seconds(), host))
+                self.running[host] = self.running.get(host, 0) + 1
+                self.most[host] = max(self.most.get(host, 0), self.running[host])
+                try:
+                    await self.clock.sleep_until(self.clock.now() + round(takes * SECOND))
+                finally:
+                    self.running[host] -= 1
+
+    async def drive(self, *tasks: Awaitable[object]) -> list[object]:
+        """Run tasks, moving the clock to the next wake-up whenever nothing else can happen."""
+        gathered = asyncio.gather(*tasks, return_exceptions=True)
+        while not gathered.done():
+            for _ in range(20):
+                await asyncio.sleep(0)
+            wake = self.clock.next_wake()
+            if gathered.done() or wake is None:
+                break
+            self.clock.move_to(wake)
+        return await asyncio.wait_for(gathered, 2)
+
+
+def run(work: Callable[[], Awaitable[object]]) -> None:
+    async def inside() -> None:
+        await work()
+
+    asyncio.run(inside())
+
+
+def test_requests_to_a_host_start_a_gap_apart():
+    """The gap runs from start to start, however long a request takes below it."""
+    town = Town()
+    run(lambda: town.drive(*[town.poll(HOST, takes=2) for _ in range(4)]))
+
+    assert [0, 5, 10, 15] == [at for at, _ in town.starts]
+
+
+def test_a_slow_request_is_waited_for():
+    """With one connection the next request starts only when the last has ended."""
+    town = Town()
+    run(lambda: town.drive(*[town.poll(HOST, takes=12) for _ in range(3)]))
+
+    assert [0, 12, 24] == [at for at, _ in town.starts]
+    assert {HOST: 1} == town.most
+
+
+def test_connections_allow_so_many_at_once_still_a_gap_apart():
+    """Two connections overlap, never three, and their starts keep the gap."""
+    town = Town(connections=2)
+    run(lambda: town.drive(*[town.poll(HOST, takes=12) for _ in range(5)]))
+
+    assert [0, 5, 12, 17, 24] == [at for at, _ in town.starts]
+    assert {HOST: 2} == town.most
+
+
+def test_hosts_do_not_wait_for_each_other():
+    """Each host has a gap and connections of its own."""
+    town = Town()
+    run(lambda: town.drive(*[town.poll(f"{n}.example", takes=1) for n in range(10)]))
+
+    assert [0] * 10 == [at for at, _ in town.starts]
+
+
+def test_who_asks_first_goes_first():
+    """Places are given in the order of asking."""
+    town = Town(gap=0)
+    order: list[int] = []
+
+    async def ask(number: int) -> None:
+        async with town.gate.permit(HOST) as permit:
+            await permit.hop(HOST)
+            order.append(number)
+            await asyncio.sleep(0)
+
+    run(lambda: town.drive(*[ask(n) for n in range(20)]))
+
+    assert list(range(20)) == order
+
+
+def test_further_requests_of_a_permit_are_charged_and_spaced():
+    """The first request is paid for; redirects are charged to the host they go to, and keep its gap."""
+    town = Town()
+    run(lambda: town.drive(town.poll(HOST, HOST, "other.example", HOST)))
+
+    assert [(0, HOST), (5, HOST), (5, "other.example"), (10, HOST)] == town.starts
+    assert [HOST, "other.example", HOST] == town.charges
+
+
+def test_permits_that_cross_do_not_wait_for_each_other_for_ever():
+    """Two journeys between the same two hosts in opposite directions both arrive."""
+    town = Town()
+    run(lambda: town.drive(town.poll("a.example", "b.example", takes=1), town.poll("b.example", "a.example", takes=1)))
+
+    assert 4 == len(town.starts)
+    assert {"a.example": 1, "b.example": 1} == town.most
+
+
+def test_a_charge_that_fails_stops_the_journey_and_frees_the_host():
+    """`BudgetError` of the charge comes out of `hop`; the place is given back."""
+    town = Town()
+
+    async def refuse(host: str) -> None:
+        raise BudgetError("no more today")
+
+    async def work() -> None:
+        with pytest.raises(BudgetError, match="no more today"):
+            async with town.gate.permit(HOST, refuse) as permit:
+                await permit.hop("other.example")
+                await permit.hop(HOST)
+        await town.drive(town.poll(HOST))
+
+    run(work)
+
+    assert [(GAP, HOST)] == town.starts
+
+
+def test_a_paused_host_refuses_and_others_do_not():
+    """Retry-After pauses the whole host: a request to it is refused with the time until when, not kept waiting for hours."""
+    town = Town()
+    town.gate.pause(HOST, 3_600 * SECOND)
+    town.gate.pause(HOST, 60 * SECOND)  # never shortens
+
+    async def work() -> None:
+        with pytest.raises(BudgetError, match=r"example\.com asked to be left alone until 1970-01-01T01:00:00"):
+            async with town.gate.permit("other.example") as permit:
+                await permit.hop("other.example")
+                await permit.hop(HOST)
+        town.clock.move_to(3_600 * SECOND)
+        await town.drive(town.poll(HOST))
+
+    run(work)
+
+    assert [(3_600, HOST)] == town.starts
+
+
+def test_a_pause_reaches_those_who_wait_already():
+    """Who waits for a place or for the gap when the host pauses is refused too."""
+    town = Town()
+
+    async def first() -> None:
+        async with town.gate.permit(HOST) as permit:
+            await permit.hop(HOST)
+            await town.clock.sleep_until(2 * SECOND)
+            town.gate.pause(HOST, 100 * SECOND)
+
+    results: list[object] = []
+
+    async def work() -> None:
+        results.extend(await town.drive(first(), town.poll(HOST), town.poll(HOST)))
+
+    run(work)
+
+    assert [None, BudgetError, BudgetError] == [r and type(r) for r in results]
+    assert [] == town.starts
+
+
+def test_ready_at_tells_the_allocator_when_a_host_is_free():
+    """Unknown: now. Running or granted: never until freed. Then: after gap and pause."""
+    town = Town()
+    seen: list[list[int]] = []
+
+    async def work() -> None:
+        seen.append(town.gate.ready([HOST, "other.example"]))
+        async with town.gate.permit(HOST) as permit:
+            seen.append(town.gate.ready([HOST, "other.example"]))
+            await permit.hop(HOST)
+            seen.append(town.gate.ready([HOST]))
+        seen.append(town.gate.ready([HOST]))
+        town.gate.pause(HOST, 60 * SECOND)
+        seen.append(town.gate.ready([HOST]))
+
+    run(work)
+
+    assert [[0, 0], [NEVER, 0], [NEVER], [GAP * SECOND], [60 * SECOND]] == seen
+
+
+def test_limits_hold_across_a_restart():
+    """A new gate that is given the old one's states keeps gap and pause."""
+    town = Town()
+
+    async def before() -> None:
+        await town.drive(town.poll(HOST))
+        town.gate.pause("paused.example", 60 * SECOND)
+
+    run(before)
+    states = [town.gate.state(host) for host in (HOST, "paused.example", "unknown.example")]
+    after = HostGate(gap_seconds=GAP, connections=1, clock=town.clock)
+    after.restore(states)
+
+    assert [
+        HostState(name=HOST, started_at=0),
+        HostState(name="paused.example", paused_until=60 * SECOND),
+        HostState(name="unknown.example"),
+    ] == states
+    assert [GAP * SECOND, 60 * SECOND, 0] == after.ready([HOST, "paused.example", "unknown.example"])
+
+
+def test_widen_slows_a_host_down_and_never_speeds_it_up():
+    """Crawl-delay makes the gap longer than the setting, never shorter."""
+    town = Town()
+    town.gate.widen(HOST, 20)
+    town.gate.widen("other.example", 1)
+    run(lambda: town.drive(town.poll(HOST), town.poll(HOST), town.poll("other.example"), town.poll("other.example")))
+
+    assert [(0, HOST), (0, "other.example"), (5, "other.example"), (20, HOST)] == town.starts
+
+
+@pytest.mark.parametrize("waiting_for", ["place", "gap"])
+def test_a_cancelled_wait_leaves_no_trace(waiting_for):
+    """Who is cancelled while waiting for a place or for the gap gives back what he had, and nobody waits for him."""
+    town = Town()
+
+    async def work() -> None:
+        first = asyncio.create_task(town.poll(HOST, takes=12 if waiting_for == "place" else 0))
+        second = asyncio.create_task(town.poll(HOST))
+        third = asyncio.create_task(town.poll(HOST))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        second.cancel()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        await town.drive(first, third)
+
+    run(work)
+
+    assert [0, 12 if waiting_for == "place" else 5] == [at for at, _ in town.starts]
+    assert 0 == town.gate._lanes[HOST].running + town.gate._lanes[HOST].expected
+
+
+def test_a_place_that_arrives_with_a_cancellation_goes_to_the_next():
+    """When a place is handed to somebody who is cancelled in the same moment, the next in line gets it."""
+    town = Town(gap=0)
+
+    async def work() -> None:
+        holder = town.gate.permit(HOST)
+        async with holder:
+            await holder.hop(HOST)
+            second = asyncio.create_task(town.poll(HOST))
+            third = asyncio.create_task(town.poll(HOST))
+            for _ in range(5):
+                await asyncio.sleep(0)
+        second.cancel()  # after the place was given, before it ran
+        await town.drive(second, third)
+
+    run(work)
+
+    assert 1 == len(town.starts)
+    assert 0 == town.gate._lanes[HOST].running
+
+
+def test_no_gap_costs_no_waiting():
+    """With gap 0 (the demo's own directory) requests follow each other at once, still one at a time."""
+    town = Town(gap=0)
+    run(lambda: town.drive(*[town.poll(HOST) for _ in range(10)]))
+
+    assert [0] * 10 == [at for at, _ in town.starts]
+    assert {HOST: 1} == town.most
