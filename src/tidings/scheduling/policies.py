@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from tidings.model.interval import Duration
 from tidings.registry import Registry
+from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.policy import Policy
 from tidings.scheduling.round_robin import RoundRobin
 
 Maker = Callable[[Duration], Policy[Any]]
 
-POLICIES: Final[Registry[Maker]] = Registry("policy", {"round_robin": RoundRobin})
+POLICIES: Final[Registry[Maker]] = Registry("policy", {"best_effort": BestEffort, "round_robin": RoundRobin})

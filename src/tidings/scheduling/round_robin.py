@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration, Instant
-from tidings.scheduling.policy import NEVER, UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal
+from tidings.scheduling.lateness import due_after, lateness
+from tidings.scheduling.policy import Columns, Floats, Instants, Observation, Population, Rows, Signal
 
 HOUR: Final[Duration] = 3_600_000_000
-SECOND: Final[Duration] = 1_000_000
-FIRST: Final = 1e12
-"""Added to the bid of a page that was never looked at: before all others, and among those the longest asked for first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +51,7 @@ class RoundRobin:
 
     def bid(self, state: RoundRobinState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:  # noqa: ARG002 - turns have no price
         """Return the seconds that each page is overdue, at least one µs once it is due, else 0."""
-        where = slice(None) if rows is None else rows
-        due = state.due[where]
-        bids = np.zeros(len(due))
-        ripe = np.flatnonzero(due <= now)
-        population = state.population
-        new = population["last_polled"][where][ripe] == UNPOLLED
-        since = np.where(new, np.minimum(population["added"][where][ripe], now), due[ripe])
-        bids[ripe] = (now - since + 1) / SECOND + FIRST * new
-        return bids
+        return lateness(state.population, state.due, now, rows)
 
     def on_update(self, state: RoundRobinState, ids: ArrayLike, columns: Columns) -> RoundRobinState:
         """Return the turns with other pages or other bounds."""
@@ -93,10 +83,5 @@ class RoundRobin:
         return RoundRobinState(population, due)
 
     def _due(self, population: Population, rows: Rows | slice) -> Instants:
-        last = population["last_polled"][rows]
         gap = np.clip(self.pace, population["shortest"][rows], population["longest"][rows])
-        known = last != UNPOLLED
-        due = np.where(known, np.where(known, last, 0) + np.minimum(gap, NEVER - np.maximum(last, 0)), UNPOLLED)
-        due = np.maximum(due, population["not_before"][rows])
-        due.setflags(write=False)
-        return due
+        return due_after(population, gap, rows)
