@@ -6,6 +6,7 @@ is committed and is judged again then. End steps go before start steps, then cre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tidings.language.dates import ends_at, starts_at
@@ -13,77 +14,57 @@ from tidings.language.verify import Known
 from tidings.model.unit import SentinelMove, Timer, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from tidings.model.interval import Instant
     from tidings.service.watchlist import WatchedSentinel, Watchlist
-    from tidings.storage.sentinels import SentinelRow
 
 
-def steps(watchlist: Watchlist, ended: Callable[[str], Known | None], *, now: Instant) -> list[SentinelMove]:
+Lookup = Callable[[str], Known | None]
+
+
+def steps(watchlist: Watchlist, *, now: Instant) -> list[SentinelMove]:
     """Return the life steps that are due at `now`, ends first."""
-    ends: list[SentinelMove] = []
-    starts: list[SentinelMove] = []
-
-    def known(name: str) -> Known | None:
-        for held in watchlist.sentinels.values():
-            if held.row.name == name:
-                return _known(held)
-        return ended(name)
-
-    for held in watchlist.sentinels.values():
-        move = _step(held, known, now)
-        if move is not None:
-            (ends if move.state == "ended" else starts).append(move)
-    return ends + starts
+    moves = [move for held in watchlist.sentinels.values() if (move := _step(held, watchlist.known, now)) is not None]
+    return sorted(moves, key=lambda move: move.state != "ended")
 
 
 def next_step(watchlist: Watchlist, *, now: Instant) -> Instant | None:
-    """Return the earliest start or end after `now` that is known."""
-    instants = [i for held in watchlist.sentinels.values() for i in _instants(held.row) if i > now]
-    return min(instants, default=None)
+    """Return the earliest instant after `now` at which time alone brings a step; what another sentinel brings comes with its step."""
+    later = (
+        i for held in watchlist.sentinels.values() for i in _life(held, watchlist.known, now) if i is not None and i > now
+    )
+    return min(later, default=None)
 
 
-def _instants(row: SentinelRow) -> Iterable[Instant]:
-    if row.state in {"created", "waiting"} and row.start_at is not None:
-        yield row.start_at
-    if row.end_at is not None:
-        yield row.end_at
-
-
-def _known(held: WatchedSentinel) -> Known:
-    row = held.row
-    return Known(held.sentinel, row.state, row.started_at or row.start_at, row.end_at, row.ended_at)
-
-
-def _step(held: WatchedSentinel, known: Callable[[str], Known | None], now: Instant) -> SentinelMove | None:
+def _life(held: WatchedSentinel, known: Lookup, now: Instant) -> tuple[Instant | None, Instant | None]:
+    """Return when a sentinel starts and ends as far as that is fixed by now; the start of one that runs is past."""
     row, sentinel = held.row, held.sentinel
-    if row.state in {"created", "waiting"}:
-        start = row.start_at if row.start_at is not None else starts_at(sentinel, row.created_at, known)
-        if start is None:
-            awaited = sentinel.start.sentinel
-            if sentinel.start.base == "start" and awaited and _never_started(known(awaited)):
-                return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason="never started")
-            return None if row.state == "waiting" else SentinelMove(sentinel_id=row.id, state="waiting", at=now)
-        end = ends_at(sentinel, start, known)
-        if end is not None and end <= now:
-            return SentinelMove(
-                sentinel_id=row.id,
-                state="ended",
-                at=now,
-                reason="missed" if row.started_at is None else "its end has come",
-            )
-        if start <= now:
-            return SentinelMove(sentinel_id=row.id, state="enabled", at=now)
-        return None if row.state == "waiting" else SentinelMove(sentinel_id=row.id, state="waiting", at=now)
-    if row.state in {"enabled", "disabled"}:
-        end = row.end_at if row.end_at is not None else ends_at(sentinel, row.started_at or row.created_at, known)
-        if end is not None and end <= now:
-            return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason="its end has come")
-    return None
+    start = row.started_at if row.started_at is not None else row.start_at
+    if start is None:
+        start = starts_at(sentinel, now, known)
+    end = row.end_at if row.end_at is not None else ends_at(sentinel, start, known)
+    return start, end
 
 
-def _never_started(awaited: Known | None) -> bool:
+def _step(held: WatchedSentinel, known: Lookup, now: Instant) -> SentinelMove | None:
+    row = held.row
+    start, end = _life(held, known, now)
+    if end is not None and end <= now:
+        reason = "missed" if row.started_at is None else "its end has come"
+        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason=reason)
+    if row.state not in {"created", "waiting"}:
+        return None
+    if (
+        start is None
+        and held.sentinel.start.base == "start"
+        and _never_starts(known(held.sentinel.start.sentinel or ""))
+    ):
+        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason="never started")
+    if start is not None and start <= now:
+        return SentinelMove(sentinel_id=row.id, state="enabled", at=now)
+    return None if row.state == "waiting" else SentinelMove(sentinel_id=row.id, state="waiting", at=now)
+
+
+def _never_starts(awaited: Known | None) -> bool:
     return awaited is None or awaited.state == "ended"
 
 
@@ -101,6 +82,12 @@ def digest_timers(held: WatchedSentinel, *, now: Instant, after: int) -> tuple[T
 def digest_kind(place: int) -> str:
     """Return the timer kind of the Notify clause at `place`."""
     return f"digest.{place}"
+
+
+def digest_place(timer: Timer) -> int | None:
+    """Return the place of the Notify clause that a timer belongs to, None if it is no digest's."""
+    kind, _, place = timer.kind.partition(".")
+    return int(place) if kind == "digest" else None
 
 
 def unit_for(move: SentinelMove, *, epoch: int, timers: tuple[Timer, ...] = ()) -> Unit:

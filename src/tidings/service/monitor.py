@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.clock import MINUTE, SECOND
 from tidings.errors import BudgetError, StaleEpochError
-from tidings.language.verify import Known
 from tidings.model.outcome import Failed
 from tidings.model.unit import Unit
 from tidings.service import activate
 from tidings.service.deliver import digest
-from tidings.service.watchlist import meaning
-from tidings.storage import charge, comparisons, deliveries, events, leases, requests, sentinels, timers
+from tidings.storage import charge, comparisons, deliveries, events, leases, requests, timers
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -33,16 +31,17 @@ if TYPE_CHECKING:
     from tidings.service.deliver import Deliverer
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
-    from tidings.service.watchlist import WatchedPage, Watchlist
+    from tidings.service.watchlist import WatchedPage, WatchedSentinel, Watchlist
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
-    from tidings.storage.connection import Connection
     from tidings.storage.deliveries import DeliveryRow
     from tidings.storage.store import Store
 
 log = logging.getLogger("tidings.service")
 LEASE = "poller"
 GRANTS_A_TICK = 64
+FAR = 2**62
+"""an instant after all others"""
 HOLD_AFTER_FAULT = 10 * MINUTE
 """how long a page is left alone after a fault of ours"""
 
@@ -98,6 +97,7 @@ class Monitor:
         self._renew_at: Instant = 0
         self._next_delivery: Instant | None = 0
         self._next_timer: Instant | None = 0
+        self._next_life: Instant | None = 0
         self._budget_empty_until: Instant = 0
 
     # -- life ----------------------------------------------------------------------------------------------------------------------
@@ -109,6 +109,7 @@ class Monitor:
         for row in await parts.store.read(comparisons.pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
+        await self._flush_ended(parts.clock.now())
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
@@ -143,7 +144,7 @@ class Monitor:
             parts.planner.next_due(now, parts.gate) if now >= self._budget_empty_until else self._budget_empty_until,
             self._next_delivery,
             self._next_timer,
-            activate.next_step(parts.watchlist, now=now),
+            self._next_life,
             self._renew_at,
         )
         return min((i for i in known if i is not None), default=now + SECOND)
@@ -160,7 +161,8 @@ class Monitor:
         if await parts.store.changed():
             parts.planner.touch(await parts.watchlist.follow())
             await self._hear_requests()
-            self._next_delivery = 0
+            await self._flush_ended(now)
+            self._next_delivery = self._next_life = 0
         await self.live()
         await self._tell_digests(now)
         self._sweep(now)
@@ -200,16 +202,12 @@ class Monitor:
         """Take the steps in sentinels' lives that are due."""
         parts = self.parts
         now = parts.clock.now()
-        while True:
-            gone = await parts.store.read(_ended_known) if self._anybody_waits() else {}
-            moves = activate.steps(parts.watchlist, gone.get, now=now)
-            if not moves:
-                return
-            for move in moves:
+        while self._next_life is not None and self._next_life <= now:
+            for move in activate.steps(parts.watchlist, now=now):
                 await self._step_life(move, now)
-
-    def _anybody_waits(self) -> bool:
-        return any(h.row.state in {"created", "waiting"} for h in self.parts.watchlist.sentinels.values())
+            self._next_life = activate.next_step(parts.watchlist, now=now)
+            if activate.steps(parts.watchlist, now=now):
+                self._next_life = now
 
     async def _step_life(self, move: SentinelMove, now: Instant) -> None:
         parts = self.parts
@@ -219,20 +217,23 @@ class Monitor:
             seqs = await parts.store.read(events.last_seq)
             begun = activate.digest_timers(held, now=now, after=seqs)
             self._next_timer = 0
-        if move.state == "ended":
-            await self._flush(held.row.id, now)
         await self.committer.write(activate.unit_for(move, epoch=parts.epoch, timers=begun))
         parts.planner.touch(await parts.watchlist.reload(move.sentinel_id))
+        if move.state == "ended":
+            await self._flush_ended(now)
 
-    async def _flush(self, sentinel_id: int, now: Instant) -> None:
+    async def _flush_ended(self, now: Instant) -> None:
+        """Tell what has gathered for sentinels that have ended, dropped by another process too: the final flush (sentinels §2)."""
         parts = self.parts
-        held = parts.watchlist.sentinels[sentinel_id]
-        for place, _, _ in held.told("every"):
-            timer = await parts.store.read(timers.get, activate.digest_kind(place), sentinel_id)
-            if timer is not None:
-                await self.committer.write(
-                    await digest(parts.store, held, place, timer, at=now, epoch=parts.epoch, last=True)
-                )
+        for timer in await parts.store.read(timers.due, FAR):
+            if timer.ref not in parts.watchlist.sentinels:
+                await self._flush(await parts.watchlist.recall(timer.ref), timer, now)
+
+    async def _flush(self, held: WatchedSentinel, timer: Timer, now: Instant) -> None:
+        place = activate.digest_place(timer)
+        if place is not None:
+            unit = await digest(self.parts.store, held, place, timer, at=now, epoch=self.parts.epoch, last=True)
+            await self.committer.write(unit)
 
     async def _tell_digests(self, now: Instant) -> None:
         parts = self.parts
@@ -397,12 +398,3 @@ class Monitor:
         if not isinstance(error, StaleEpochError):
             log.error("a unit was refused by the store: %s", error)
         self._wake.set()
-
-
-def _ended_known(connection: Connection) -> dict[str, Known]:
-    """Return what is known of the sentinels that have ended, for those that wait for them."""
-    return {
-        row.name: Known(meaning(row.text), row.state, row.started_at, row.end_at, row.ended_at)
-        for row in sentinels.listing(connection, ended=True)
-        if row.state == "ended"
-    }

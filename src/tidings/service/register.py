@@ -15,7 +15,7 @@ from tidings.errors import SentinelError, UnknownNameError
 from tidings.fetching import address
 from tidings.language import parser, printer, verify, words
 from tidings.language.dates import ends_at, starts_at
-from tidings.model.sentinel import Channel, Command, Sentinel, State
+from tidings.model.sentinel import Channel, Command, Point, Sentinel, State
 from tidings.model.unit import SentinelMove
 from tidings.service.watchlist import SENDABLE, meaning
 from tidings.storage import endpoints, pages, sentinels, subscriptions
@@ -93,13 +93,28 @@ def _create(connection: Connection, sentinel: Sentinel, now: Instant) -> Sentine
     return sentinels.create(
         connection,
         sentinel,
-        text=printer.to_text(sentinel),
+        text=printer.to_text(_effective(sentinel)),
         pages=watched,
         state="created",
         start_at=start,
         end_at=end,
         at=now,
         base_id=base.id if base is not None else None,
+    )
+
+
+def _effective(sentinel: Sentinel) -> Sentinel:
+    """Return a sentinel that says all by itself: what it inherited stays although its base may be altered or dropped.
+
+    A life that is that of the base (sentinels §1.3, Inheritance) is spelled as what it means: from start(base) to end(base).
+    """
+    if sentinel.base is None:
+        return sentinel
+    alone = replace(sentinel, base=None, correlated=False)
+    if not sentinel.correlated:
+        return alone
+    return replace(
+        alone, start=Point("start", sentinel=sentinel.base), end=Point("end", sentinel=sentinel.base), span=None
     )
 
 

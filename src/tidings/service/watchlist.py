@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidings.language import parser
+from tidings.language.verify import Known
 from tidings.model.sentinel import FetchEvery, Notify, Sentinel
 from tidings.storage import endpoints, events, pages, sentinels, subscriptions
 
@@ -79,7 +80,8 @@ class Watchlist:
         self._store = store
         self.pages: dict[int, WatchedPage] = {}
         self.sentinels: dict[int, WatchedSentinel] = {}
-        self._meanings: dict[tuple[int, int], Sentinel] = {}
+        self._past: dict[str, SentinelRow] = {}
+        self._meanings: dict[tuple[int, str], Sentinel] = {}
         self._seen = 0
 
     async def load(self) -> set[int]:
@@ -88,8 +90,10 @@ class Watchlist:
         self.pages.clear()
         self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
         self.sentinels.clear()
+        self._past = {row.name: row for row in rows if row.state == "ended"}
         for row in rows:
-            await self._admit(row)
+            if row.state != "ended":
+                await self._admit(row)
         for sub in subs:
             self._subscribe(sub)
         return set(self.pages)
@@ -116,7 +120,9 @@ class Watchlist:
             page = self.pages[page_id]
             page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
         self.sentinels.pop(sentinel_id, None)
-        if row.state != "ended":
+        if row.state == "ended":
+            self._past[row.name] = row
+        else:
             await self._admit(row)
             for identity, state in states:
                 self.pages.setdefault(state.page_id, WatchedPage(identity, state))
@@ -135,11 +141,20 @@ class Watchlist:
         for move in unit.cursors:
             self._move(move, unit.page.page_id if unit.page is not None else None)
 
-    def of_sentinel(self, sentinel_id: int) -> list[WatchedPage]:
-        """Return the pages on which a sentinel has an active subscription."""
-        return [
-            p for p in self.pages.values() if any(s.row.sentinel_id == sentinel_id for s in p.subscriptions.values())
-        ]
+    def known(self, name: str) -> Known | None:
+        """Return the life of the sentinel of that name, for those that start or end by it; one that has ended is known for ever."""
+        row = next((held.row for held in self.sentinels.values() if held.row.name == name), None) or self._past.get(
+            name
+        )
+        if row is None:
+            return None
+        begun = row.started_at if row.started_at is not None else row.start_at
+        return Known(self._meaning(row), row.state, begun, row.end_at, row.ended_at)
+
+    async def recall(self, sentinel_id: int) -> WatchedSentinel:
+        """Return a sentinel that may have ended, for what it has still to tell."""
+        row = await self._store.read(sentinels.get, sentinel_id)
+        return await self._held(row)
 
     def _move(self, move: CursorMove, page_id: int | None) -> None:
         held = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
@@ -155,13 +170,18 @@ class Watchlist:
                 )
 
     async def _admit(self, row: SentinelRow) -> None:
-        key = (row.id, row.revision)
+        self.sentinels[row.id] = await self._held(row)
+
+    async def _held(self, row: SentinelRow) -> WatchedSentinel:
+        sentinel = self._meaning(row)
+        wanted = {(c.kind, c.address) for clause in sentinel.notify for c in clause.channels if c.kind in SENDABLE}
+        return WatchedSentinel(row, sentinel, await self._store.read(endpoints.ids, wanted) if wanted else {})
+
+    def _meaning(self, row: SentinelRow) -> Sentinel:
+        key = (row.id, row.text)
         if key not in self._meanings:
             self._meanings[key] = meaning(row.text)
-        sentinel = self._meanings[key]
-        wanted = {(c.kind, c.address) for clause in sentinel.notify for c in clause.channels if c.kind in SENDABLE}
-        ids = await self._store.read(endpoints.ids, wanted) if wanted else {}
-        self.sentinels[row.id] = WatchedSentinel(row, sentinel, ids)
+        return self._meanings[key]
 
     def _subscribe(self, sub: SubscriptionRow) -> None:
         if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:
@@ -181,7 +201,7 @@ def _everything(
     connection: Connection,
 ) -> tuple[list[SentinelRow], list[SubscriptionRow], list[tuple[PageIdentity, PageState]], Instant]:
     return (
-        sentinels.listing(connection),
+        sentinels.listing(connection, ended=True),
         subscriptions.listing(connection, active=True),
         pages.population(connection),
         events.last_seq(connection),

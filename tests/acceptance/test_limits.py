@@ -1,0 +1,156 @@
+"""Promise: hosts and budgets are never pressed, and a page that cannot be compared is said to be so, never "unchanged"."""
+
+from __future__ import annotations
+
+import itertools
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.isolation.runner import Died
+from tidings.service.monitor import Monitor
+
+
+def test_starts_at_a_host_are_spaced_by_its_gap_also_across_a_restart(make_world):
+    """Twenty pages of a host, all due: one request each five seconds, before and after a restart."""
+    world: World = make_world(fetch__host_gap_seconds="5")
+    for n in range(20):
+        world.page(f"/{n}", f"<p>{n}</p>")
+        world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 1 hour")
+
+    play(world, lambda monitor: world.pass_time(monitor, 47 * SECOND))
+    play(world, lambda monitor: world.pass_time(monitor, 2 * MINUTE))
+    starts = sorted(p.charged_at for p in world.polls())
+
+    assert 20 == len(starts)
+    assert all(later - earlier >= 5 * SECOND for earlier, later in itertools.pairwise(starts))
+    assert 1 == world.server.most_at_once()
+
+
+def test_the_budget_is_never_exceeded_and_nobody_starves(make_world):
+    """With one request an hour allowed, ten pages share it in turn."""
+    world: World = make_world(
+        budget__polls_per_day="24", budget__burst="1", schedule__policy="round_robin", schedule__pace_seconds="60"
+    )
+    for n in range(10):
+        world.page(f"/{n}", f"<p>{n}</p>")
+        world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, DAY))
+    looks = world.polls()
+
+    assert 23 <= len(looks) <= 25
+    assert {2, 3} >= {sum(p.page_id == n for p in looks) for n in range(1, 11)}
+
+
+def test_robots_txt_is_obeyed_counted_and_asked_once_a_day(make_world):
+    """A page that robots.txt forbids is in error(robots), is no version, and the file itself is charged."""
+    world: World = make_world(fetch__robots="true", fetch__host_gap_seconds="1")
+    world.page("/robots.txt", "User-agent: *\nDisallow: /private", headers={"Content-Type": "text/plain"})
+    world.page("/private/a", "<p>secret</p>")
+    world.page("/b", "<p>open</p>")
+    world.add(
+        "Create Sentinel a Using {/private/a} Monitor any change Fetch every 1 hour; "
+        "Create Sentinel b Using {/b} Monitor any change Fetch every 1 hour"
+    )
+
+    play(world, lambda monitor: world.pass_time(monitor, 10 * HOUR))
+
+    assert 1 == world.server.paths().count("/robots.txt")
+    assert 0 == world.server.paths().count("/private/a")
+    assert {("error", "robots")} == {(p.outcome, p.kind) for p in world.polls(1)}
+    assert 1 == len(world.events("page.error"))
+    assert len(world.server.paths()) == sum(p.cost for p in world.polls()) - len(world.polls(1)) + 1
+
+
+def test_a_job_that_dies_keeps_the_version_owes_the_comparison_and_pays_it_later(world: World):
+    """The version is stored, no cursor moves; the next try compares the same two versions, once."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        _kill_jobs(monitor, times=1)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, HOUR)
+        await world.settle(monitor)
+
+    play(world, story)
+
+    assert [[{"old": "one", "new": "two"}]] == [c["updated"] for c in world.changes()]
+    assert [1, 2] == [v.seq for v in world.versions()]
+    assert [] == world.violations()
+
+
+def test_after_three_deaths_a_comparison_is_given_up_and_said_so_once(world: World):
+    """`could not compare`, one event; the cursor goes on, so that the next change is told against the version that died."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        _kill_jobs(monitor, times=3)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/a", "<p>three</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 1 == len(world.events("comparison.given_up"))
+    assert [[{"old": "two", "new": "three"}]] == [c["updated"] for c in world.changes()]
+    assert [] == world.violations()
+
+
+def test_an_owed_comparison_survives_a_restart(world: World):
+    """A service that stops after the job died pays the comparison when it is back."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def dies(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        _kill_jobs(monitor, times=1)
+        world.page("/a", "<p>two</p>")
+        world.clock.advance(HOUR)
+        await monitor.step()
+        while not monitor.quiescent():
+            await monitor.rest(most=MINUTE // 60_000)
+
+    play(world, dies)
+    owed = world.changes()
+    play(world, world.settle)
+
+    assert [] == owed
+    assert [[{"old": "one", "new": "two"}]] == [c["updated"] for c in world.changes()]
+    assert [] == world.violations()
+
+
+def test_a_page_too_deep_to_parse_is_refused_with_a_reason(world: World):
+    """A hostile body is kept as a version; that it could not be compared is told, never passed over as unchanged."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<div>" * 100_000 + "two")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (event,) = world.events("comparison.given_up")
+
+    assert event.data["reason"]
+    assert 2 == len(world.versions())
+    assert [] == world.violations()
+
+
+def _kill_jobs(monitor: Monitor, *, times: int) -> None:
+    runner = monitor.parts.poller._detector._runner
+    lives = runner.run
+    left = [times]
+
+    async def run(function, argument, *, seconds=None):
+        if left[0]:
+            left[0] -= 1
+            return Died("crash", "the worker died")
+        return await lives(function, argument, seconds=seconds)
+
+    monitor.parts.poller._detector._runner = type("Mortal", (), {"run": staticmethod(run), "close": runner.close})()

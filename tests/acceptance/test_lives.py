@@ -1,0 +1,119 @@
+"""Promise: a sentinel begins and ends when it says, also by another sentinel, also across a restart."""
+
+from __future__ import annotations
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.service.monitor import Monitor
+
+
+def _states(world: World, *names: str) -> list[str]:
+    return [world.sentinel(name).state for name in names]
+
+
+def test_a_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):
+    """From and For: not one look before, not one after."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour From now + 1 day For 2 day")
+    begun = world.clock.now()
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        assert ["waiting"] == _states(world, "s")
+        await world.pass_time(monitor, DAY)
+        assert ["enabled"] == _states(world, "s")
+        await world.pass_time(monitor, 3 * DAY)
+
+    play(world, story)
+    looks = [p.charged_at - begun for p in world.polls()]
+
+    assert ["ended"] == _states(world, "s")
+    assert DAY == looks[0]
+    assert 3 * DAY > looks[-1] >= 3 * DAY - HOUR
+    assert 48 == len(looks)
+
+
+def test_a_sentinel_starts_when_another_ends(world: World):
+    """From end(x) waits for x, whatever ends it; To end(x) + 7 day is reckoned from that instant."""
+    world.page("/a", "<p>one</p>")
+    world.page("/b", "<p>two</p>")
+    world.add(
+        "Create Sentinel first Using {/a} Monitor any change Fetch every 1 hour For 1 day; "
+        "Create Sentinel next Using {/b} Monitor any change Fetch every 1 hour From end(first) To end(first) + 1 day"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        assert ["enabled", "waiting"] == _states(world, "first", "next")
+        await world.pass_time(monitor, DAY)
+        assert ["ended", "enabled"] == _states(world, "first", "next")
+        await world.pass_time(monitor, 2 * DAY)
+
+    play(world, story)
+
+    assert ["ended", "ended"] == _states(world, "first", "next")
+
+
+def test_a_drop_is_an_end_for_who_waits(world: World):
+    """Dropping x starts the sentinel that waited for end(x), and ends the one that waited for start(x) of a sentinel never started."""
+    world.page("/a", "<p>one</p>")
+    world.add(
+        "Create Sentinel first Using {/a} Monitor any change Fetch every 1 hour From now + 1 day; "
+        "Create Sentinel after Using {/a} Monitor any change Fetch every 1 hour From end(first); "
+        "Create Sentinel with Using {/a} Monitor any change Fetch every 1 hour From start(first)"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.add("Drop first")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert ["enabled", "ended"] == _states(world, "after", "with")
+    assert "never started" == world.sentinel("with").reason
+
+
+def test_a_life_that_fell_into_downtime_is_missed_and_said_so(world: World):
+    """A sentinel whose whole life passed while nobody watched ends with the reason `missed`."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour From now + 1 day For 1 day")
+    play(world, world.settle)
+    world.clock.advance(5 * DAY)
+
+    play(world, world.settle)
+
+    assert ("ended", "missed") == (world.sentinel("s").state, world.sentinel("s").reason)
+    assert [] == world.polls()
+
+
+def test_an_inherited_life_is_that_of_the_base(world: World):
+    """Without From and To of its own a sentinel made from another begins and ends with it."""
+    world.page("/a", "<p>one</p>")
+    world.add(
+        "Create Sentinel base Using {/a} Monitor all words Fetch every 1 hour From now + 1 day For 1 day; Create Sentinel child Using base Monitor links"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        assert ["waiting", "waiting"] == _states(world, "base", "child")
+        await world.pass_time(monitor, DAY)
+        assert ["enabled", "enabled"] == _states(world, "base", "child")
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert ["ended", "ended"] == _states(world, "base", "child")
+
+
+def test_the_thesis_example_is_accepted_letter_for_letter_and_its_end_has_passed(world: World):
+    """Paper 004 §3.1, no. 1: registered with its warnings; its life is over, so it ends without a look."""
+    world.add(
+        "Create Sentinel s1 Using http://www.cnn.com Monitor all links AND all images Fetch 2 day From 12/02/02 To 01/02/03 "
+        "Notify By email jill@aol.com Every 4 day Compare\npairwise"
+    )
+
+    play(world, world.settle)
+
+    assert ("ended", "missed") == (world.sentinel("s1").state, world.sentinel("s1").reason)
+    assert [] == world.polls()

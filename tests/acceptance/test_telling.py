@@ -1,0 +1,205 @@
+"""Promise: every change that was archived is told to each that asked, at least once, always with the same id and bytes."""
+
+from __future__ import annotations
+
+import json
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.notification.webhook import read_secrets, signature
+from tidings.service.monitor import Monitor
+from tidings.storage import deliveries, secrets
+from tidings.storage.database import open_database
+
+
+def _watch(world: World, url: str, rate: str = "immediate", every: str = "1 hour") -> None:
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every {every} slack 1 s Notify By webhook {url} {rate}"
+    )
+
+
+def test_a_webhook_gets_each_change_signed(world: World):
+    """One POST a change, with the change record as data and a signature over id, time and bytes."""
+    _watch(world, world.receiver())
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    ((headers, message),) = world.received
+    (change,) = world.changes()
+    (delivery,) = world.deliveries()
+    keys = read_secrets(world.read(secrets.get, "webhook"))
+    sent_at = int(headers["webhook-timestamp"]) * SECOND
+
+    assert "change.found" == message["type"]
+    assert change == message["data"]
+    assert delivery.id == headers["webhook-id"]
+    assert signature(delivery.id, sent_at, body=delivery.body, keys=keys) == headers["webhook-signature"]
+    assert "delivered" == delivery.status
+
+
+def test_a_receiver_that_is_down_for_a_day_gets_everything_once_it_is_back(world: World):
+    """Attempts repeat with the same id and the same bytes until one is taken."""
+    attempts_that_fail = 5
+    _watch(world, world.receiver(statuses=lambda n: 503 if n <= attempts_that_fail else 200))
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, 2 * DAY)
+
+    play(world, story)
+
+    assert attempts_that_fail + 1 == len(world.received)
+    assert 1 == len({headers["webhook-id"] for headers, _ in world.received})
+    assert 1 == len({json.dumps(body) for _, body in world.received})
+    assert ["delivered"] == [d.status for d in world.deliveries()]
+    assert [] == world.violations()
+
+
+def test_a_delivery_that_is_never_taken_becomes_a_dead_letter_that_can_be_replayed(make_world):
+    """After the schedule of 75.6 h a delivery is dead and visible; replay sends it with the same id."""
+    world: World = make_world(notify__disable_days="30")
+    up: list[bool] = []
+    _watch(world, world.receiver(statuses=lambda n: 200 if up else 500))
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, 6 * DAY)
+        (dead,) = world.read(deliveries.listing, dead=True)
+        up.append(True)
+        database = open_database(world.settings)
+        database.write(deliveries.replay, dead.id, world.clock.now())
+        database.close()
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 11 == len(world.received)
+    assert 1 == len({headers["webhook-id"] for headers, _ in world.received})
+    assert ["delivered"] == [d.status for d in world.deliveries()]
+    assert 1 == len(world.events("delivery.dead"))
+
+
+def test_news_survive_a_crash_between_the_change_and_the_telling(world: World):
+    """The delivery is written with the change; a service that dies before sending sends after its restart."""
+    url = world.receiver()
+    _watch(world, url)
+
+    async def dies(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        world.clock.advance(HOUR)
+
+        async def refuse() -> None:
+            return None
+
+        monitor._send = lambda now: refuse()
+        await monitor.step()
+        while not monitor.quiescent():
+            await monitor.rest(most=SECOND // 1000)
+
+    play(world, dies)
+    before = len(world.received)
+    play(world, world.settle)
+
+    assert 0 == before
+    assert 1 == len(world.received)
+    assert [] == world.violations()
+
+
+def test_a_digest_every_four_days_tells_what_gathered_and_nothing_when_nothing_did(world: World):
+    """`Every 4 day` counts from the sentinel's start: one message with all changes, none for a silent period."""
+    _watch(world, world.receiver(), rate="Every 4 day", every="1 day")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for day in range(1, 4):
+            world.page("/a", f"<p>count {day}</p>")
+            await world.pass_time(monitor, DAY)
+        assert [] == world.received
+        await world.pass_time(monitor, 9 * DAY)
+
+    play(world, story)
+    ((_, message),) = world.received
+
+    assert "change.digest" == message["type"]
+    assert [("0", "1"), ("1", "2"), ("2", "3")] == [
+        (c["updated"][0]["old"], c["updated"][0]["new"]) for c in message["data"]["changes"]
+    ]
+    assert [] == world.violations()
+
+
+def test_what_has_gathered_is_told_when_the_sentinel_ends(world: World):
+    """The final flush: an ending sentinel tells its digest before its time."""
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s For 6 hour "
+        f"Notify By webhook {world.receiver()} Every 4 day"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, 10 * HOUR)
+
+    play(world, story)
+
+    assert 1 == len(world.received)
+    assert "ended" == world.sentinel("s").state
+    assert [] == world.violations()
+
+
+def test_a_dropped_sentinel_tells_what_has_gathered(world: World):
+    """Drop is an end as well: nothing that was found is swallowed."""
+    _watch(world, world.receiver(), rate="Every 4 day")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+        world.add("Drop s")
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, story)
+
+    assert 1 == len(world.received)
+    assert [] == world.violations()
+
+
+def test_the_console_gets_one_line_a_change(world: World):
+    """`Notify By console` writes to the service's own output."""
+    world.page("/a", "<p>count 0</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By console immediate")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (line,) = world.console.getvalue().splitlines()
+
+    assert "s" in line
+    assert world.server.url("/a") in line
+
+
+def test_a_receiver_that_is_gone_is_asked_no_more(world: World):
+    """410 switches the endpoint off at once, and that is an event."""
+    _watch(world, world.receiver(statuses=lambda n: 410))
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for count in (1, 2):
+            world.page("/a", f"<p>count {count}</p>")
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 1 == len(world.received)
+    assert 2 == len(world.changes())
