@@ -97,12 +97,12 @@ class World:
         return heights
 
 
-STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(range(len(BODIES)))), min_size=10, max_size=60)
+STEPS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(range(len(BODIES)))), min_size=10, max_size=50)
 LENGTHS = st.sampled_from([1, 2, 3, 32])
 FILE_BYTES = st.sampled_from([None, 0, 60, 1_000])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(STEPS, LENGTHS, FILE_BYTES)
 def test_every_body_comes_back(steps, chain_length, file_bytes):
     """Whatever pages change to whatever bodies, each body ever seen restores from at most `chain_length` deltas."""
