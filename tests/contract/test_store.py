@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,8 +21,10 @@ from tidings.errors import (
 )
 from tidings.model.outcome import Validators
 from tidings.model.page import HostState, PageState
+from tidings.model.sentinel import State
 from tidings.model.unit import (
     ComparisonRow,
+    CursorMove,
     DeliveryDraft,
     DeliveryResult,
     EndpointMove,
@@ -102,7 +105,9 @@ def test_unknown_names_say_where_to_look(world: World):
 def test_steps_of_a_life_switch_subscriptions(world: World):
     """Subscriptions are active while the sentinel is enabled; start and end are written once; each step is an event."""
     world.watch("news", state="created")
-    for state, at in (("enabled", 10), ("disabled", 20), ("disabled", 25), ("enabled", 30), ("ended", 40)):
+    steps: list[tuple[State, int]]
+    steps = [("enabled", 10), ("disabled", 20), ("disabled", 25), ("enabled", 30), ("ended", 40)]
+    for state, at in steps:
         world.write(sentinels.move, SentinelMove(sentinel_id=1, state=state, at=at, reason=f"by {state}"))
         assert [state == "enabled"] == [row.active for row in world.read(sentinels.subscriptions)]
 
@@ -290,7 +295,8 @@ def test_an_unchanged_poll_is_recorded(world: World):
     (poll,) = world.read(polls.listing, page_id=1)
     assert ("unchanged", False, 200, world.at) == (poll.outcome, poll.text_changed, poll.status, poll.finished_at)
     assert unit.page == world.state()
-    assert [] == world.open_polls() == world.faults()
+    assert [] == world.open_polls()
+    assert [] == world.faults()
 
 
 def test_a_version_comes_back_with_its_body(world: World):
@@ -310,7 +316,9 @@ def test_a_version_comes_back_with_its_body(world: World):
     assert unit.blobs[0] == world.read(versions.blob, sha256(b"one"))
     assert {1: digests[1][1]} == world.read(versions.digests, 1, [1, 2], extraction="part")
     assert {1: [digest for _, digest in digests]} == world.read(versions.every_digest, 1, [1, 1])
-    assert world.read(versions.get, 1, 2) is world.read(versions.newest, 2) is world.read(versions.blob, "x") is None
+    assert world.read(versions.get, 1, 2) is None
+    assert world.read(versions.newest, 2) is None
+    assert world.read(versions.blob, "x") is None
 
 
 def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World):
@@ -324,7 +332,7 @@ def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World)
     for number, body in ((3, b"two"), (1, b"two"), (2, b"one")):
         version = replace(good.version, seq=number, sha256=sha256(body))
         broken = replace(good, version=version, page=replace(good.page, last_seq=number))
-        with pytest.raises(UnitError, match="version 1.|nothing of this was written"):
+        with pytest.raises(UnitError, match="nothing of this was written"):
             world.commit(broken)
     with pytest.raises(UnitError):
         world.commit(replace(good, page=None))
@@ -425,7 +433,7 @@ def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
     told = [Event(type="change.found", at=1, sentinel_id=1, change_id=row.id) for row in rows]
     world.commit(world.unit(changes=tuple(rows), events=tuple(told)))
 
-    def ids(**conditions: object) -> list[str]:
+    def ids(**conditions: Any) -> list[str]:
         return [stored.row.id for stored in world.read(changes.listing, **conditions)]
 
     assert ["c3", "c1", "change"] == ids() == ids(sentinel="news") == ids(page_id=1)
@@ -591,7 +599,7 @@ def test_digests_go_when_no_cursor_needs_them(world: World):
     world.watch("one")
     world.watch("two")
 
-    def store(body: bytes, seq: int, *moves: object, **more: object) -> None:
+    def store(body: bytes, seq: int, *moves: CursorMove, **more: Any) -> None:
         digest = (seq, Digest("all", 1, f"d{seq}", {}))
         world.commit(world.stored(body, digests=(digest,), cursors=moves, **more))
 
@@ -606,7 +614,7 @@ def test_digests_go_when_no_cursor_needs_them(world: World):
     store(b"5", 5, comparisons=(replace(owed, status="done"),))
 
     assert [4, 5] == sorted(world.read(versions.digests, 1, range(1, 9)))
-    with pytest.raises(UnitError, match="version 1.9"):
+    with pytest.raises(UnitError, match=r"version 1\.9"):
         world.commit(world.stored(b"6", digests=((9, Digest("all", 1, "d", {})),)))
 
 

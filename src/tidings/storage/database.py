@@ -86,9 +86,10 @@ def open_database(settings: Settings, *, create: bool = True) -> Database:
     try:
         _to_newest(driver, create=create)
     except driver.errors as error:
+        failure = driver.translate(error)
         driver.close()
-        raise driver.translate(error) from error
-    except StoreError:
+        raise failure from error
+    except BaseException:
         driver.close()
         raise
     return Database(driver)

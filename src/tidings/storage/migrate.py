@@ -1,5 +1,5 @@
 """Bring a database to the newest schema. The only module that imports SQLAlchemy and alembic, and it is itself imported only when
-the stored revision is not the newest (contracts.md §10, docs/decisions/0012).
+the stored revision is not the newest (contracts.md §10, docs/decisions/0013).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from tidings.clock import SystemClock
@@ -45,9 +46,12 @@ def migrate(driver: Driver) -> None:
     engine = create_engine(url, poolclass=StaticPool, creator=lambda: _Borrowed(raw), **arguments)
     config = Config()
     config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
-    with engine.connect() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    try:
+        with engine.connect() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    except DBAPIError as error:
+        raise error.orig or error from error
     _seed(driver)
 
 

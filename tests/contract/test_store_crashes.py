@@ -1,0 +1,53 @@
+"""The contract of the store when processes die or write at the same time (trust.md F-01, F-03, F-06, F-10)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.stores import World
+from tidings.storage import changes, deliveries, polls, secrets, versions
+from tidings.storage.database import quick_check
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def _child(world: World, verb: str, *more: str) -> subprocess.Popen[str]:
+    settings = world.settings
+    command = [sys.executable, "-m", "tests.store_child", verb, str(settings.data), settings.store.url, *more]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_killed_writer_loses_nothing_it_acknowledged(world: World):
+    """After kill -9 at any moment all that was said to be durable is there, at most one unit more, and all invariants hold."""
+    acknowledged = 0
+    for lines in (1, 7, 20):
+        child = _child(world, "units")
+        assert child.stdout is not None
+        assert child.stderr is not None
+        for _ in range(lines):
+            acknowledged = int(child.stdout.readline())
+        child.kill()
+        acknowledged = max([acknowledged, *map(int, child.stdout.read().split())])
+        child.communicate()
+
+        stored = world.state().last_seq
+        assert acknowledged <= stored <= acknowledged + 1
+        assert [] == world.faults()
+        assert stored == len(world.read(versions.listing, 1))
+        assert stored - 1 == len(world.read(changes.listing)) == len(world.read(deliveries.listing))
+
+    assert len(world.read(polls.open_polls)) <= 3
+    assert [] == quick_check(world.database)
+
+
+def test_two_processes_that_write_lose_nothing(world: World):
+    """Two processes with 500 writes each (200 where a server takes part): no error, no lost write."""
+    count = 500 if world.database.dialect == "sqlite" else 200
+    children = [_child(world, "secrets", name, str(count)) for name in ("one", "two")]
+    endings = [child.communicate(timeout=100)[1] for child in children]
+
+    assert ["", ""] == endings
+    assert 2 * count == len(world.read(secrets.names))
+    assert [] == quick_check(world.database)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.stores import World, sha256
+from tidings.storage.invariants import check
+
+ONE, TWO = sha256(b"one"), sha256(b"two")
+
+FAULTS = {
+    "a gap between versions": ("UPDATE version SET seq = 3 WHERE seq = 2", "follows number 1"),
+    "equal neighbours": (f"UPDATE version SET sha256 = '{ONE}'", "has the body of the version before it"),
+    "a page that lags": ("UPDATE page SET last_seq = 1", "says that its newest version is 1"),
+    "a lost body": (f"DELETE FROM blob WHERE sha256 = '{ONE}'", f"the body {ONE} is named and not kept"),
+    "a circle of deltas": (
+        f"UPDATE blob SET base = CASE sha256 WHEN '{ONE}' THEN '{TWO}' ELSE '{ONE}' END",
+        "go in a circle",
+    ),
+    "a lost base": (f"UPDATE blob SET base = 'ff' WHERE sha256 = '{ONE}'", "leans on ff"),
+    "another body": (f"UPDATE blob SET frame = x'00' WHERE sha256 = '{ONE}'", "is not the one that was kept"),
+    "a body without bytes": (f"UPDATE blob SET frame = NULL WHERE sha256 = '{ONE}'", "cannot be restored"),
+    "a lost event": ("DELETE FROM event WHERE seq = 2", "the newest event has number 1"),
+    "a gap between events": ("DELETE FROM event WHERE seq = 1", "there are gaps"),
+    "a change without its event": ("UPDATE change SET event_seq = 1", "change change has no event"),
+    "a change of no version": ("UPDATE change SET to_seq = 9", "names version 1.9"),
+    "a change backwards": ("UPDATE change SET from_seq = 2", "goes from version 2 to 2"),
+    "news of the future": ("UPDATE delivery SET last_seq = 9", "tells of the events 2 to 9"),
+    "a poll that was not charged": ("UPDATE poll SET charged_at = finished_at + 1", "was not charged before"),
+    "a failed poll that made a version": ("UPDATE poll SET outcome = 'error' WHERE id = 2", "polls that stored one"),
+    "a cursor to nowhere": ("UPDATE subscription SET taken = '[7]'", "points to version 7"),
+    "a comparison of nothing": (
+        "INSERT INTO comparison (subscription_id, page_id, from_seq, to_seq, revision, status, at) VALUES (1, 1, 2, 5, 1, 'pending', 0)",
+        "owed a comparison with version 1.5",
+    ),
+    "a charge of a later epoch": ("UPDATE poll SET epoch = 9", "charged in epoch 9"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(world: World, name: str):
+    """Each breach of an invariant is reported in a sentence; before it nothing is."""
+    text, expected = FAULTS[name]
+    world.told()
+    assert [] == world.faults()
+    world.database._driver._raw.execute("PRAGMA foreign_keys = OFF")  # type: ignore[attr-defined]
+    world.write(lambda c: c.execute(text))
+
+    assert any(expected in fault for fault in world.faults()), world.faults()
+
+
+def test_news_that_were_not_told_are_found(world: World):
+    """A sentinel that is told at once must have a delivery for each piece of news (I-3)."""
+    world.told()
+    later = world.news(world.change(id="later"), world.endpoint())
+    world.commit(world.unit(changes=later["changes"], events=later["events"]))
+
+    assert ["I-3: event 3 of sentinel 1, which is told at once, has no delivery"] == world.faults()
+
+
+def test_bodies_are_hashed_only_when_they_can_be_restored(world: World):
+    """Without a way to restore bodies the rest is checked."""
+    world.told()
+    world.write(lambda c: c.execute("UPDATE blob SET frame = NULL"))
+
+    assert [] == world.read(check)
+    assert 2 == len(world.faults())
