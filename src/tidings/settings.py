@@ -86,6 +86,12 @@ class NotifySettings:
     timeout_seconds: float = _setting(20.0, "deadline of one attempt to deliver", least=0.01, most=120)
     webhook_secret: str = _setting("", "secret that signs webhooks (whsec_…); empty: made at first use", secret=True)
     disable_days: float = _setting(5.0, "an endpoint that only failed for so long is switched off", least=0)
+    smtp_host: str = _setting("", "mail server that takes e-mail; empty: no e-mail is sent")
+    smtp_port: int = _setting(0, "its port; 0: 465 with tls, 587 with starttls, 25 with none", least=0, most=65_535)
+    smtp_security: str = _setting("starttls", "tls (from the first byte), starttls (asked for, never left out) or none")
+    smtp_user: str = _setting("", "name to log in with; empty: no log-in")
+    smtp_password: str = _setting("", "password to log in with", secret=True)
+    mail_from: str = _setting("", "sender of e-mail, e.g. Tidings <tidings@example.org>; empty: `smtp_user`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +168,64 @@ def table() -> Iterator[Row]:
             )
 
 
+def spell_bounds(row: Row) -> str:
+    """Return the bounds of a number in words, empty if it has none."""
+    parts = [f"at least {row.least:g}"] if row.least is not None else []
+    parts += [f"at most {row.most:g}"] if row.most is not None else []
+    return f", {' and '.join(parts)}" if parts else ""
+
+
+def markdown() -> str:
+    """Return the table as a page of the documentation; `script/docs` writes it to docs/reference/settings.md."""
+    lines = [_HEAD]
+    for section in SECTIONS:
+        lines += [f"## `[{section}]`", "", (_section_type(section).__doc__ or "").strip(), ""]
+        lines += ["| setting | type | default | what it is |", "|---|---|---|---|"]
+        for row in table():
+            if row.name.startswith(f"{section}."):
+                kind = f"{row.type}{spell_bounds(row)}{', secret' if row.secret else ''}"
+                lines.append(
+                    f"| `{row.name}` | {kind} | {_shown_default(row)} | {row.help.replace('|', chr(92) + '|')} |"
+                )
+        lines.append("")
+    return "\n".join(lines)
+
+
+_HEAD = """# Settings
+
+This page is made by `script/docs` from the table in `src/tidings/settings.py`; `tidings settings` prints the same table with the
+values that hold.
+
+Values come, later ones winning, from the defaults below, from `tidings.toml` in the data directory (or `--config FILE`), from the
+environment and from `--set SECTION.KEY=VALUE`. The variable of `section.key` is `TIDINGS_SECTION_KEY`: `fetch.robots` is
+`TIDINGS_FETCH_ROBOTS`. A list is written with commas there. An unknown key is an error. `TIDINGS_DATA` names the data directory and
+`TIDINGS_CONFIG` the file.
+
+```toml
+[fetch]
+contact = "https://example.org/about-our-crawler"
+allow_networks = ["127.0.0.0/8"]
+
+[budget]
+polls_per_day = 20000
+```
+"""
+
+
+def _shown_default(row: Row) -> str:
+    if isinstance(row.default, bool):
+        return f"`{str(row.default).lower()}`"
+    if isinstance(row.default, tuple):
+        return f"`{list(row.default)}`"
+    return (
+        f'`"{row.default}"`'
+        if isinstance(row.default, str)
+        else f"`{row.default:g}`"
+        if row.default < 1e6
+        else f"`{row.default:_}`"
+    )
+
+
 def default_data_directory(environment: Mapping[str, str] | None = None) -> Path:
     """Return `TIDINGS_DATA`, else the user's own data folder."""
     environment = os.environ if environment is None else environment
@@ -229,6 +293,9 @@ def _is_ours(variable: str) -> bool:
 def _file(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, str, Any]]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise SettingError(message) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         message = f"{path} is no TOML file: {error}"
         raise SettingError(message) from error
@@ -265,11 +332,7 @@ def _convert(row: Row, raw: Any, source: str) -> Any:
 
 def _parse(row: Row, raw: Any) -> Any:
     if row.type == "list":
-        items = tuple(part.strip() for part in raw.split(",") if part.strip()) if isinstance(raw, str) else tuple(raw)
-        if row.name == "fetch.allow_networks":
-            for item in items:
-                ipaddress.ip_network(item)
-        return items
+        return _parse_list(row, raw)
     if row.type == "bool":
         return _parse_bool(raw)
     if row.type == "str":
@@ -277,22 +340,32 @@ def _parse(row: Row, raw: Any) -> Any:
             message = "expected a text"
             raise ValueError(message)
         return raw
-    if isinstance(raw, bool):
-        message = f"expected {'a whole number' if row.type == 'int' else 'a number'}"
+    return _parse_number(row, raw)
+
+
+def _parse_list(row: Row, raw: Any) -> tuple[str, ...]:
+    given = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
+        message = "expected texts: a list of them, or one with commas between them"
         raise ValueError(message)
-    number = int(raw) if row.type == "int" and not isinstance(raw, float) else float(raw)
-    if row.type == "int" and number != int(number):
-        message = "expected a whole number"
+    items = tuple(item.strip() for item in given if item.strip())
+    if row.name == "fetch.allow_networks":
+        for item in items:
+            ipaddress.ip_network(item)
+    return items
+
+
+def _parse_number(row: Row, raw: Any) -> float:
+    """Return an int or a float as the row asks for; infinity and NaN are no numbers here."""
+    message = f"expected {'a whole number' if row.type == 'int' else 'a number'}{spell_bounds(row)}"
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         raise ValueError(message)
-    if (
-        math.isnan(number)
-        or (row.least is not None and number < row.least)
-        or (row.most is not None and number > row.most)
-    ):
-        bounds = " and ".join(
-            [f"at least {row.least:g}"] * (row.least is not None) + [f"at most {row.most:g}"] * (row.most is not None)
-        )
-        message = f"expected a number, {bounds}" if bounds else "expected a number"
+    try:
+        number = int(raw) if row.type == "int" and not isinstance(raw, float) else float(raw)
+        is_good = math.isfinite(number) and (row.type != "int" or number == int(number))
+    except (ValueError, OverflowError):
+        is_good, number = False, 0
+    if not is_good or (row.least is not None and number < row.least) or (row.most is not None and number > row.most):
         raise ValueError(message)
     return int(number) if row.type == "int" else number
 

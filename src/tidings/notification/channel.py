@@ -6,9 +6,9 @@ It sends once; when to try again is `retry`'s to say, and the outbox remembers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from tidings.clock import Duration, Instant
 
@@ -19,6 +19,7 @@ class Message:
 
     `id` is the delivery's and the same in every attempt, so that a receiver can drop what it has had; `attempt`
     counts from 1, `sent_at` is the instant of this attempt, `sequence` the number of the last event it speaks of.
+    `sentinel` is the name of the sentinel that it speaks for, `thread` what never changes of it: its number.
     """
 
     id: str
@@ -29,6 +30,8 @@ class Message:
     attempt: int
     sent_at: Instant
     sequence: int
+    sentinel: str = ""
+    thread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,4 +90,21 @@ class Poster(Protocol):
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
         """Post a body; never raise for what the world does."""
+        ...
+
+
+A = TypeVar("A")
+
+
+class Errands(Protocol):
+    """Runs jobs of libraries that open connections of their own, in a process that dials only what may be dialled (contracts.md §6).
+
+    `isolation` has the process and `fetching` the judgement; assembly joins and passes them.
+    """
+
+    async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
+        """Return what the job says; one that dies or takes longer than `seconds` is refused, to be tried again.
+
+        The job is importable by name and its argument can be pickled.
+        """
         ...

@@ -7,22 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
-from tidings.notification.channel import Poster, Sender
+from tidings.notification import mail
+from tidings.notification.apprise_channel import AppriseService
+from tidings.notification.channel import A, Answer, Errands, Poster, Refused, Sender
 from tidings.notification.console import Console
 from tidings.notification.webhook import Webhook
 from tidings.registry import Registry
+from tidings.settings import NotifySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Nowhere:
+    """No process for mail and Apprise: nothing is sent through them."""
+
+    async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
+        """Refuse, to be tried again by a process that can."""
+        del job, argument, seconds
+        return Refused(reason="this process sends neither mail nor through Apprise")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What senders are made of: a client, the keys that sign (newest first), a deadline, a stream for people."""
+    """What senders are made of: a client, the keys that sign (newest first), a deadline, a stream for people.
+
+    `errands` runs mail and Apprise, `tls` makes a context that verifies and can be pickled,
+    `settings` says how mail is sent, `instance` names the installation.
+    """
 
     poster: Poster
     keys: tuple[bytes, ...]
     stream: TextIO
     timeout_seconds: float = 20.0
+    errands: Errands = Nowhere()
+    tls: Callable[[], Any] | None = None
+    settings: NotifySettings = NotifySettings()
+    instance: str = "tidings"
 
 
 Builder = Callable[[Means], Sender]
@@ -36,9 +57,28 @@ def _console(means: Means) -> Sender:
     return Console(means.stream)
 
 
-CHANNELS: Final[Registry[Builder]] = Registry("channel", {"webhook": _webhook, "url": _webhook, "console": _console})
+def _email(means: Means) -> Sender:
+    if means.tls is None or not means.settings.smtp_host:
+        return mail.NoMail()
+    sender = mail.read_sender(means.settings.mail_from, means.settings.smtp_user)
+    server = mail.read_server(means.settings, sender=sender, tls=means.tls, timeout_seconds=means.timeout_seconds)
+    return mail.Mail(means.errands, server, sender, means.instance)
+
+
+def _apprise(means: Means) -> Sender:
+    return AppriseService(means.errands, means.timeout_seconds)
+
+
+CHANNELS: Final[Registry[Builder]] = Registry(
+    "channel", {"webhook": _webhook, "url": _webhook, "console": _console, "email": _email, "apprise": _apprise}
+)
 
 
 def build_senders(means: Means) -> dict[str, Sender]:
-    """Return one sender for each kind of channel."""
+    """Return one sender for each kind of channel; raises `SettingError` for mail that is set up halfway."""
     return {kind: build(means) for kind, build in CHANNELS.items()}
+
+
+def sendable(settings: NotifySettings) -> frozenset[str]:
+    """Return the kinds to which news are sent with these settings: without a mail server no letter is written."""
+    return frozenset(CHANNELS) - (frozenset() if settings.smtp_host else {"email"})

@@ -58,17 +58,21 @@ def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes:
 
 
 def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
-    stamp = (_EPOCH + timedelta(microseconds=at)).isoformat(timespec="microseconds").replace("+00:00", "Z")
     if len(records) == 1 and not more:
-        document: dict[str, Any] = {"type": "change.found", "timestamp": stamp, "data": dict(records[0])}
+        document: dict[str, Any] = {"type": "change.found", "timestamp": stamp(at), "data": dict(records[0])}
     else:
         data = {
             "sentinel": sentinel,
             "changes": [dict(record) for record in records],
             **({"more": more} if more else {}),
         }
-        document = {"type": "change.digest", "timestamp": stamp, "data": data}
+        document = {"type": "change.digest", "timestamp": stamp(at), "data": data}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="backslashreplace")
+
+
+def stamp(at: Instant) -> str:
+    """Return an instant as RFC 3339 has it, in UTC."""
+    return (_EPOCH + timedelta(microseconds=at)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:

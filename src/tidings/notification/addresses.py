@@ -1,0 +1,109 @@
+"""The addresses of channels: what is wrong with one, and how one is shown where others may read it. Pure."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.resources
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+from urllib.parse import unquote
+
+from tidings.errors import AddressError
+
+LONGEST: Final = 2_000
+SHORTEST_SECRET: Final = 3
+_LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
+_LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+_SCHEME: Final = re.compile(r"([A-Za-z0-9]{1,20})://(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What fits into one message of a service, in characters; `title` 0: it has none."""
+
+    body: int
+    title: int
+
+
+@functools.cache
+def limits() -> Mapping[str, Limit]:
+    """Return the limit of each scheme that Apprise understands."""
+    text = importlib.resources.files("tidings.notification").joinpath("apprise_schemas.toml").read_text("utf-8")
+    rows = tomllib.loads(text)["limit"]
+    return {scheme: Limit(row["body"], row["title"]) for row in rows for scheme in row["schemas"].split()}
+
+
+def check(kind: str, address: str) -> None:
+    """Raise `AddressError` if a channel of this kind cannot have this address (trust.md H-106).
+
+    Whether somebody listens there only a message can tell. Addresses of webhooks are checked where those of pages are.
+    """
+    if kind == "email":
+        ascii_address(address)
+    elif kind == "apprise":
+        limit_of(address)
+
+
+def ascii_address(text: str) -> str:
+    """Return one mail address as SMTP writes it, its domain in ASCII; raises `AddressError` for anything else."""
+    local, _, domain = text.rpartition("@")
+    try:
+        ascii_domain = domain.encode("idna").decode("ascii") if not domain.isascii() else domain
+    except UnicodeError:
+        ascii_domain = ""
+    labels = ascii_domain.split(".")
+    whole = (
+        _LOCAL.fullmatch(local) is not None
+        and len(local) <= 64
+        and len(ascii_domain) <= 253
+        and all(_LABEL.fullmatch(label) for label in labels)
+    )
+    if not whole:
+        message = (
+            f"{text[:80]!r} is no mail address; give one, as in anna@example.org (for several people write several)"
+        )
+        raise AddressError(message)
+    return f"{local}@{ascii_domain}"
+
+
+def limit_of(address: str) -> Limit:
+    """Return what fits into a message to an Apprise address; raises `AddressError`, which does not repeat its secrets."""
+    found = _SCHEME.fullmatch(address)
+    if found is None or len(address) > LONGEST or any(not c.isprintable() or c.isspace() for c in address):
+        message = (
+            "this is no Apprise address; one looks like tgram://token/chat, without spaces and up to 2,000 characters"
+        )
+        raise AddressError(message)
+    scheme = found[1].lower()
+    if scheme not in limits():
+        near = get_close_matches(scheme, limits(), n=1)
+        hint = f"did you mean {near[0]}://" if near else "https://appriseit.com/services/ lists the services"
+        message = f"no service of Apprise is called {scheme}://; {hint}"
+        raise AddressError(message)
+    if not found[2].strip("/"):
+        message = f"{scheme}:// lacks what follows it; https://appriseit.com/services/ shows each service's address"
+        raise AddressError(message)
+    return limits()[scheme]
+
+
+def shown(kind: str, address: str) -> str:
+    """Return an address as it may stand in lists, events and logs: of an Apprise address the scheme and four digits to tell it by."""
+    if kind != "apprise":
+        return address
+    digits = hashlib.sha256(address.encode(errors="backslashreplace")).hexdigest()[:4]
+    return f"{address.partition('://')[0]}://…{digits}"
+
+
+def redact(text: str, address: str) -> str:
+    """Return a text in which no part of an Apprise address stands: any of them may be a password or a token."""
+    parts = re.split(r"[/:@?&=,;#]+", address.partition("://")[2])
+    secrets = {address, *parts, *(unquote(part) for part in parts)}
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, "…")
+    return text

@@ -1,0 +1,97 @@
+"""What a message to each kind of channel says: subject, Content-Type and bytes, made once and stored with the delivery."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
+
+from tidings.clock import Instant
+from tidings.notification import mail, payload
+from tidings.notification.addresses import limit_of
+from tidings.notification.edits import Record, headline
+from tidings.notification.hypertext import document, hypertext
+from tidings.notification.text import plain, unmentioning
+from tidings.notification.writing import cut, subject_line
+from tidings.registry import Registry
+
+FRAME: Final = 16
+"""Characters left free in a message with a title: a service may count title and body together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What is to be told: change records of one sentinel, to one address, made at `at`."""
+
+    sentinel: str
+    address: str
+    records: Sequence[Record]
+    at: Instant
+
+    @property
+    def subject(self) -> str:
+        """Return one line that says what the message is about."""
+        if len(self.records) == 1:
+            return subject_line(f"{self.sentinel}: {headline(self.records[0])}")
+        return subject_line(f"{self.sentinel}: {len(self.records):,} changes")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The content of a delivery."""
+
+    content_type: str
+    body: bytes
+    subject: str
+
+
+Renderer = Callable[[News], tuple[str, bytes]]
+
+
+def render(kind: str, news: News) -> Rendered:
+    """Return what a channel of this kind is told."""
+    content_type, body = RENDERERS[kind](news)
+    return Rendered(content_type, body, news.subject)
+
+
+def _webhook(news: News) -> tuple[str, bytes]:
+    return payload.JSON_TYPE, payload.webhook_body(news.records, news.sentinel, at=news.at)
+
+
+def _console(news: News) -> tuple[str, bytes]:
+    return payload.TEXT_TYPE, payload.console_body(news.records)
+
+
+def _email(news: News) -> tuple[str, bytes]:
+    text = plain(news.records, heading=news.subject)
+    return mail.body_of(f"{text}\n", hypertext(news.records, news.sentinel, heading=news.subject))
+
+
+def _apprise(news: News) -> tuple[str, bytes]:
+    limit = limit_of(news.address)
+    if limit.title:
+        room = limit.body - min(len(news.subject), limit.title) - FRAME
+        text = unmentioning(plain(news.records, most=max(room, limit.body // 2)))
+    else:
+        text = unmentioning(plain(news.records, heading=news.subject, most=limit.body))
+    return payload.TEXT_TYPE, cut(text, limit.body).encode(errors="backslashreplace")
+
+
+RENDERERS: Final[Registry[Renderer]] = Registry(
+    "channel", {"webhook": _webhook, "url": _webhook, "console": _console, "email": _email, "apprise": _apprise}
+)
+
+
+def rehearsal(kind: str, sentinel: str, *, at: Instant) -> Rendered:
+    """Return a message that only shows that messages arrive."""
+    subject = subject_line(f"{sentinel}: this is a test")
+    text = f"{subject}\nChanges that {sentinel} finds will be told here."
+    if kind in {"webhook", "url"}:
+        data: dict[str, Any] = {"type": "test", "timestamp": payload.stamp(at), "data": {"sentinel": sentinel}}
+        return Rendered(payload.JSON_TYPE, json.dumps(data, separators=(",", ":")).encode(), subject)
+    if kind == "email":
+        html = document([f"<p>Changes that {escape(sentinel)} finds will be told here.</p>\n"], "", heading=subject)
+        return Rendered(*mail.body_of(f"{text}\n", html), subject)
+    return Rendered(payload.TEXT_TYPE, text.encode(), subject)

@@ -1,0 +1,126 @@
+"""The job that hands one letter to a mail server; it runs in a guarded process (contracts.md §6, trust.md F-31).
+
+What the server says of the letter decides: 2xx is sent, 4xx is tried again, 5xx is final. What goes wrong before it has seen the
+letter (no connection, log-in refused) is tried again, since settings can be mended. A connection that is lost while the letter is on
+its way may have delivered it; it is tried again under the same Message-ID.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tidings.notification.channel import Refused, Sent
+from tidings.notification.writing import cut, one_line
+
+if TYPE_CHECKING:
+    from smtplib import SMTP
+
+Security = Literal["tls", "starttls", "none"]
+
+LONGEST_REASON: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where letters are handed in, and as whom. `name` is what this machine calls itself; `tls` makes a context that verifies."""
+
+    host: str
+    port: int
+    security: Security
+    user: str
+    password: str = field(repr=False)
+    name: str
+    tls: Callable[[], Any]
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message with its envelope; `content` is headers and body with CRLF."""
+
+    server: Server
+    sender: str
+    recipient: str
+    content: bytes
+
+
+def deliver(letter: Letter) -> Sent | Refused:
+    """Hand in the letter; never raise for what the world does."""
+    import smtplib  # only in the child (contracts.md §10)
+
+    server = letter.server
+    where = f"{server.host}:{server.port}"
+    try:
+        smtp = _connect(server)
+    except smtplib.SMTPAuthenticationError as error:
+        return _mend(f"{where} refused the log-in: {_said(error)}", "notify.smtp_user and notify.smtp_password")
+    except smtplib.SMTPNotSupportedError as error:
+        return _mend(f"{where}: {_said(error)}", "notify.smtp_security and notify.smtp_port")
+    except PermissionError as error:
+        return _mend(f"{where}: {_said(error)}", "fetch.allow_networks, if that network may be asked")
+    except (smtplib.SMTPException, OSError, UnicodeError) as error:
+        return Refused(reason=f"no connection to the mail server {where}: {_said(error)}")
+    try:
+        return _hand_in(smtp, letter, where)
+    except smtplib.SMTPDataError as error:
+        return _judge(where, error.smtp_code, error.smtp_error)
+    except (smtplib.SMTPException, OSError, UnicodeError) as error:
+        return Refused(reason=f"{where} was lost while it took the letter, which may have been sent: {_said(error)}")
+    finally:
+        smtp.close()
+
+
+def _connect(server: Server) -> SMTP:
+    import smtplib
+
+    wait = server.timeout_seconds
+    if server.security == "tls":
+        smtp: SMTP = smtplib.SMTP_SSL(
+            server.host, server.port, local_hostname=server.name, timeout=wait, context=server.tls()
+        )
+    else:
+        smtp = smtplib.SMTP(server.host, server.port, local_hostname=server.name, timeout=wait)
+    try:
+        if server.security == "starttls":
+            smtp.starttls(context=server.tls())
+        smtp.ehlo_or_helo_if_needed()
+        if server.user:
+            smtp.login(server.user, server.password)
+    except BaseException:
+        smtp.close()
+        raise
+    return smtp
+
+
+def _hand_in(smtp: SMTP, letter: Letter, where: str) -> Sent | Refused:
+    code, said = smtp.mail(letter.sender)
+    if code == 250:
+        code, said = smtp.rcpt(letter.recipient)
+    if code in {250, 251}:
+        code, said = smtp.data(letter.content)
+    if not 200 <= code < 300:
+        return _judge(where, code, said)
+    with contextlib.suppress(Exception):  # it has the letter; how it parts is its affair
+        smtp.quit()
+    return Sent(code)
+
+
+def _judge(where: str, code: int, said: bytes | str) -> Refused:
+    return Refused(reason=cut(f"{where} said {code} {_text(said)}", LONGEST_REASON), retry=not 500 <= code < 600)
+
+
+def _mend(what: str, settings: str) -> Refused:
+    return Refused(reason=f"{cut(what, LONGEST_REASON)}; look at {settings}")
+
+
+def _said(error: BaseException) -> str:
+    code, answer = getattr(error, "smtp_code", None), getattr(error, "smtp_error", b"")
+    text = f"{code} {_text(answer)}" if code is not None else str(error)
+    return cut(one_line(text) or type(error).__name__, LONGEST_REASON)
+
+
+def _text(said: bytes | str) -> str:
+    return one_line(said.decode(errors="replace") if isinstance(said, bytes) else said)
