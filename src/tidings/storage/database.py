@@ -107,7 +107,13 @@ def quick_check(database: Database) -> list[str]:
 def _driver(settings: Settings, *, create: bool) -> Driver:
     store = settings.store
     if not store.url:
-        return SqliteDriver(settings.data, busy_seconds=store.busy_seconds, create=create)
+        try:
+            return SqliteDriver(settings.data, busy_seconds=store.busy_seconds, create=create)
+        except OSError as error:
+            raise StoreError(
+                f"{settings.data} cannot be used: {error.strerror}; check its owner and rights, or name another "
+                "directory with --data"
+            ) from error
     if not store.url.startswith(("postgresql://", "postgres://")):
         raise StoreError("store.url must begin with postgresql:// (or be empty: tidings.db in the data directory)")
     try:

@@ -89,7 +89,12 @@ class Store:
         for start in range(0, len(waiting), MOST_UNITS):
             flight = asyncio.get_running_loop().create_task(self._deliver(waiting[start : start + MOST_UNITS]))
             self._flights.add(flight)
-            flight.add_done_callback(self._flights.discard)
+            flight.add_done_callback(self._land)
+
+    def _land(self, flight: asyncio.Task[None]) -> None:
+        self._flights.discard(flight)
+        if not flight.cancelled():
+            flight.exception()  # its callers have it already
 
     async def _deliver(self, group: Sequence[tuple[Unit, asyncio.Future[Result]]]) -> None:
         try:

@@ -173,3 +173,31 @@ def test_secrets_of_one_database_are_not_in_another(world: World, tmp_path: Path
 
     assert [] == other.read(secrets.names)
     other.close()
+
+
+def test_processes_that_start_together_make_one_database(tmp_path: Path):
+    """Three first uses at the same moment end with one database that all of them use."""
+    program = (
+        "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage import secrets;"
+        "from tidings.storage.database import open_database; d = open_database(Settings(data=Path(sys.argv[1])));"
+        "d.write(secrets.put, sys.argv[2], 'x'); d.close()"
+    )
+    data = tmp_path / "data"
+    children = [
+        subprocess.Popen([sys.executable, "-c", program, str(data), name], stderr=subprocess.PIPE, text=True)
+        for name in "abc"
+    ]
+    assert [""] * 3 == [child.communicate(timeout=60)[1] for child in children]
+
+    database = open_database(Settings(data=data))
+    assert list("abc") == database.read(secrets.names)
+    assert 1 == database.read(lambda c: c.value("SELECT count(*) FROM instance"))
+    database.close()
+
+
+def test_a_directory_that_cannot_be_made_is_said_so(tmp_path: Path):
+    """A path that is no directory is an error of the store that names it."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StoreError, match="--data"):
+        open_database(Settings(data=tmp_path / "file" / "data"))
