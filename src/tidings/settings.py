@@ -101,7 +101,7 @@ class StoreSettings:
     url: str = _setting("", "postgresql://… ; empty: tidings.db in the data directory", secret=True)
     busy_seconds: float = _setting(5.0, "how long a write waits for another process", least=0)
     blob_file_bytes: int = _setting(65_536, "compressed bodies above this become files (SQLite only)", least=0)
-    chain_length: int = _setting(32, "longest chain of deltas behind one version", least=1, most=1_000)
+    chain_length: int = _setting(100, "longest chain of deltas behind one version", least=1, most=1_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,10 @@ def _file(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, str, Any]]
         message = f"{path} is no TOML file: {error}"
         raise SettingError(message) from error
     for section, given in document.items():
-        if section not in SECTIONS or not isinstance(given, dict):
+        if section in SECTIONS and not isinstance(given, dict):
+            message = f"{path}: {section} is a section; write [{section}] on a line of its own, and its settings below"
+            raise SettingError(message)
+        if section not in SECTIONS:
             message = f"{path}: there is no section [{section}]; there are: {', '.join(SECTIONS)}"
             raise SettingError(message)
         for key, raw in given.items():

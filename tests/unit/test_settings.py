@@ -1,0 +1,254 @@
+"""Settings are one table: from defaults, a file, the environment and flags; what is unknown or impossible is refused by name."""
+
+import dataclasses
+
+import pytest
+
+from tidings.errors import SettingError
+from tidings.settings import SECTIONS, Settings, default_data_directory, load, table
+
+ROWS = {row.name: row for row in table()}
+NUMBERS = [row.name for row in ROWS.values() if row.type in {"int", "float"}]
+
+
+def loaded(tmp_path, toml="", environment=None, flags=None):
+    """Return the settings of a directory with that file in that environment."""
+    (tmp_path / "tidings.toml").write_text(toml, encoding="utf-8")
+    return load(tmp_path, environment=environment or {}, flags=flags)
+
+
+def refused(tmp_path, *given, **more):
+    """Return why settings are refused."""
+    with pytest.raises(SettingError) as caught:
+        loaded(tmp_path, *given, **more)
+    return str(caught.value)
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_tells_every_field_once():
+    """There is a row for each field of each section, in their order."""
+    fields = [f"{section}.{f.name}" for section in SECTIONS for f in dataclasses.fields(getattr(Settings(), section))]
+
+    assert fields == list(ROWS)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_row_is_whole(name):
+    """Each setting has a type that can be written in TOML, a help text, its variable and a default that is allowed."""
+    row = ROWS[name]
+    section, key = name.split(".")
+
+    assert row.type in {"str", "int", "float", "bool", "list"}
+    assert row.help
+    assert f"TIDINGS_{section.upper()}_{key.upper()}" == row.variable
+    assert Settings().value(name) == row.default
+    assert row.least is None or row.default >= row.least
+    assert row.most is None or row.default <= row.most
+
+
+def test_no_two_settings_share_a_variable():
+    """A variable means one setting, and none of those that are reserved."""
+    variables = {row.variable for row in ROWS.values()}
+
+    assert len(ROWS) == len(variables)
+    assert not variables & {"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"}
+
+
+def test_secrets_are_marked():
+    """What must never be shown is marked: the secret of webhooks and the address of the database, which may hold a password."""
+    assert {"notify.webhook_secret", "store.url"} <= {row.name for row in ROWS.values() if row.secret}
+
+
+def test_settings_cannot_be_changed():
+    """Once loaded, settings stay."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Settings().fetch.robots = False  # type: ignore[misc]
+
+
+# -- where values come from --------------------------------------------------------------------------------------------------------
+
+
+def test_defaults_hold_where_nothing_is_said(tmp_path):
+    """An empty directory has the defaults of the table, and itself as data directory."""
+    assert Settings(data=tmp_path) == load(tmp_path, environment={})
+
+
+def test_later_sources_win(tmp_path):
+    """Flags win over the environment, the environment over the file, the file over the defaults."""
+    toml = "[fetch]\nhost_connections = 2\nmax_redirects = 2\nmax_ratio = 2\n"
+    environment = {"TIDINGS_FETCH_MAX_REDIRECTS": "3", "TIDINGS_FETCH_MAX_RATIO": "3"}
+    fetch = loaded(tmp_path, toml, environment, {"fetch.max_ratio": "4"}).fetch
+
+    assert (2, 3, 4) == (fetch.host_connections, fetch.max_redirects, fetch.max_ratio)
+
+
+def test_a_file_elsewhere(tmp_path):
+    """A configuration that is named is read instead of the one in the data directory; the variable names one too."""
+    other = tmp_path / "other.toml"
+    other.write_text("[fetch]\nmax_redirects = 7\n")
+    (tmp_path / "tidings.toml").write_text("[fetch]\nmax_redirects = 3\nmax_ratio = 3\n")
+    flag = load(tmp_path, other, environment={"TIDINGS_CONFIG": "/not/read"})
+    variable = load(tmp_path, environment={"TIDINGS_CONFIG": str(other)})
+
+    assert (7, 200) == (flag.fetch.max_redirects, flag.fetch.max_ratio)
+    assert flag == variable
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"TIDINGS_DATA": "/given", "XDG_DATA_HOME": "/xdg"}, "/given"),
+        ({"XDG_DATA_HOME": "/xdg"}, "/xdg/tidings"),
+    ],
+)
+def test_the_data_directory(environment, expected):
+    """The variable names the data directory, else it lies in the user's own data folder."""
+    assert expected == str(default_data_directory(environment))
+    assert expected == str(load(environment=environment).data)
+
+
+def test_the_data_directory_in_a_home(monkeypatch, tmp_path):
+    """Without any variable it lies below the home folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert tmp_path / ".local" / "share" / "tidings" == default_data_directory({})
+
+
+# -- values ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "toml", "text", "value"),
+    [
+        ("fetch.user_agent", '"Wide Ünïcode"', "Wide Ünïcode", "Wide Ünïcode"),
+        ("fetch.host_connections", "3", "3", 3),
+        ("fetch.host_connections", "3.0", "3", 3),
+        ("fetch.host_gap_seconds", "2", "2", 2.0),
+        ("fetch.host_gap_seconds", "0.5", "5e-1", 0.5),
+        ("fetch.robots", "false", "Off", False),
+        ("fetch.robots", "true", "yes", True),
+        ("fetch.allow_networks", '["127.0.0.0/8", "::1/128"]', "127.0.0.0/8, ::1/128", ("127.0.0.0/8", "::1/128")),
+        ("fetch.allow_networks", "[]", "", ()),
+    ],
+)
+def test_a_file_and_a_variable_say_the_same(tmp_path, name, toml, text, value):
+    """A value in TOML and its text in the environment have one meaning and one type."""
+    section, key = name.split(".")
+    from_file = loaded(tmp_path, f"[{section}]\n{key} = {toml}\n").value(name)
+    from_variable = loaded(tmp_path, environment={ROWS[name].variable: text}).value(name)
+
+    assert (value, type(value)) == (from_file, type(from_file)) == (from_variable, type(from_variable))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("host_gap_seconds = -1", "expected a number, at least 0"),
+        ('host_gap_seconds = "soon"', "expected a number, at least 0"),
+        ("host_gap_seconds = nan", "expected a number, at least 0"),
+        ("host_gap_seconds = inf", "expected a number, at least 0"),
+        ("host_gap_seconds = true", "expected a number, at least 0"),
+        ("host_gap_seconds = [1]", "expected a number, at least 0"),
+        ("host_gap_seconds = 2024-01-01", "expected a number, at least 0"),
+        ("host_connections = 17", "expected a whole number, at least 1 and at most 16"),
+        ("host_connections = 1.5", "expected a whole number, at least 1 and at most 16"),
+        ("host_connections = inf", "expected a whole number, at least 1 and at most 16"),
+        ('host_connections = "2.0"', "expected a whole number, at least 1 and at most 16"),
+        (f"max_body_bytes = 1e{400}", "expected a whole number, at least 1"),
+        ("robots = 2", "expected true or false"),
+        ('robots = "maybe"', "expected true or false"),
+        ("user_agent = 3", "expected a text"),
+        ("allow_networks = 3", "expected texts"),
+        ("allow_networks = [3]", "expected texts"),
+        ('allow_networks = ["example.org"]', "does not appear to be an IPv4 or IPv6 network"),
+        ('allow_networks = ["127.0.0.1/8"]', "has host bits set"),
+    ],
+)
+def test_an_impossible_value_is_refused(tmp_path, line, expected):
+    """The message names the file, the setting, the value and what is expected."""
+    message = refused(tmp_path, f"[fetch]\n{line}\n")
+
+    assert message.startswith(f"{tmp_path}/tidings.toml: fetch.{line.split()[0]} cannot be ")
+    assert expected in message
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERS if ROWS[name].least is not None])
+def test_the_least_value_is_allowed_and_less_is_not(tmp_path, name):
+    """A bound itself is a value that can be given."""
+    least = ROWS[name].least
+    assert least is not None
+
+    assert least == loaded(tmp_path, flags={name: f"{least:g}"}).value(name)
+    assert f"at least {least:g}" in refused(tmp_path, flags={name: f"{least - 1:g}"})
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERS if ROWS[name].most is not None])
+def test_the_most_value_is_allowed_and_more_is_not(tmp_path, name):
+    """A bound itself is a value that can be given."""
+    most = ROWS[name].most
+    assert most is not None
+
+    assert most == loaded(tmp_path, flags={name: f"{most:g}"}).value(name)
+    assert f"at most {most:g}" in refused(tmp_path, flags={name: f"{most + 1:g}"})
+
+
+def test_a_secret_is_not_repeated(tmp_path):
+    """A message about a secret does not show it."""
+    message = refused(tmp_path, "[notify]\nwebhook_secret = 314159\n")
+
+    assert message.startswith(f"{tmp_path}/tidings.toml: notify.webhook_secret cannot be the value")
+    assert "314159" not in message
+
+
+# -- what is unknown ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("toml", "expected"),
+    [
+        ("[fetcher]\nrobots = true\n", "there is no section [fetcher]; there are: fetch, budget"),
+        ("robots = true\n", "there is no section [robots]"),
+        ("fetch = 3\n", "fetch is a section; write [fetch] on a line of its own"),
+        ("[fetch]\nrobot = true\n", "there is no setting fetch.robot"),
+        ("[fetch\n", "is no TOML file"),
+    ],
+)
+def test_an_unknown_key_of_the_file_is_an_error(tmp_path, toml, expected):
+    """Nothing in the file is passed over in silence."""
+    assert expected in refused(tmp_path, toml)
+
+
+@pytest.mark.parametrize("variable", ["TIDINGS_FETCH_ROBOT", "TIDINGS_FETCH", "TIDINGS_STORE_URI"])
+def test_an_unknown_variable_of_a_section_is_an_error(tmp_path, variable):
+    """A variable that begins like a setting and is none was meant as one."""
+    assert f"{variable} is no setting" in refused(tmp_path, environment={variable: "1"})
+
+
+@pytest.mark.parametrize(
+    "variable", ["TIDINGS_DATA_SETS", "TIDINGS_PORT", "TIDINGS_SERVICE_HOST", "tidings_fetch_robots"]
+)
+def test_other_variables_are_left_alone(tmp_path, variable):
+    """What others put into the environment (Kubernetes names its services so) is not ours to judge."""
+    assert load(tmp_path, environment={}) == load(tmp_path, environment={variable: "1"})
+
+
+def test_an_unknown_flag_is_an_error(tmp_path):
+    """A flag that names no setting is refused."""
+    assert "there is no setting fetch.robot" in refused(tmp_path, flags={"fetch.robot": "1"})
+
+
+def test_a_configuration_that_cannot_be_read(tmp_path):
+    """A file that was named must be there, must be a file, and must be text."""
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe")
+    messages = []
+    for path in (tmp_path / "missing.toml", tmp_path, binary):
+        with pytest.raises(SettingError) as caught:
+            load(tmp_path, path, environment={})
+        messages.append(str(caught.value))
+
+    assert f"there is no configuration file {tmp_path}/missing.toml" == messages[0]
+    assert f"{tmp_path} cannot be read: Is a directory" == messages[1]
+    assert messages[2].startswith(f"{binary} is no TOML file")
