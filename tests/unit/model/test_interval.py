@@ -1,0 +1,45 @@
+"""Durations as people and the language write them, and execution intervals."""
+
+import pytest
+
+from tidings.clock import DAY, HOUR, MILLISECOND, MINUTE, SECOND, WEEK
+from tidings.model.interval import ExecutionInterval, spell_duration
+
+
+@pytest.mark.parametrize(
+    ("duration", "text"),
+    [
+        (2 * WEEK, "2 week"),
+        (8 * DAY, "8 day"),
+        (2 * DAY, "2 day"),
+        (90 * MINUTE, "90 min"),
+        (36 * HOUR, "36 hour"),
+        (61 * SECOND, "61 s"),
+        (1500 * MILLISECOND, "1.5 s"),
+        (MILLISECOND, "0.001 s"),
+        (1, "0.000001 s"),
+        (0, "0 s"),
+        (10 * SECOND, "10 s"),
+        (MINUTE + 1, "60.000001 s"),
+    ],
+)
+def test_a_duration_is_spelled_in_the_largest_unit_that_divides_it(duration, text):
+    """Nothing is rounded: the text means the same duration."""
+    assert text == spell_duration(duration)
+
+
+def test_what_is_spelled_means_the_same_again():
+    """The number times the unit is the duration."""
+    units = {"week": WEEK, "day": DAY, "hour": HOUR, "min": MINUTE, "s": SECOND}
+    durations = [*range(1, 200), *(n * SECOND for n in range(1, 5_000)), *(n * HOUR for n in range(1, 500))]
+
+    for duration in durations:
+        number, unit = spell_duration(duration).split()
+        assert duration == round(float(number) * units[unit])
+
+
+def test_execution_intervals_are_ordered_by_their_start():
+    """The interval that begins first comes first, of two that begin together the one that ends first (001 §2.1)."""
+    early, short, long = ExecutionInterval(1, 9), ExecutionInterval(2, 3), ExecutionInterval(2, 8)
+
+    assert [early, short, long] == sorted([long, short, early])

@@ -1,0 +1,89 @@
+"""All nouns are values: frozen, compared by what they hold, without behaviour that could surprise."""
+
+import dataclasses
+import importlib
+import pkgutil
+import typing
+from collections.abc import Mapping
+
+import pytest
+
+import tidings.model
+from tidings import clock
+from tidings.model import interval
+
+MODULES = [
+    importlib.import_module(f"tidings.model.{found.name}") for found in pkgutil.iter_modules(tidings.model.__path__)
+]
+NOUNS = {
+    name: value
+    for module in MODULES
+    for name, value in vars(module).items()
+    if dataclasses.is_dataclass(value) and isinstance(value, type) and value.__module__ == module.__name__
+}
+MADE = {  # what a noun needs at least, where a field has no default
+    "int": 1,
+    "str": "a",
+    "float": 1.0,
+    "bool": False,
+    "bytes": b"",
+}
+
+
+def make(kind):
+    """Return a noun with something in each field that has no default."""
+    hints = typing.get_type_hints(kind)
+    needed = [f.name for f in dataclasses.fields(kind) if f.default is f.default_factory is dataclasses.MISSING]
+    return kind(**{name: something(hints[name]) for name in needed})
+
+
+def something(hint):
+    """Return a value of a type, the first of a choice."""
+    if hint is type(None) or type(None) in typing.get_args(hint):
+        return None
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return arguments[0]
+    if origin is tuple:
+        return ()
+    if origin is Mapping:
+        return {}
+    if arguments:
+        return something(arguments[0])
+    return make(hint) if dataclasses.is_dataclass(hint) else MADE[hint.__name__]
+
+
+@pytest.mark.parametrize("name", NOUNS)
+def test_a_noun_cannot_be_changed(name):
+    """Fields of a noun cannot be set, and no others can be added to it."""
+    noun = make(NOUNS[name])
+
+    for field in dataclasses.fields(noun):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(noun, field.name, None)
+    assert not hasattr(noun, "__dict__")
+
+
+@pytest.mark.parametrize("name", NOUNS)
+def test_a_noun_is_what_it_holds(name):
+    """Two nouns that hold the same are equal, and a copy with nothing replaced is one of them."""
+    first, second = make(NOUNS[name]), make(NOUNS[name])
+
+    assert first == second == dataclasses.replace(first)
+
+
+@pytest.mark.parametrize("name", NOUNS)
+def test_a_noun_says_what_it_is(name):
+    """Each noun has a docstring of its own."""
+    assert not (NOUNS[name].__doc__ or f"{name}(").startswith(f"{name}(")
+
+
+def test_there_are_nouns():
+    """The tests above test something."""
+    assert {"Unit", "Sentinel", "Version", "PageState", "Fetched", "ChangeSet", "ExecutionInterval"} <= set(NOUNS)
+
+
+def test_nouns_and_the_clock_speak_of_the_same_time():
+    """Instants and durations are whole microseconds, in the nouns as on the clock."""
+    assert (clock.Instant, clock.Duration) == (interval.Instant, interval.Duration) == (int, int)
+    assert [clock.WEEK, clock.DAY, clock.HOUR, clock.MINUTE, clock.SECOND] == [size for _, size in interval.UNITS]

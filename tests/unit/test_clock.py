@@ -1,0 +1,167 @@
+"""Time as everything that decides sees it: it never runs back, and in tests it moves only when told."""
+
+import asyncio
+import time
+
+import pytest
+
+from tidings.clock import DAY, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND, WEEK, ManualClock, SystemClock
+
+START = 1_700_000_000 * SECOND
+
+
+def test_durations_are_microseconds():
+    """Every unit is a whole number of microseconds."""
+    assert (1, 10**3, 10**6) == (MICROSECOND, MILLISECOND, SECOND)
+    assert (60, 3600, 86_400, 604_800) == (MINUTE // SECOND, HOUR // SECOND, DAY // SECOND, WEEK // SECOND)
+
+
+# -- the machine's clock -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_machine_says_what_time_it_is():
+    """The system clock is the machine's, in whole microseconds."""
+    before = time.time_ns() // 1_000
+    now = SystemClock().now()
+
+    assert before <= now <= time.time_ns() // 1_000
+    assert isinstance(now, int)
+
+
+def test_the_system_clock_holds_still_while_the_machine_is_behind(monkeypatch):
+    """If the machine's time jumps back, `wall` follows and `now` waits until it has caught up (trust.md F-21)."""
+    times = iter([100, 100, 40, 40, 99, 101])
+    monkeypatch.setattr("tidings.clock.time.time_ns", lambda: next(times) * 1_000)
+    clock = SystemClock()
+
+    assert [100, 100] == [clock.now(), clock.wall()]
+    assert [100, 40] == [clock.now(), clock.wall()]
+    assert [100, 101] == [clock.now(), clock.now()]
+
+
+def test_sleeping_ends_at_the_instant():
+    """A sleeper wakes when its instant has come, not before; one in the past does not sleep."""
+    clock = SystemClock()
+
+    async def sleep(length):
+        until = clock.now() + length
+        await clock.sleep_until(until)
+        return clock.now() - until
+
+    assert asyncio.run(sleep(5 * MILLISECOND)) >= 0
+    assert asyncio.run(sleep(-HOUR)) < HOUR + SECOND
+
+
+# -- the clock of tests ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_manual_clock_stands_still():
+    """Nothing moves by itself."""
+    clock = ManualClock(START)
+
+    assert [START] * 4 == [clock.now(), clock.wall(), clock.now(), clock.wall()]
+
+
+def test_a_manual_clock_moves_when_told():
+    """`advance` moves by a duration, `move_to` to an instant; both say what time it is then."""
+    clock = ManualClock(START)
+
+    assert START + HOUR == clock.advance(HOUR) == clock.now()
+    assert START + DAY == clock.move_to(START + DAY) == clock.wall()
+
+
+def test_a_manual_clock_can_jump_back():
+    """A jump back is seen on the wall; engine time holds still until the wall has caught up."""
+    clock = ManualClock(START)
+    clock.move_to(START - HOUR)
+
+    assert (START, START - HOUR) == (clock.now(), clock.wall())
+    assert START == clock.advance(HOUR)
+    assert START + 1 == clock.advance(1)
+
+
+def test_sleepers_wake_in_the_order_of_their_instants():
+    """A month passes without a sleep, and each sleeper wakes once its instant is reached."""
+
+    async def run():
+        clock, woken = ManualClock(START), []
+
+        async def sleeper(days):
+            await clock.sleep_until(START + days * DAY)
+            woken.append(days)
+
+        tasks = [asyncio.create_task(sleeper(days)) for days in (30, 1, 7)]
+        await asyncio.sleep(0)
+        seen = []
+        for days in (0, 1, 8, 30):
+            clock.move_to(START + days * DAY)
+            await asyncio.sleep(0)
+            seen.append(list(woken))
+        await asyncio.gather(*tasks)
+        return seen
+
+    assert [[], [1], [1, 7], [1, 7, 30]] == asyncio.run(run())
+
+
+def test_sleepers_of_one_instant_wake_in_the_order_in_which_they_lay_down():
+    """Ties are broken by order, so that tests run the same way each time."""
+
+    async def run():
+        clock, woken = ManualClock(START), []
+
+        async def sleeper(name):
+            await clock.sleep_until(START + SECOND)
+            woken.append(name)
+
+        tasks = [asyncio.create_task(sleeper(name)) for name in "abc"]
+        await asyncio.sleep(0)
+        clock.advance(DAY)
+        await asyncio.gather(*tasks)
+        return woken
+
+    assert ["a", "b", "c"] == asyncio.run(run())
+
+
+@pytest.mark.parametrize("at", [START, START - DAY])
+def test_an_instant_that_has_come_is_not_slept_for(at):
+    """Sleeping until now or before returns at once."""
+
+    async def run():
+        clock = ManualClock(START)
+        await asyncio.wait_for(clock.sleep_until(at), timeout=5)
+        return clock.next_wake()
+
+    assert asyncio.run(run()) is None
+
+
+def test_the_next_wake_is_the_earliest_sleepers():
+    """A test can ask how far it must move; sleepers that gave up do not count."""
+
+    async def run():
+        clock = ManualClock(START)
+        assert clock.next_wake() is None
+        early, late = (asyncio.create_task(clock.sleep_until(START + n * HOUR)) for n in (1, 2))
+        await asyncio.sleep(0)
+        first = clock.next_wake()
+        early.cancel()
+        await asyncio.wait([early])
+        second = clock.next_wake()
+        clock.move_to(START + 2 * HOUR)
+        await late
+        return first, second, clock.next_wake()
+
+    assert (START + HOUR, START + 2 * HOUR, None) == asyncio.run(run())
+
+
+def test_moving_on_wakes_nobody_who_gave_up():
+    """A sleeper that was cancelled is not woken, and disturbs nobody."""
+
+    async def run():
+        clock = ManualClock(START)
+        task = asyncio.create_task(clock.sleep_until(START + HOUR))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        return clock.advance(DAY)
+
+    assert START + DAY == asyncio.run(run())
