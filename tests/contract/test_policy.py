@@ -1,5 +1,6 @@
 """What every policy promises, over all rows of `POLICIES` (contracts.md §5)."""
 
+import json
 from dataclasses import fields
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.policies import POLICIES
-from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population, Signal
+from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population, Remembers, Signal
 from tidings.scheduling.simulator import Update, World, simulate
 from tidings.scheduling.trace import make_trace
 
@@ -228,3 +229,43 @@ def test_advance_adds_up(policy):
     twice = policy.advance(policy.advance(state, 3 * MINUTE), 7 * MINUTE)
 
     assert np.allclose(policy.bid(once, START + 10 * MINUTE, 0.0), policy.bid(twice, START + 10 * MINUTE, 0.0))
+
+
+LEARNERS = [name for name in sorted(POLICIES) if isinstance(POLICIES[name](PACE), Remembers)]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_was_learned_survives_a_restart(name):
+    """Pages that are told what was remembered of them, as JSON and in another order, go on as if nothing had happened."""
+    policy, population = POLICIES[name](PACE), pages()
+    rng = chance(3)
+    state = policy.begin(population, chance())
+    for turn in range(1, 40):
+        at = START + turn * 20 * MINUTE + rng.integers(0, MINUTE, population.size)
+        state = policy.on_poll(state, population.ids, Observation.of(at, rng.uniform(size=population.size) < 0.3))
+    kept = {page: json.loads(json.dumps(policy.remember(state, page))) for page in population.ids.tolist()}
+    order = rng.permutation(population.size)
+    columns = {name: column[order] for name, column in state.population.items()}
+    again = policy.recall(policy.begin(Population(columns), chance()), {**kept, 999: kept[100]})
+    at = START + 1_000 * MINUTE
+    looks = Observation.of(np.full(population.size, at), rng.uniform(size=population.size) < 0.5)
+    then, now = (policy.on_poll(s, population.ids, looks) for s in (state, again))
+
+    for before, after in ((state, again), (then, now)):
+        due = policy.next_due(before, population.ids, 0, 0.0)
+        assert len(set(due.tolist())) > 10
+        assert due.tolist() == policy.next_due(after, population.ids, 0, 0.0).tolist()
+    assert kept == {page: policy.remember(again, page) for page in population.ids.tolist()}
+    assert not any(a.flags.writeable for a in arrays(again))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_unreadable_memory_is_passed_over(name):
+    """A row that something else wrote, or nothing, costs what was learned and no more."""
+    policy = POLICIES[name](PACE)
+    state = policy.begin(Population({"id": [1, 2], "last_polled": [START, START]}), chance())
+    for memory in ({}, {"period": -1.0}, dict.fromkeys(policy.remember(state, 1), "x")):
+        after = policy.recall(state, {1: memory})
+
+        assert policy.remember(state, 1) == policy.remember(after, 1)
+        assert policy.next_due(state, [1, 2], 0, 0.0).tolist() == policy.next_due(after, [1, 2], 0, 0.0).tolist()

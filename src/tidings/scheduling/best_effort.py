@@ -15,6 +15,10 @@ always within [Pmin, Pmax]. Symbols: P → `period`, H → `history`, w → `wei
 The observed interval is the difference of the instants of change where the server tells both, else the time since the
 look that began the cycle (004 §4.7.2). A look well before its time that shows nothing (somebody asked, or another
 sentinel has a fixed interval) ends no cycle: else looks for others' sake would double the period.
+
+Beyond the paper: a page that differs at each of `saturation` looks in a row, all hardly more than Pmin apart, is
+*saturated*. Looking closer shows no more of it, so it waits the pace, but for one look after Pmin in seven; two looks
+without a change set it free (bid_and_defaults §4, guard 6).
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from tidings.scheduling.policy import (
     Columns,
     Floats,
     Instants,
+    Mask,
     Observation,
     Population,
     Rows,
@@ -46,6 +51,12 @@ HOUR: Final[Duration] = 60 * MINUTE
 DAY: Final[Duration] = 24 * HOUR
 WHOLE: Final = 0.9
 """Share of the period after which a look ends its cycle: a tenth is the slack that fixed intervals have, too."""
+NEAR: Final = 1.5
+"""Multiple of Pmin up to which looks are so near that a page which differs at all of them may be saturated."""
+ROUND: Final = 7
+"""Looks at a saturated page of which one comes after Pmin: with a pace of an hour about every 6 h."""
+QUIET_ROUNDS: Final = 2
+"""Looks without a change that set a saturated page free."""
 FURTHEST: Final = float(2**62)
 """A gap (µs) beyond all use that still fits an integer."""
 
@@ -58,7 +69,8 @@ class BestEffortState:
 
     `due` and `looked` (the look that began the running cycle) and `modified` (the instant of the last change if the
     server told it) are instants, `UNPOLLED` where there is none. `period` is in seconds. `misses` counts cycles
-    without a change, `steady` changes at a constant interval. `intervals[page]` (seconds) has the newest last and 0
+    without a change, `steady` changes at a constant interval, `streak` changes in a row at looks near each other; of a
+    saturated page `steady` counts the looks of its round, `misses` those without a change. `intervals[page]` (seconds) has the newest last and 0
     where none was seen yet.
     """
 
@@ -69,6 +81,7 @@ class BestEffortState:
     modified: Instants
     misses: Counts
     steady: Counts
+    streak: Counts
     intervals: NDArray[np.float32]
 
 
@@ -77,7 +90,8 @@ class BestEffort:
     """The policy of 004 §4.7. Durations in µs; `alpha`, `beta`, `weight` and `history` are those that §4.8 settles on.
 
     A page starts at the interval `pace`. `shortest` and `longest` hold for pages that name none, widened to hold `pace`.
-    Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds).
+    Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds). A `saturation` of 0
+    leaves that guard out, as the paper does.
     """
 
     pace: Duration = HOUR
@@ -88,6 +102,7 @@ class BestEffort:
     weight: float = 0.6
     history: int = 20
     tolerance: Duration = SECOND
+    saturation: int = 20
 
     def __post_init__(self) -> None:
         if self.pace <= 0:
@@ -102,6 +117,9 @@ class BestEffort:
             message = (
                 f"alpha and beta must be 1 to 255 and the history 2 to 255: {self.alpha}, {self.beta}, {self.history}"
             )
+            raise ValueError(message)
+        if not 0 <= self.saturation <= 255:
+            message = f"the saturation must be 0 to 255 looks, it is {self.saturation}"
             raise ValueError(message)
         if not (0 < self.weight <= 1 and self.tolerance >= 0):
             message = (
@@ -155,12 +173,16 @@ class BestEffort:
         since = np.where(baseline, 0, at - np.where(baseline, 0, page.looked)) / SECOND
         found = changed & (since > 0)
         quiet = ~changed & (since > 0) & (since >= WHOLE * page.period)
-        self._learn_quiet(page, np.flatnonzero(quiet))
-        self._learn_change(page, np.flatnonzero(found), _observed(page, at, since, told))
+        saturated = self._saturated(page)
+        self._learn_quiet(page, np.flatnonzero(quiet & ~saturated))
+        self._learn_change(page, np.flatnonzero(found & ~saturated), _observed(page, at, since, told))
+        self._watch(page, np.flatnonzero((found | quiet) & saturated), changed, low)
+        self._saturate(page, np.flatnonzero(found & ~saturated), since <= NEAR * low)
         page.modified = np.where(found, np.where(told > page.looked, np.minimum(told, at), UNPOLLED), page.modified)
         page.looked = np.where(baseline | found | quiet, at, page.looked)
         page.period = np.clip(page.period, low, high)
-        return self._due_again(page.put(replace(state, population=population), learned=bool(found.any())), rows)
+        learned = bool((found | saturated).any())
+        return self._due_again(page.put(replace(state, population=population), learned=learned), rows)
 
     def remember(self, state: BestEffortState, page: int) -> dict[str, Any]:
         """Return what was learned of a page as plain JSON, for `recall`. Raises `KeyError` for a page that is not here."""
@@ -170,6 +192,7 @@ class BestEffort:
             "period": float(state.period[row]),
             "misses": int(state.misses[row]),
             "steady": int(state.steady[row]),
+            "streak": int(state.streak[row]),
             "intervals": intervals[intervals > 0].tolist(),
             "looked": None if looked == UNPOLLED else looked,
             "modified": None if modified == UNPOLLED else modified,
@@ -190,8 +213,10 @@ class BestEffort:
     def _recall(self, page: _Pages, i: int, memory: Mapping[str, Any]) -> None:
         recent = memory["intervals"][-self.history :]
         page.period[i] = memory["period"]
-        page.misses[i] = min(memory["misses"], self.alpha - 1)
-        page.steady[i] = min(memory["steady"], self.beta - 1)
+        page.streak[i] = min(memory["streak"], self.saturation)
+        saturated = bool(self._saturated(page)[i])
+        page.misses[i] = min(memory["misses"], (QUIET_ROUNDS if saturated else self.alpha) - 1)
+        page.steady[i] = min(memory["steady"], (ROUND if saturated else self.beta) - 1)
         page.intervals[i] = 0
         page.intervals[i, self.history - len(recent) :] = recent
         if memory["looked"] is not None:
@@ -201,6 +226,7 @@ class BestEffort:
 
     def _learn_quiet(self, page: _Pages, quiet: Rows) -> None:
         """Count a cycle without a change; double the period after `alpha` of them (corrections a, g)."""
+        page.streak[quiet] = 0
         page.misses[quiet] += 1
         tired = quiet[page.misses[quiet] >= self.alpha]
         page.misses[tired] = 0
@@ -222,6 +248,26 @@ class BestEffort:
         estimate = np.where(estimate > page.period[found], estimate * self.weight, estimate)
         page.period[found] = np.where(constant & ~doubted, new, estimate)
 
+    def _saturated(self, page: _Pages) -> Mask:
+        return (page.streak >= self.saturation) & (self.saturation > 0)
+
+    def _saturate(self, page: _Pages, found: Rows, near: Mask) -> None:
+        """Count changes in a row at looks near each other; who has enough of them is saturated and waits the pace."""
+        page.streak[found] = np.where(near[found], np.minimum(page.streak[found] + 1, self.saturation), 0)
+        now = found[self._saturated(page)[found]]
+        page.steady[now] = 0
+        page.period[now] = self.pace / SECOND
+
+    def _watch(self, page: _Pages, rows: Rows, changed: Mask, low: Floats) -> None:
+        """Count the looks at saturated pages; the last of each round comes after Pmin, and quiet ones set a page free."""
+        page.steady[rows] = (page.steady[rows] + 1) % ROUND
+        page.misses[rows] += ~changed[rows]
+        page.period[rows] = np.where(page.steady[rows] == ROUND - 1, low[rows], self.pace / SECOND)
+        free = rows[page.misses[rows] >= QUIET_ROUNDS]
+        page.streak[free] = page.misses[free] = page.steady[free] = 0
+        page.intervals[free] = 0
+        page.period[free] = self.pace / SECOND
+
     def _bounds(self, population: Population, rows: Rows | slice) -> tuple[Floats, Floats]:
         """Return Pmin and Pmax (seconds) of the pages at `rows`."""
         low, high = population["shortest"][rows], population["longest"][rows]
@@ -242,6 +288,7 @@ class BestEffort:
             modified=_frozen(np.full(size, UNPOLLED)),
             misses=_frozen(np.zeros(size, dtype=np.uint8)),
             steady=_frozen(np.zeros(size, dtype=np.uint8)),
+            streak=_frozen(np.zeros(size, dtype=np.uint8)),
             intervals=_frozen(np.zeros((size, self.history), dtype=np.float32)),
         )
 
@@ -260,7 +307,7 @@ class BestEffort:
 class _Pages:
     """Own copies of what is known of some pages, to be written to within one call."""
 
-    __slots__ = ("_rows", "intervals", "looked", "misses", "modified", "period", "steady")
+    __slots__ = ("_rows", "intervals", "looked", "misses", "modified", "period", "steady", "streak")
 
     def __init__(self, state: BestEffortState, rows: Rows) -> None:
         self._rows = rows
@@ -269,6 +316,7 @@ class _Pages:
         self.modified = state.modified[rows]
         self.misses = state.misses[rows]
         self.steady = state.steady[rows]
+        self.streak = state.streak[rows]
         self.intervals = state.intervals[rows]
 
     def moved(self, state: BestEffortState, rows: Rows) -> BestEffortState:
@@ -288,7 +336,7 @@ class _Pages:
         return _frozen(joined)
 
 
-_QUIET: Final = ("period", "looked", "misses")
+_QUIET: Final = ("period", "looked", "misses", "streak")
 _CHANGED: Final = ("modified", "steady", "intervals")
 
 
@@ -306,7 +354,7 @@ def _observed(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDAr
 def _is_memory(memory: Mapping[str, Any]) -> bool:
     """Say whether a page can be told this: made by `remember` of any history, `alpha` and `beta`."""
     numbers = [memory.get("period"), *(memory["intervals"] if isinstance(memory.get("intervals"), list) else [None])]
-    counts = [memory.get("misses"), memory.get("steady")]
+    counts = [memory.get(name) for name in ("misses", "steady", "streak")]
     instants = [memory.get(name, 0) for name in ("looked", "modified") if memory.get(name, 0) is not None]
     return (
         all(isinstance(n, (int, float)) and 0 < n < FURTHEST for n in numbers)

@@ -6,8 +6,9 @@ The inputs are never changed. The same object serves the live planner, the simul
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +41,7 @@ __all__ = [
     "Observation",
     "Policy",
     "Population",
+    "Remembers",
     "Rows",
     "Signal",
     "State",
@@ -125,5 +127,24 @@ class Policy(Protocol[S]):
         """Return for each of `ids` the first instant from `now` on at which its bid must be looked at again if nothing happens.
 
         `now` itself where it bids already, `NEVER` where it never will. Before that instant the bid is 0 or less.
+        """
+        ...
+
+
+@runtime_checkable
+class Remembers(Protocol[S]):
+    """What a policy can do beside that learns of each page something worth keeping over a restart (`estimate` rows).
+
+    `isinstance(policy, Remembers)` says whether it does. What it tells is plain JSON and never needs the order of pages.
+    """
+
+    def remember(self, state: S, page: int) -> dict[str, Any]:
+        """Return what was learned of a page. Raises `KeyError` for a page that is not here."""
+        ...
+
+    def recall(self, state: S, memories: Mapping[int, Mapping[str, Any]]) -> S:
+        """Return the state in which pages know again what `remember` told of them, by page.
+
+        Pages that are not here are passed over, and so is a memory that cannot be read: its page learns anew.
         """
         ...
