@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SECOND, SystemClock
 from tidings.errors import PollerBusyError, ServiceError, UsageError
+from tidings.notification.channels import sendable
 from tidings.service import check as checking
 from tidings.service import register, welcome
-from tidings.service.assembly import poller
+from tidings.service.assembly import poller, telling
 from tidings.service.records import problem_record, rfc3339, sentinel_record
+from tidings.service.rehearse import channels_of, rehearse
+from tidings.service.watchlist import meaning
 from tidings.storage import sentinels
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
     from tidings.language.problems import Problem
+    from tidings.service.rehearse import Tested
     from tidings.settings import Settings
     from tidings.storage.database import Database
     from tidings.storage.sentinels import SentinelRow
@@ -116,10 +120,13 @@ async def _add_url(database: Database, arguments: argparse.Namespace, settings: 
     done = register.register(database, text, settings=settings, now=clock.now())
     (row,) = done.made
     _warn(done.warnings, as_json=arguments.json)
-    problem = await _first_look(database, row, settings, deadline=deadline)
+    problem, tests = await asyncio.gather(
+        _first_look(database, row, settings, deadline=deadline), _rehearse(database, row, arguments, settings, deadline)
+    )
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
     answer = database.read(welcome.answer, row.id, settings=settings, now=clock.now())
+    answer["tests"] = [{"channel": t.kind, "address": t.address, "error": t.reason} for t in tests]
     if arguments.json:
         write_json(sentinel_record(database.read(sentinels.get, row.id), details=answer))
         if problem:
@@ -127,6 +134,21 @@ async def _add_url(database: Database, arguments: argparse.Namespace, settings: 
     else:
         _welcome(row.name, answer, problem)
     return 0
+
+
+async def _rehearse(
+    database: Database, row: SentinelRow, arguments: argparse.Namespace, settings: Settings, deadline: int
+) -> list[Tested]:
+    """Send a test message to each `--notify`, while the page is looked at."""
+    if arguments.no_test or not arguments.notify:
+        return []
+    clock = SystemClock()
+    channels = channels_of(meaning(row.text), sendable(settings.notify))
+    if not channels:
+        return []
+    async with telling(settings, database) as senders:
+        patience = max(0, deadline - clock.now())
+        return await rehearse(channels, senders, sentinel=row.name, now=clock.now(), patience=patience)
 
 
 async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
@@ -155,5 +177,8 @@ def _welcome(name: str, answer: dict[str, Any], problem: str) -> None:
     if answer["first_words"]:
         write_line(f"begins    {answer['first_words']}")
     write_line(f"next look {short_time(answer['next_look'])} UTC ({answer['pace']})")
+    for test in answer["tests"]:
+        what = f"could not be told: {test['error']}" if test["error"] else "has taken a test message"
+        write_line(f"{'warning' if test['error'] else 'told':<9} {test['channel']} {test['address']} {what}")
     for warning in [*answer["warnings"], *([problem] if problem else [])]:
         write_line(f"warning   {warning}")

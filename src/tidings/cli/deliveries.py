@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
+from tidings.notification.addresses import shown
 from tidings.service.records import delivery_record, rfc3339
 from tidings.storage import deliveries
 from tidings.storage.database import open_database
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     r.status,
                     str(r.attempt),
                     r.sentinel,
-                    f"{r.kind} {r.address}",
+                    f"{r.kind} {shown(r.kind, r.address)}",
                     r.error or r.subject,
                     r.id,
                 )

@@ -168,7 +168,7 @@ def _channel(node: Node, clause: Clause) -> Channel:
     first, last = cast("Token", node.children[0]), cast("Token", node.children[-1])
     match first.type:
         case "EMAIL":
-            message = f"mail to {last} is sent once mail is set up"
+            message = f"mail to {last} is sent once mail is set up (notify.smtp_host)"
             clause.report.warn(first.start_pos or 0, "W10", message, hint="until then: tidings changes, or a webhook")
             return Channel("email", str(last))
         case "URL" | "WEBHOOK":
@@ -189,7 +189,7 @@ def _address(first: Token, url: Token, clause: Clause) -> Channel:
         if first.type == "WEBHOOK":
             message = f'a webhook cannot be a "{scheme}:" address'
             raise clause.fail(url.start_pos, "E22", message, expected="http:// or https://")
-        raise clause.later(url.start_pos, "apprise", word=f"{scheme}:")
+        return Channel("apprise", str(url))
     if not check_address(clause.report, url.start_pos or 0, url):
         raise FaultFoundError
     return Channel("webhook", str(url))

@@ -45,7 +45,6 @@ LATER: dict[str, Later] = {
     "max": Later("max", "write every 1 hour to gather news"),
     "feed": Later("feed", "Notify by dashboard"),
     "stream": Later("stream", "Notify by webhook https://…"),
-    "apprise": Later("Apprise addresses", "Notify by webhook https://…"),
     "compare moving": Later("Compare moving", "Compare pairwise"),
     "compare every": Later("Compare every", "Compare pairwise"),
     "compare first": Later("Compare first", "Compare pairwise"),

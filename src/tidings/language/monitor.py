@@ -55,10 +55,10 @@ class Clause:
         self.report.fault(offset or 0, code, message, expected=expected, hint=hint)
         return FaultFoundError(code)
 
-    def later(self, offset: int | None, what: str, *, word: str = "") -> FaultFoundError:
-        """Note that a part, called `word` or as its row says, is understood but not supported yet (E40)."""
+    def later(self, offset: int | None, what: str) -> FaultFoundError:
+        """Note that a part, called as its row says, is understood but not supported yet (E40)."""
         row = LATER[what]
-        return self.fail(offset, "E40", f'"{word or row.word}" is understood but not supported yet', hint=row.hint)
+        return self.fail(offset, "E40", f'"{row.word}" is understood but not supported yet', hint=row.hint)
 
 
 def read_monitor(node: Node, sentinel: Token, clause: Clause) -> Expression:

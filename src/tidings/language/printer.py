@@ -88,6 +88,8 @@ def _notify(notify: Notify) -> str:
 
 
 def _channel(channel: Channel) -> str:
+    if channel.kind == "apprise":  # its address says all
+        return channel.address
     return f"{channel.kind} {channel.address}" if channel.address else channel.kind
 
 

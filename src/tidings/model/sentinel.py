@@ -108,7 +108,9 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """Where news go: `email` and an address, `webhook` or `url` and a URL, `console`, `dashboard`, `feed`, `stream`."""
+    """Where news go: `email` and an address, `webhook` or `url` and a URL, `apprise` and the URL of one of Apprise's services,
+    `console`, `dashboard`, `feed`, `stream`.
+    """
 
     kind: str
     address: str = ""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from tidings.clock import Duration, Instant
+
+KINDS: Final = frozenset({"console", "webhook", "url", "email", "apprise"})
+"""The kinds of channel that something is sent to; `channels` has a row for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any, Final, TextIO
 
 from tidings.notification import mail
 from tidings.notification.apprise_channel import AppriseService
-from tidings.notification.channel import A, Answer, Errands, Poster, Refused, Sender
+from tidings.notification.channel import KINDS, A, Answer, Errands, Poster, Refused, Sender
 from tidings.notification.console import Console
 from tidings.notification.webhook import Webhook
 from tidings.registry import Registry
@@ -81,4 +81,4 @@ def build_senders(means: Means) -> dict[str, Sender]:
 
 def sendable(settings: NotifySettings) -> frozenset[str]:
     """Return the kinds to which news are sent with these settings: without a mail server no letter is written."""
-    return frozenset(CHANNELS) - (frozenset() if settings.smtp_host else {"email"})
+    return KINDS - (frozenset() if settings.smtp_host else {"email"})

@@ -17,15 +17,17 @@ from tidings.archive.archive import Archive
 from tidings.clock import DAY, SECOND, SystemClock
 from tidings.errors import PollerBusyError
 from tidings.fetching.client import Client
+from tidings.fetching.door import Door
 from tidings.fetching.politeness import HostGate
 from tidings.isolation.limits import Limits
 from tidings.isolation.runners import RUNNERS
-from tidings.notification.channels import Means, build_senders
+from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.policies import POLICIES
 from tidings.service.committer import Committer
 from tidings.service.deliver import Deliverer, Teller
 from tidings.service.detect import Detector
+from tidings.service.errands import GuardedErrands
 from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
@@ -38,11 +40,14 @@ from tidings.storage.store import Store
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.isolation.runner import Runner
+    from tidings.notification.channel import Sender
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
 
 PRELOAD = ("tidings.detection.job",)
+ERRANDS_AT_ONCE = 2
+ERRANDS_A_PROCESS = 100
 
 
 def open_archive(settings: Settings, *, dialect: str) -> Archive:
@@ -113,7 +118,7 @@ async def _build(
     )
     known = await store.read(hosts.states)
     gate.restore(known)
-    watchlist = Watchlist(store)
+    watchlist = Watchlist(store, sendable=sendable(settings.notify))
     planner = Planner(
         POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
         watchlist.pages,
@@ -127,8 +132,8 @@ async def _build(
     poll = Poller(
         store=store, archive=archive, detector=detector, teller=Teller(), instance=installation, commit=committer.write
     )
-    keys = read_secrets(settings.notify.webhook_secret or await store.write(_webhook_secret))
-    means = Means(poster=client, keys=keys, stream=stream, timeout_seconds=settings.notify.timeout_seconds)
+    secret = settings.notify.webhook_secret or await store.write(_webhook_secret)
+    senders = _senders(stack, settings, client, secret, installation, stream)
     monitor = Monitor(
         Parts(
             settings=settings,
@@ -140,13 +145,52 @@ async def _build(
             fetcher=client,
             committer=committer,
             poller=poll,
-            deliverer=Deliverer(build_senders(means), disable_after=round(settings.notify.disable_days * DAY)),
+            deliverer=Deliverer(senders, disable_after=round(settings.notify.disable_days * DAY)),
             epoch=epoch,
             holder=holder,
         )
     )
     await monitor.start()
     return monitor
+
+
+@contextlib.asynccontextmanager
+async def telling(
+    settings: Settings, database: Database, *, stream: TextIO | None = None
+) -> AsyncIterator[dict[str, Sender]]:
+    """Give the senders alone, to a process that tells without polling."""
+    secret = settings.notify.webhook_secret or database.write(_webhook_secret)
+    async with contextlib.AsyncExitStack() as stack:
+        client = Client(settings.fetch, clock=SystemClock())
+        stack.push_async_callback(client.close)
+        yield _senders(stack, settings, client, secret, database.read(instance.load), stream or sys.stdout)
+
+
+def _senders(
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    client: Client,
+    secret: str,
+    installation: instance.Instance,
+    stream: TextIO,
+) -> dict[str, Sender]:
+    """Return the senders; mail and Apprise run in processes that do nothing else, started with the first message."""
+    limits = Limits(seconds=settings.notify.timeout_seconds, tasks=ERRANDS_A_PROCESS)
+    runner = RUNNERS["killable"](limits, workers=ERRANDS_AT_ONCE)
+    stack.push_async_callback(runner.close)
+    door = Door(settings.fetch.allow_networks)
+    return build_senders(
+        Means(
+            poster=client,
+            keys=read_secrets(secret),
+            stream=stream,
+            timeout_seconds=settings.notify.timeout_seconds,
+            errands=GuardedErrands(runner, door.fault),
+            tls=door.tls,
+            settings=settings.notify,
+            instance=installation.id,
+        )
+    )
 
 
 async def _acquire(store: Store, holder: str, *, now: int, until: int, mine: bool) -> int:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
 from tidings.model.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Timer, Unit
-from tidings.notification import payload
+from tidings.notification.addresses import shown
 from tidings.notification.channel import Message, Refused, Sender
+from tidings.notification.rendering import News, render
 from tidings.notification.retry import judge_endpoint, next_attempt
 from tidings.service.activate import digest_kind
 from tidings.service.records import Record, change_record
@@ -23,7 +24,7 @@ from tidings.storage import changes, events
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.unit import ChangeRow
-    from tidings.service.watchlist import WatchedPage, WatchedSentinel
+    from tidings.service.watchlist import Target, WatchedPage, WatchedSentinel
     from tidings.storage.deliveries import DeliveryRow
     from tidings.storage.store import Store
 
@@ -45,37 +46,28 @@ class Teller:
         for row in found:
             owner = page.subscriptions[row.subscription_id].owner
             record = change_record(row, sentinel=owner.row.name, url=page.identity.given)
-            for kind, endpoint_id in _targets(owner):
-                draft = _draft(kind, endpoint_id, owner, [record], at)
+            for target in _targets(owner):
+                draft = _draft(target, owner, [record], at)
                 made.append(replace(draft, events=(places[row.id],)))
         return tuple(made)
 
 
-def _targets(owner: WatchedSentinel) -> dict[tuple[str, int], None]:
+def _targets(owner: WatchedSentinel) -> dict[Target, None]:
     return dict.fromkeys(target for _, _, targets in owner.told("immediate") for target in targets)
 
 
-def _draft(kind: str, endpoint_id: int, owner: WatchedSentinel, records: Records, at: Instant) -> DeliveryDraft:
-    if kind == "console":
-        content_type, body = payload.TEXT_TYPE, payload.console_body(records)
-    else:
-        content_type, body = payload.JSON_TYPE, payload.webhook_body(records, owner.row.name, at=at)
+def _draft(target: Target, owner: WatchedSentinel, records: Records, at: Instant) -> DeliveryDraft:
+    news = News(sentinel=owner.row.name, address=target.address, records=records, at=at)
+    message = render(target.kind, news)
     return DeliveryDraft(
-        endpoint_id=endpoint_id,
+        endpoint_id=target.endpoint_id,
         sentinel_id=owner.row.id,
-        content_type=content_type,
-        body=body,
+        content_type=message.content_type,
+        body=message.body,
         due_at=at,
-        subject=_subject(records, owner.row.name),
+        subject=message.subject,
         changes=len(records),
     )
-
-
-def _subject(records: Records, sentinel: str) -> str:
-    """Return one line that says what the message is about, for channels that have a subject."""
-    if len(records) > 1:
-        return f"{sentinel}: {len(records)} changes"
-    return " ".join(f"{sentinel}: {records[0]['summary']}".split())[:200]
 
 
 async def digest(
@@ -94,10 +86,8 @@ async def digest(
         records: Records = [change_record(r.row, sentinel=held.row.name, url=r.url) for r in rows]
         targets = next(t for p, _, t in held.told("every") if p == place)
         made = tuple(
-            replace(
-                _draft(kind, endpoint_id, held, records, at), first_seq=rows[0].event_seq, last_seq=rows[-1].event_seq
-            )
-            for kind, endpoint_id in targets
+            replace(_draft(target, held, records, at), first_seq=rows[0].event_seq, last_seq=rows[-1].event_seq)
+            for target in targets
         )
     due = timer.due_at or at
     step = clause.rate.interval
@@ -137,6 +127,8 @@ class Deliverer:
             attempt=delivery.attempt + 1,
             sent_at=now,
             sequence=delivery.last_seq,
+            sentinel=delivery.sentinel,
+            thread=str(delivery.sentinel_id),
         )
         answer = await self._senders[delivery.kind].send(message)
         move = judge_endpoint(
@@ -170,7 +162,7 @@ class Deliverer:
         if again is None or not move.enabled:
             data = {
                 "delivery": delivery.id,
-                "address": delivery.address,
+                "address": shown(delivery.kind, delivery.address),
                 "reason": answer.reason,
                 "endpoint_off": not move.enabled,
             }

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tidings.model.version import version_id
+from tidings.notification.addresses import shown
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -119,7 +120,7 @@ def delivery_record(row: DeliveryRow) -> Record:
         "id": row.id,
         "sentinel": row.sentinel,
         "channel": row.kind,
-        "address": row.address,
+        "address": shown(row.kind, row.address),
         "status": row.status,
         "changes": row.changes,
         "first_sequence": row.first_seq,

@@ -17,6 +17,7 @@ from tidings.language import parser, printer, verify, words
 from tidings.language.dates import ends_at, starts_at
 from tidings.model.sentinel import Channel, Command, Point, Sentinel, State
 from tidings.model.unit import SentinelMove
+from tidings.notification import addresses
 from tidings.service.watchlist import SENDABLE, meaning
 from tidings.storage import endpoints, pages, sentinels, subscriptions
 
@@ -64,7 +65,8 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
                 made.append(_create(connection, statement, now))
             case Command():
                 commanded.append((statement, command(connection, statement, now=now)))
-    return Registered(tuple(made), tuple(commanded), parsed.warnings)
+    warnings = tuple(w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
+    return Registered(tuple(made), tuple(commanded), warnings)
 
 
 def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
@@ -121,6 +123,8 @@ def _effective(sentinel: Sentinel) -> Sentinel:
 def _address_of(channel: Channel) -> str:
     if channel.kind in {"webhook", "url"}:
         address.rebuild(channel.address)
+    else:
+        addresses.check(channel.kind, channel.address)
     return channel.address
 
 

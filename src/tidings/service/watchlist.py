@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.language import parser
 from tidings.language.verify import Known
 from tidings.model.sentinel import FetchEvery, Notify, Sentinel
+from tidings.notification.channel import KINDS
 from tidings.storage import endpoints, events, pages, sentinels, subscriptions
 
 if TYPE_CHECKING:
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
     from tidings.storage.subscriptions import SubscriptionRow
 
 
+class Target(NamedTuple):
+    """An endpoint that a sentinel tells."""
+
+    kind: str
+    address: str
+    endpoint_id: int
+
+
 @dataclass(slots=True)
 class WatchedSentinel:
     """A sentinel that may poll: its row, its meaning, and the endpoint of each channel that it tells."""
@@ -33,12 +42,12 @@ class WatchedSentinel:
     sentinel: Sentinel
     endpoints: dict[tuple[str, str], int]
 
-    def told(self, mode: str) -> Iterator[tuple[int, Notify, tuple[tuple[str, int], ...]]]:
-        """Yield (place, clause, (kind, endpoint id) of each channel) of the Notify clauses whose rate is `mode`."""
+    def told(self, mode: str) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
+        """Yield (place, clause, target of each channel) of the Notify clauses whose rate is `mode`."""
         for place, clause in enumerate(self.sentinel.notify):
             if clause.rate.mode == mode:
                 keys = dict.fromkeys((c.kind, c.address) for c in clause.channels)
-                yield place, clause, tuple((key[0], self.endpoints[key]) for key in keys if key in self.endpoints)
+                yield place, clause, tuple(Target(*key, self.endpoints[key]) for key in keys if key in self.endpoints)
 
 
 @dataclass(slots=True)
@@ -64,8 +73,8 @@ class WatchedPage:
     subscriptions: dict[int, Subscription] = field(default_factory=dict)
 
 
-SENDABLE = frozenset({"console", "webhook", "url"})
-"""Channels with a sender in this release; `dashboard` is pulled, and mail comes with issue A2."""
+SENDABLE = KINDS
+"""Channels with a sender; `dashboard` is pulled."""
 
 
 LIFE_EVENTS = tuple(
@@ -74,10 +83,11 @@ LIFE_EVENTS = tuple(
 
 
 class Watchlist:
-    """The pages and sentinels of one poller."""
+    """The pages and sentinels of one poller. `sendable` are the kinds of channel that it can send to."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, sendable: frozenset[str] = SENDABLE) -> None:
         self._store = store
+        self._sendable = sendable
         self.pages: dict[int, WatchedPage] = {}
         self.sentinels: dict[int, WatchedSentinel] = {}
         self._past: dict[str, SentinelRow] = {}
@@ -174,7 +184,9 @@ class Watchlist:
 
     async def _held(self, row: SentinelRow) -> WatchedSentinel:
         sentinel = self._meaning(row)
-        wanted = {(c.kind, c.address) for clause in sentinel.notify for c in clause.channels if c.kind in SENDABLE}
+        wanted = {
+            (c.kind, c.address) for clause in sentinel.notify for c in clause.channels if c.kind in self._sendable
+        }
         return WatchedSentinel(row, sentinel, await self._store.read(endpoints.ids, wanted) if wanted else {})
 
     def _meaning(self, row: SentinelRow) -> Sentinel:
