@@ -5,6 +5,7 @@ A move stays a delete and an insert (004 §5.3.1); it is told as one thing becau
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from tidings.model.change import Edit
 
 SHORTEST = 8
 """Words of the shortest run that counts as moved."""
+
+MOST_TOKENS = 200_000
+"""In edits of more tokens than this no moves are looked for: the page was written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ def moves_of(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> t
 
     Linear in the tokens of the edits: only the first place of each window of `SHORTEST` tokens is looked at.
     """
+    if sum(edit.new_end - edit.new_start + edit.old_end - edit.old_start for edit in edits) > MOST_TOKENS:
+        return ()
     places: dict[tuple[str, ...], tuple[int, int, int]] = {}
     for number, edit in enumerate(edits):
         for at in range(edit.new_start, edit.new_end - SHORTEST + 1):
@@ -48,10 +54,10 @@ def _found(
         at = edit.old_start
         while at <= edit.old_end - SHORTEST:
             there, there_end, other = places.get(tuple(old[at : at + SHORTEST]), (0, 0, number))
-            most = min(edit.old_end - at, there_end - there)
-            length = (
-                0 if other == number else _free_equal_run(old[at : at + most], new[there : there + most], there, taken)
-            )
+            most = 0 if other == number else min(edit.old_end - at, there_end - there)
+            length = 0
+            while length < most and old[at + length] == new[there + length] and there + length not in taken:
+                length += 1
             if length < SHORTEST:
                 at += 1
                 continue
@@ -60,19 +66,14 @@ def _found(
             at += length
 
 
-def _free_equal_run(first: Sequence[str], second: Sequence[str], place: int, taken: set[int]) -> int:
-    """Return how many tokens are equal from the start on, up to one (of those at `place` and after) that is taken."""
-    for length, (one, other) in enumerate(zip(first, second, strict=True)):
-        if one != other or place + length in taken:
-            return length
-    return len(first)
-
-
 def without(start: int, end: int, gaps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return what is left of start:end when the (start, end) gaps, in order, are taken out."""
+    """Return what is left of start:end when the (start, end) gaps are taken out; they are in order and do not overlap."""
     left = []
-    for gap_start, gap_end in gaps:
-        if gap_end <= start or gap_start >= end:
+    for number in range(max(0, bisect_right(gaps, (start, start)) - 1), len(gaps)):
+        gap_start, gap_end = gaps[number]
+        if gap_start >= end:
+            break
+        if gap_end <= start:
             continue
         if start < gap_start:
             left.append((start, gap_start))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -63,9 +64,10 @@ class Document:
         return self.canonical.count(b" ") + 1 if self.canonical else 0
 
     @cached_property
-    def _counted(self) -> tuple[list[str], list[int]]:
+    def _counted(self) -> tuple[list[str], array[int]]:
+        """Return the tokens, and for each chunk how many there are up to its end."""
         tokens: list[str] = []
-        ends: list[int] = []
+        ends = array("L")
         for chunk in self.chunks:
             tokens.extend(tokens_of_chunk(chunk))
             ends.append(len(tokens))
@@ -78,21 +80,29 @@ class Document:
         """
         if start >= end:
             return ""
-        ends = self._counted[1]
-        first, last = bisect_right(ends, start), bisect_right(ends, end - 1)
-        head, tail = self.chunks[first], self.chunks[last]
-        left = _whole_number(head, spans_of_chunk(head), start - (ends[first] - _count(head)))[0]
-        right = _whole_number(tail, spans_of_chunk(tail), end - 1 - (ends[last] - _count(tail)))[1]
+        first, left, _ = self._place(start)
+        last, _, right = self._place(end - 1)
         if first == last:
-            return _cut(head[left:right], most)
-        middle: list[str] = []
-        length = len(head) - left
-        for chunk in self.chunks[first + 1 : last]:
+            return _cut(self.chunks[first][left:right], most)
+        middle: list[str] = [self.chunks[first][left:]]
+        length = len(middle[0])
+        for number in range(first + 1, last):
             if length > most:
                 break
-            middle.append(chunk)
-            length += len(chunk) + 1
-        return _cut(" ".join([head[left:], *middle, tail[:right]]), most)
+            middle.append(self.chunks[number])
+            length += len(self.chunks[number]) + 1
+        middle.append(self.chunks[last][:right])
+        return _cut(" ".join(middle), most)
+
+    def _place(self, token: int) -> tuple[int, int, int]:
+        """Return (number of the chunk, start in it, end in it) of a token, widened to the whole number that it is part of."""
+        ends = self._counted[1]
+        number = bisect_right(ends, token)
+        before = ends[number - 1] if number else 0
+        chunk = self.chunks[number]
+        if ends[number] - before == 1 and chunk.isalnum():
+            return number, 0, len(chunk)
+        return number, *_whole_number(chunk, spans_of_chunk(chunk), token - before)
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Yield for each token (number of its text node, offset in it in characters), in the order of the walk."""
@@ -108,10 +118,6 @@ class Document:
                 node = bisect_right(starts, position + start) - 1
                 yield node, position + start - starts[node]
             position += len(chunk)
-
-
-def _count(chunk: str) -> int:
-    return len(tokens_of_chunk(chunk))
 
 
 def _whole_number(chunk: str, spans: list[tuple[int, int]], index: int) -> tuple[int, int]:

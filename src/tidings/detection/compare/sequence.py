@@ -7,8 +7,10 @@ and memory are bounded for any input; what is lost is only how long the common p
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -21,7 +23,11 @@ CELLS = 16_000_000
 DEEPEST = 6
 CHUNK = 4_000
 
+MOST_RUNS = 30_000
+"""Most equal runs that are kept, the longest ones; an alignment within `CELLS` never has so many."""
+
 _SHINGLES = (1, 4)
+_TIMES_SEEN = 16
 _LAST_CHARACTER = 0x10FFFF
 
 Block = tuple[int, int, int]
@@ -33,9 +39,18 @@ def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CE
 
     Empty exactly when the sequences are equal.
     """
-    a, b = _interned(old, new)
-    blocks = _merged(_Alignment(a, b, cells).blocks(_Gap(0, len(a), 0, len(b)), 0))
-    return tuple(_edits(blocks, len(a), len(b)))
+    head = _common_start(old, new, _Gap(0, len(old), 0, len(new)))
+    tail = _common_end(old, new, _Gap(head, len(old), head, len(new)))
+    middle = _Gap(0, len(old) - head - tail, 0, len(new) - head - tail)
+    blocks: list[Block] = [(0, 0, head)] if head else []
+    if middle.a1 and middle.b1:
+        a, b = _interned(old[head : len(old) - tail], new[head : len(new) - tail])
+        alignment = _Alignment(a, b, cells)
+        alignment.align(middle, 0)
+        blocks += [(i + head, j + head, size) for i, j, size in _longest(alignment.blocks)]
+    if tail:
+        blocks.append((len(old) - tail, len(new) - tail, tail))
+    return tuple(_edits(blocks, len(old), len(new)))
 
 
 def apply_edits(edits: Sequence[Edit], old: Sequence[str], new: Sequence[str]) -> list[str]:
@@ -65,56 +80,80 @@ class _Gap(NamedTuple):
 
 
 class _Alignment:
+    """Equal runs of two sequences of numbers, gathered in order in `blocks`."""
+
     def __init__(self, a: list[int], b: list[int], cells: int) -> None:
         self.a = a
         self.b = b
         self.cells = cells
         self.chunk = max(1, min(CHUNK, int(cells**0.5)))
+        self.blocks: list[Block] = []
 
-    def blocks(self, gap: _Gap, depth: int) -> Iterator[Block]:
-        """Yield the equal runs of a gap, in order."""
+    def align(self, gap: _Gap, depth: int) -> None:
+        """Gather the equal runs of a gap."""
         a0, a1, b0, b1 = gap
         head = _common_start(self.a, self.b, gap)
         if head:
-            yield a0, b0, head
+            self._take(a0, b0, head)
         a0, b0 = a0 + head, b0 + head
         tail = _common_end(self.a, self.b, _Gap(a0, a1, b0, b1))
         a1, b1 = a1 - tail, b1 - tail
         if a0 < a1 and b0 < b1:
-            yield from self._inner(_Gap(a0, a1, b0, b1), depth)
+            self._align_inside(_Gap(a0, a1, b0, b1), depth)
         if tail:
-            yield a1, b1, tail
+            self._take(a1, b1, tail)
 
-    def _inner(self, gap: _Gap, depth: int) -> Iterator[Block]:
-        shared = set(self.a[gap.a0 : gap.a1]).intersection(self.b[gap.b0 : gap.b1])
+    def _take(self, i: int, j: int, size: int) -> None:
+        if self.blocks:
+            last_i, last_j, last_size = self.blocks[-1]
+            if last_i + last_size == i and last_j + last_size == j:
+                self.blocks[-1] = (last_i, last_j, last_size + size)
+                return
+        self.blocks.append((i, j, size))
+
+    def _align_inside(self, gap: _Gap, depth: int) -> None:
+        part_a, part_b = self.a[gap.a0 : gap.a1], self.b[gap.b0 : gap.b1]
+        words_a, words_b = set(part_a), set(part_b)
+        shared = words_a & words_b
         if not shared:
             return
-        kept_a = [i for i in range(gap.a0, gap.a1) if self.a[i] in shared]
-        kept_b = [j for j in range(gap.b0, gap.b1) if self.b[j] in shared]
+        kept_a = range(gap.a0, gap.a1) if shared == words_a else _kept(part_a, gap.a0, shared)
+        kept_b = range(gap.b0, gap.b1) if shared == words_b else _kept(part_b, gap.b0, shared)
         if len(kept_a) * len(kept_b) <= self.cells:
-            yield from self._exact(kept_a, kept_b)
-        elif anchors := self._anchors(gap) if depth < DEEPEST else []:
-            yield from self._between(anchors, gap, depth)
+            self._align_exactly(kept_a, kept_b)
+        elif anchors := self._anchors(gap, len(shared)) if depth < DEEPEST else []:
+            self._align_between(anchors, gap, depth)
         else:
-            yield from self._chunks(kept_a, kept_b)
+            self._align_chunks(kept_a, kept_b)
 
-    def _exact(self, kept_a: list[int], kept_b: list[int]) -> Iterator[Block]:
-        """Yield a longest alignment of the tokens that stand on both sides."""
+    def _align_exactly(self, kept_a: Sequence[int], kept_b: Sequence[int]) -> None:
+        """Gather a longest alignment of tokens that stand on both sides."""
+        if len(self.blocks) > MOST_RUNS:
+            return
         first, second = _as_text([self.a[i] for i in kept_a], [self.b[j] for j in kept_b])
-        for i, j, size in LCSseq.opcodes(first, second).as_matching_blocks():
-            for step in range(size):
-                yield kept_a[i + step], kept_b[j + step], 1
+        for match in LCSseq.opcodes(first, second):
+            if match.tag != "equal":
+                continue
+            start, end, other, other_end = match.src_start, match.src_end, match.dest_start, match.dest_end
+            i, j, size = kept_a[start], kept_b[other], end - start
+            if kept_a[end - 1] - i == size - 1 and kept_b[other_end - 1] - j == size - 1:
+                self._take(i, j, size)
+                continue
+            for shift in range(size):
+                self._take(kept_a[start + shift], kept_b[other + shift], 1)
 
-    def _chunks(self, kept_a: list[int], kept_b: list[int]) -> Iterator[Block]:
+    def _align_chunks(self, kept_a: Sequence[int], kept_b: Sequence[int]) -> None:
         count = -(-max(len(kept_a), len(kept_b)) // self.chunk)
         for number in range(count):
             part_a = kept_a[len(kept_a) * number // count : len(kept_a) * (number + 1) // count]
             part_b = kept_b[len(kept_b) * number // count : len(kept_b) * (number + 1) // count]
             if part_a and part_b:
-                yield from self._exact(part_a, part_b)
+                self._align_exactly(part_a, part_b)
 
-    def _anchors(self, gap: _Gap) -> list[Block]:
+    def _anchors(self, gap: _Gap, vocabulary: int) -> list[Block]:
         for size in _SHINGLES:
+            if vocabulary**size < (gap.a1 - gap.a0) // _TIMES_SEEN:
+                continue  # too few different shingles for any to be a landmark
             once_a = _unique(self.a, gap.a0, gap.a1, size)
             once_b = _unique(self.b, gap.b0, gap.b1, size)
             pairs = [(i, once_b[shingle]) for shingle, i in once_a.items() if shingle in once_b]
@@ -122,35 +161,44 @@ class _Alignment:
                 return [(i, j, size) for i, j in _longest_increasing(pairs)]
         return []
 
-    def _between(self, anchors: list[Block], gap: _Gap, depth: int) -> Iterator[Block]:
+    def _align_between(self, anchors: list[Block], gap: _Gap, depth: int) -> None:
         a0, a1, b0, b1 = gap
         for i, j, size in anchors:
             if i < a0 or j < b0:  # overlaps the anchor before
                 continue
-            yield from self.blocks(_Gap(a0, i, b0, j), depth + 1)
-            yield i, j, size
+            if i > a0 and j > b0:
+                self.align(_Gap(a0, i, b0, j), depth + 1)
+            self._take(i, j, size)
             a0, b0 = i + size, j + size
-        yield from self.blocks(_Gap(a0, a1, b0, b1), depth + 1)
+        if a1 > a0 and b1 > b0:
+            self.align(_Gap(a0, a1, b0, b1), depth + 1)
 
 
 def _interned(old: Sequence[str], new: Sequence[str]) -> tuple[list[int], list[int]]:
-    numbers: dict[str, int] = {}
-    a = [numbers.setdefault(token, len(numbers)) for token in old]
-    b = [numbers.setdefault(token, len(numbers)) for token in new]
-    return a, b
+    number = {token: place for place, token in enumerate(dict.fromkeys((*old, *new)))}.__getitem__
+    return list(map(number, old)), list(map(number, new))
+
+
+def _kept(tokens: list[int], start: int, shared: set[int]) -> array[int]:
+    """Return the places of the tokens that are shared; `tokens` begins at `start`."""
+    return array("L", compress(range(start, start + len(tokens)), map(shared.__contains__, tokens)))
+
+
+def _longest(blocks: list[Block]) -> list[Block]:
+    """Return the `MOST_RUNS` longest runs, in order: what has more is noise that nobody reads edit by edit."""
+    if len(blocks) <= MOST_RUNS:
+        return blocks
+    return sorted(sorted(blocks, key=lambda block: -block[2])[:MOST_RUNS])
 
 
 def _as_text(a: list[int], b: list[int]) -> tuple[Sequence[object], Sequence[object]]:
     """Return both as strings of one character a token, which rapidfuzz compares fastest."""
-    numbers: dict[int, int] = {}
-    first = [numbers.setdefault(token, len(numbers)) for token in a]
-    second = [numbers[token] if token in numbers else numbers.setdefault(token, len(numbers)) for token in b]
-    if len(numbers) > _LAST_CHARACTER:
-        return first, second
-    return "".join(map(chr, first)), "".join(map(chr, second))
+    if max(*a, *b) > _LAST_CHARACTER:
+        return a, b
+    return "".join(map(chr, a)), "".join(map(chr, b))
 
 
-def _common_start(a: list[int], b: list[int], gap: _Gap) -> int:
+def _common_start(a: Sequence[object], b: Sequence[object], gap: _Gap) -> int:
     """Return the length of the common start, by comparing slices: equal parts are never looked at token by token."""
     a0, a1, b0, b1 = gap
     equal, left, step = 0, min(a1 - a0, b1 - b0), 64
@@ -165,7 +213,7 @@ def _common_start(a: list[int], b: list[int], gap: _Gap) -> int:
     return equal
 
 
-def _common_end(a: list[int], b: list[int], gap: _Gap) -> int:
+def _common_end(a: Sequence[object], b: Sequence[object], gap: _Gap) -> int:
     a0, a1, b0, b1 = gap
     equal, left, step = 0, min(a1 - a0, b1 - b0), 64
     while left:
@@ -180,16 +228,18 @@ def _common_end(a: list[int], b: list[int], gap: _Gap) -> int:
 
 
 def _unique(tokens: list[int], start: int, end: int, size: int) -> dict[object, int]:
-    """Return the shingles that occur once in tokens[start:end], with their place."""
-    seen: dict[object, int] = {}
-    shingles: Iterator[object]
+    """Return the shingles that occur once in tokens[start:end], with their place, in order."""
+    shingles: list[object]
     if size == 1:
-        shingles = iter(tokens[start:end])
+        shingles = list(tokens[start:end])
     else:
-        shingles = zip(*(tokens[start + shift : end] for shift in range(size)), strict=False)
-    for place, shingle in enumerate(shingles, start):
-        seen[shingle] = -1 if shingle in seen else place
-    return {shingle: place for shingle, place in seen.items() if place >= 0}
+        shingles = list(zip(*(tokens[start + shift : end] for shift in range(size)), strict=False))
+    last = dict(zip(shingles, range(start, end), strict=False))
+    if len(last) == len(shingles):
+        return last
+    shingles.reverse()
+    first = dict(zip(shingles, range(start + len(shingles) - 1, start - 1, -1), strict=True))
+    return {shingle: place for shingle, place in last.items() if first[shingle] == place}
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -214,20 +264,7 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _merged(blocks: Iterator[Block]) -> Iterator[Block]:
-    current: Block | None = None
-    for i, j, size in blocks:
-        if current is not None and current[0] + current[2] == i and current[1] + current[2] == j:
-            current = (current[0], current[1], current[2] + size)
-            continue
-        if current is not None:
-            yield current
-        current = (i, j, size)
-    if current is not None:
-        yield current
-
-
-def _edits(blocks: Iterator[Block], old_length: int, new_length: int) -> Iterator[Edit]:
+def _edits(blocks: list[Block], old_length: int, new_length: int) -> Iterator[Edit]:
     at_old = at_new = 0
     for i, j, size in (*blocks, (old_length, new_length, 0)):
         if at_old < i and at_new < j:
