@@ -1,6 +1,6 @@
 """Injured texts of the sentinel language: none may stop the reader, and what is accepted must survive printing.
 
-    python bench/language_fuzz.py [COUNT] [SEED]        20,000 texts and seed 1 unless told otherwise
+python bench/language_fuzz.py [COUNT] [SEED]        20,000 texts and seed 1 unless told otherwise
 """
 
 import random
@@ -43,7 +43,9 @@ def main(count=20_000, seed=1):
             traceback.print_exc()
         slowest = max(slowest, time.perf_counter() - before)
     seconds = time.perf_counter() - begin
-    print(f"{count} texts, seed {seed}: {accepted} accepted, {failed} failed; {seconds:.1f} s, slowest {slowest * 1000:.1f} ms")
+    print(
+        f"{count} texts, seed {seed}: {accepted} accepted, {failed} failed; {seconds:.1f} s, slowest {slowest * 1000:.1f} ms"
+    )
     return 1 if failed else 0
 
 

@@ -1,6 +1,6 @@
 """How long reading takes: the grammar once, then each sentinel.
 
-    python bench/language_speed.py
+python bench/language_speed.py
 """
 
 import time

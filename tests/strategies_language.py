@@ -150,58 +150,92 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
 commands = st.builds(Command, st.sampled_from(["enable", "disable", "drop"]), names)
 
 EXAMPLES: Sequence[str] = (
-    "Create Sentinel s1 Using http://www.cnn.com Monitor all links AND all images Fetch 2 day From 12/02/02 To 01/02/03"
-    " Notify By email jill@aol.com Every 4 day Compare pairwise",
+    (
+        "Create Sentinel s1 Using http://www.cnn.com Monitor all links AND all images Fetch 2 day From 12/02/02 To 01/02/03"
+        " Notify By email jill@aol.com Every 4 day Compare pairwise"
+    ),
     "Create Sentinel s2 Using s1 Monitor Anychange AND (NOT) images Presentation only change",
     "Create Sentinel home Using https://example.org/ Monitor any change",
-    "Create Sentinel news Using https://example.org/news Monitor keywords <merger, takeover> Fetch on change"
-    " Notify By email ann@example.org immediate",
-    "Create Sentinel course Using https://uni.example/schedule Monitor keyword <cse5331> inserted Fetch 4 hour From now"
-    " For 30 day Notify By email alex@example.org Every best effort Compare pairwise ChangeHistory 3 Presentation dual frame",
-    'Create Sentinel terms Using https://shop.example/terms Monitor phrase "we may share your data" Compare first'
-    " Presentation dual frame",
-    'Create Sentinel price Using https://shop.example/item/7 Monitor number in css ".price" where becomes < 100'
-    " Fetch 30 min Notify By ntfy://ntfy.example/deals immediate",
-    'Create Sentinel fx Using https://bank.example/rates Monitor number in css "#usd" where changes by more than 5%'
-    " Compare first",
+    (
+        "Create Sentinel news Using https://example.org/news Monitor keywords <merger, takeover> Fetch on change"
+        " Notify By email ann@example.org immediate"
+    ),
+    (
+        "Create Sentinel course Using https://uni.example/schedule Monitor keyword <cse5331> inserted Fetch 4 hour From now"
+        " For 30 day Notify By email alex@example.org Every best effort Compare pairwise ChangeHistory 3 Presentation dual frame"
+    ),
+    (
+        'Create Sentinel terms Using https://shop.example/terms Monitor phrase "we may share your data" Compare first'
+        " Presentation dual frame"
+    ),
+    (
+        'Create Sentinel price Using https://shop.example/item/7 Monitor number in css ".price" where becomes < 100'
+        " Fetch 30 min Notify By ntfy://ntfy.example/deals immediate"
+    ),
+    (
+        'Create Sentinel fx Using https://bank.example/rates Monitor number in css "#usd" where changes by more than 5%'
+        " Compare first"
+    ),
     'Create Sentinel jobs Using https://corp.example/jobs Monitor all links inserted in css "ul.jobs > li" Notify By feed',
-    'Create Sentinel api Using https://api.example/v1/status Monitor any change in jsonpath "$.components[*].status"'
-    ' Fetch every 1 min slack 30 s Header "Authorization" secret "api-token"'
-    " Notify By webhook https://hooks.example/x immediate",
-    "Create Sentinel rss Using https://blog.example/feed.xml Monitor items inserted"
-    " Fetch on change between 5 min and 1 day Life overwrite",
+    (
+        'Create Sentinel api Using https://api.example/v1/status Monitor any change in jsonpath "$.components[*].status"'
+        ' Fetch every 1 min slack 30 s Header "Authorization" secret "api-token"'
+        " Notify By webhook https://hooks.example/x immediate"
+    ),
+    (
+        "Create Sentinel rss Using https://blog.example/feed.xml Monitor items inserted"
+        " Fetch on change between 5 min and 1 day Life overwrite"
+    ),
     "Create Sentinel tab Using https://stats.example/table Monitor table 2 Compare every 5 Presentation table",
-    "Create Sentinel weekly Using https://gov.example/plan Monitor all words Exclude words <the, a, of>"
-    ' Exclude css "footer" Exclude regex "\\d+ visitors" Compare moving 7 Notify By email bo@example.org at 08:00',
+    (
+        "Create Sentinel weekly Using https://gov.example/plan Monitor all words Exclude words <the, a, of>"
+        ' Exclude css "footer" Exclude regex "\\d+ visitors" Compare moving 7 Notify By email bo@example.org at 08:00'
+    ),
     'Create Sentinel ver Using https://lib.example/download Monitor regex "v(\\d+\\.\\d+\\.\\d+)"',
-    'Create Sentinel down Using https://shop.example/ Monitor status where matches "4..|5.." Fetch 5 min'
-    " Notify By tgram://token/chat immediate max 3 per 1 hour",
+    (
+        'Create Sentinel down Using https://shop.example/ Monitor status where matches "4..|5.." Fetch 5 min'
+        " Notify By tgram://token/chat immediate max 3 per 1 hour"
+    ),
     'Create Sentinel big Using https://wiki.example/Page Monitor all words where share > 20% but contains "retracted"',
     'Create Sentinel either Using https://a.example/x Monitor (keywords <recall> OR phrase "safety notice") AND NOT images',
-    "Create Sentinel office Using https://office.example/board Monitor any change Fetch 10 min"
-    " During mon-fri 08:00 to 18:00 Zone Europe/Paris Notify By email cy@example.org Every 1 day quiet 20:00 to 07:00",
+    (
+        "Create Sentinel office Using https://office.example/board Monitor any change Fetch 10 min"
+        " During mon-fri 08:00 to 18:00 Zone Europe/Paris Notify By email cy@example.org Every 1 day quiet 20:00 to 07:00"
+    ),
     'Create Sentinel spa Using https://app.example/ Render browser Select css "main" Monitor all words Fetch 1 hour',
     "Create Sentinel after_s1 Using https://www.example.org/next Monitor any change From end(course) To end(course) + 7 day",
-    "Create Sentinel pair Using https://a.example/ As A, https://b.example/ As B"
-    " Monitor any change of A AND any change of B within 1 hour",
-    "Create Sentinel oil Using https://blog.example/feed As A, https://news.example/breaking As B, https://money.example/"
-    ' As C Monitor items inserted of A where contains "oil" Then within 10 min check B, C Fetch every 3 min slack 2 min'
-    " Notify By dashboard, email dee@example.org immediate",
-    "Create Sentinel vip Using https://exchange.example/halt Monitor any change Fetch on change Importance 0.9"
-    " Urgency exponential 10 min Life 20 changes Class gold",
-    "Create Sentinel multi Using https://a.example/1, https://a.example/2, https://a.example/3 Monitor links OR images"
-    " Fetch on change Notify By email ed@example.org Every 1 week ChangeHistory 90 day",
-    "Create Sentinel quiet Using news Monitor keywords <merger> Notify By dashboard interactive; Disable news; Enable news;"
-    " Drop fx",
+    (
+        "Create Sentinel pair Using https://a.example/ As A, https://b.example/ As B"
+        " Monitor any change of A AND any change of B within 1 hour"
+    ),
+    (
+        "Create Sentinel oil Using https://blog.example/feed As A, https://news.example/breaking As B, https://money.example/"
+        ' As C Monitor items inserted of A where contains "oil" Then within 10 min check B, C Fetch every 3 min slack 2 min'
+        " Notify By dashboard, email dee@example.org immediate"
+    ),
+    (
+        "Create Sentinel vip Using https://exchange.example/halt Monitor any change Fetch on change Importance 0.9"
+        " Urgency exponential 10 min Life 20 changes Class gold"
+    ),
+    (
+        "Create Sentinel multi Using https://a.example/1, https://a.example/2, https://a.example/3 Monitor links OR images"
+        " Fetch on change Notify By email ed@example.org Every 1 week ChangeHistory 90 day"
+    ),
+    (
+        "Create Sentinel quiet Using news Monitor keywords <merger> Notify By dashboard interactive; Disable news; Enable news;"
+        " Drop fx"
+    ),
 )
 """The twenty-five sentinels of sentinels_and_events §1.5."""
 
 ACCEPTED: Sequence[str] = (
     EXAMPLES[0],
     EXAMPLES[2],
-    "Create Sentinel a Using https://a.example/1 As A, https://a.example/2 Monitor (links inserted OR images) AND NOT words"
-    " Fetch on change between 5 min and 1 day From 2026-03-01T08:00 For 30 day Zone Europe/Paris"
-    " Notify By webhook https://hooks.example/x, console Every 1 hour Notify By dashboard Tags x, y-z Importance 0.9",
+    (
+        "Create Sentinel a Using https://a.example/1 As A, https://a.example/2 Monitor (links inserted OR images) AND NOT words"
+        " Fetch on change between 5 min and 1 day From 2026-03-01T08:00 For 30 day Zone Europe/Paris"
+        " Notify By webhook https://hooks.example/x, console Every 1 hour Notify By dashboard Tags x, y-z Importance 0.9"
+    ),
     "Create Sentinel b Using home0 Fetch every 1 min slack 30 s From end(s0) + 1 day To end(s0) + 7 day; Drop s0; Disable home0",
 )
 """Texts that have meaning whole."""

@@ -114,7 +114,7 @@ def explain(text: str, piece: Piece, fault: Fault, report: Report) -> None:
 def _not_closed(scene: _Scene) -> bool:
     if scene.is_foreign:
         return False
-    if scene.word == '"':
+    if scene.found is not None and scene.found.kind == "open":
         return scene.tell(
             "E02", "text is not closed", expected='a closing "', hint='write \\" for a quote inside a text'
         )

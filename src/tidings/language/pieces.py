@@ -12,6 +12,7 @@ _LEXEME = re.compile(
     r"""
       (?P<comment> --[^\n]* )
     | (?P<string> "(?:[^"\\\n]|\\.)*" )
+    | (?P<open> "[^\n]* )
     | (?P<url> [A-Za-z][A-Za-z0-9+.\-]*://[^\s"<>]* )
     | (?P<word> (?:(?!--)[^\s"<>();,])+ )
     | (?P<mark> \S )
@@ -29,7 +30,10 @@ _CLAUSES = frozenset(word.lower() for word in CLAUSES)
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A word, text, address or mark as it stands in the text, from `start` to `end`."""
+    """A word, text, address or mark as it stands in the text, from `start` to `end`.
+
+    `kind` is `word`, `string`, `url`, `mark` or `open`: a text that does not end on its line.
+    """
 
     kind: str
     text: str

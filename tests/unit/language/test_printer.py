@@ -11,7 +11,7 @@ from tidings.model.sentinel import Command, Sentinel
 NOW = 1_700_000_000_000_000
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(sentinels())
 def test_what_is_printed_is_read_as_the_same_sentinel(sentinel):
     """Reading the text of a sentinel gives that sentinel, and its text again."""

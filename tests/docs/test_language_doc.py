@@ -1,0 +1,48 @@
+"""The page about the language is true: every example is run, every code and later word is listed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tidings.language.later import LATER
+from tidings.language.parser import parse
+from tidings.language.verify import Known
+from tidings.model.sentinel import Interest, Sentinel, Watched
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference" / "language.md").read_text(encoding="utf-8")
+SOURCES = "".join(
+    path.read_text(encoding="utf-8") for path in sorted((ROOT / "src" / "tidings" / "language").glob("*.py"))
+)
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+EXAMPLES = [
+    (text, BLOCKS[place + 1][1] if place + 1 < len(BLOCKS) and BLOCKS[place + 1][0] == "text" else "")
+    for place, (kind, text) in enumerate(BLOCKS)
+    if kind == "sentinel"
+]
+NOW = 1_700_000_000_000_000
+HOME = Known(Sentinel(name="home", pages=(Watched("https://example.org/"),), monitor=Interest("any")))
+
+
+@pytest.mark.parametrize(("text", "printed"), EXAMPLES, ids=[text.split()[2] for text, _ in EXAMPLES])
+def test_every_example_says_what_the_page_says(text, printed):
+    """An example is accepted without a word, or with exactly the lines printed below it."""
+    known = {} if "sentinel home using" in text else {"home": HOME}
+    parsed = parse(text, known=known.get, now=NOW)
+
+    assert printed.splitlines() == [str(problem) for problem in (*parsed.problems, *parsed.warnings)]
+
+
+def test_every_code_is_in_the_tables():
+    """The tables list exactly the codes that the language can say."""
+    said = set(re.findall(r'"([EW]\d+)"', SOURCES))
+
+    assert said == set(re.findall(r"^\| ([EW]\d+) \|", PAGE, re.MULTILINE))
+
+
+def test_every_later_word_is_in_the_table():
+    """What comes later is listed with the advice that the message gives."""
+    rows = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE[PAGE.index("## What comes later") :], re.MULTILINE))
+
+    assert {row.word: row.hint for row in LATER.values()} == rows

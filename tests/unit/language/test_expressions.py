@@ -1,0 +1,32 @@
+import pytest
+
+from tidings.language.expressions import quoted, to_text
+from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Selector
+
+LINKS, IMAGES, WORDS = Interest("links"), Interest("images"), Interest("words")
+
+ROWS = [
+    (Interest("any"), "any change"),
+    (Interest("links", direction="inserted"), "all links inserted"),
+    (AllOf((LINKS, IMAGES)), "all links AND all images"),
+    (AnyOf((LINKS, AllOf((IMAGES, Not(WORDS))))), "all links OR all images AND NOT all words"),
+    (
+        AllOf((AnyOf((LINKS, IMAGES)), Not(AnyOf((WORDS, LINKS))))),
+        "(all links OR all images) AND NOT (all words OR all links)",
+    ),
+    (AllOf((AllOf((LINKS, IMAGES)), WORDS)), "(all links AND all images) AND all words"),
+    (AnyOf((AnyOf((LINKS, IMAGES)), WORDS)), "(all links OR all images) OR all words"),
+    (Interest("keywords", ("oil", 'a "b" \\'), of="A"), 'keywords "oil" "a \\"b\\" \\\\" of A'),
+    (Interest("any", selector=Selector("css", 'a[href="x"]')), 'any change in css "a[href=\\"x\\"]"'),
+]
+
+
+@pytest.mark.parametrize(("expression", "text"), ROWS)
+def test_an_expression_is_written_as_people_say_it(expression, text):
+    """Parentheses stand where parts are joined inside parts, and nowhere else."""
+    assert text == to_text(expression)
+
+
+def test_quotes_and_backslashes_are_escaped():
+    """No other character is."""
+    assert '"\\\\d+ \\"é\\" \'"' == quoted('\\d+ "é" \'')

@@ -1,0 +1,44 @@
+from tidings.language.problems import Problem, Report
+
+
+def test_a_problem_is_one_line():
+    """Place, code and message; what was expected and the hint only if there are any."""
+    assert "2:13: E10 found x; expected words (hint: did you mean that?)" == str(
+        Problem(2, 13, "E10", "found x", "words", "did you mean that?")
+    )
+    assert "1:1: E20 no x" == str(Problem(1, 1, "E20", "no x"))
+
+
+def test_a_problem_is_data():
+    """The keys are those of the JSON record."""
+    assert {
+        "line": 2,
+        "column": 13,
+        "code": "E10",
+        "message": "found x",
+        "expected": "words",
+        "hint": "",
+    } == Problem(2, 13, "E10", "found x", "words").as_dict()
+
+
+def test_places_are_lines_and_columns_from_one():
+    """A column counts characters, a line ends at a line feed, the end of the text is a place too."""
+    report = Report("ab\r\n\nécd")
+    for offset in (0, 1, 3, 4, 5, 8):
+        report.fault(offset, "E01", "x")
+
+    assert [(1, 1), (1, 2), (1, 4), (2, 1), (3, 1), (3, 4)] == [(p.line, p.column) for p in report.problems]
+
+
+def test_a_report_tells_the_first_ten_in_order():
+    """Faults come in the order of the text, at most ten; warnings all."""
+    report = Report("x" * 30)
+    for offset in reversed(range(20)):
+        report.fault(offset, "E01", "x")
+        report.warn(offset, "W1", "y")
+
+    assert (list(range(1, 11)), 20, 20) == (
+        [problem.column for problem in report.problems],
+        len(report.warnings),
+        report.faults,
+    )

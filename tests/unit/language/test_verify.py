@@ -1,0 +1,108 @@
+import pytest
+
+from tidings.language.parser import parse
+from tidings.language.verify import Known
+from tidings.model.sentinel import Interest, Sentinel, Watched
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+NOW = 1_700_000_000 * SECOND  # 2023-11-14
+HEAD = "Create Sentinel a Using https://x.example Monitor any change"
+
+
+def make(name, base=None):
+    return Sentinel(name=name, pages=(Watched("https://x.example"),), monitor=Interest("any"), base=base)
+
+
+KNOWN = {
+    "alive": Known(make("alive"), "enabled", start_at=NOW - DAY),
+    "waiting": Known(make("waiting"), "waiting", start_at=NOW + DAY, end_at=NOW + 3 * DAY),
+    "old": Known(make("old"), "ended", NOW - 9 * DAY, NOW - DAY, NOW - DAY),
+    "b0": Known(make("b0")),
+    **{f"b{step}": Known(make(f"b{step}", f"b{step - 1}")) for step in range(1, 9)},
+}
+
+
+def told(text, **arguments):
+    parsed = parse(text, known=KNOWN.get, now=NOW, **arguments)
+    return [str(problem) for problem in (*parsed.problems, *parsed.warnings)]
+
+
+WARNINGS = [
+    (f"{HEAD} From 2020-01-01", "1:62: W12 From 2020-01-01 has passed: it starts now"),
+    (f"{HEAD} To 2030-01-01", "1:62: W6 ends on 2030-01-01, more than a year away"),
+    (f"{HEAD} For 100 week", "1:62: W6 ends on 2025-10-14, more than a year away"),
+    (
+        f"{HEAD} To 2023-01-01",
+        "1:62: W11 its end has passed on 2023-01-01: nothing will be watched (hint: give a later To)",
+    ),
+    (
+        "Create Sentinel a Using old",
+        '1:17: W2 inherits an ended schedule: "old" ended on 2023-11-13 (hint: add From now to give it a life of its own)',
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), WARNINGS)
+def test_a_doubtful_life_is_accepted_with_a_warning(text, line):
+    """Past starts, past and far ends and ended schedules are said and not refused."""
+    assert [line] == told(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HEAD} From 2023-11-15 For 1 week",
+        f"{HEAD} From start(alive)",
+        f"{HEAD} From end(alive) To end(alive) + 1 week",
+        f"{HEAD} From end(waiting) - 1 day",
+        f"{HEAD} From end(old) + 2 day",
+        f"{HEAD} To start(waiting)",
+        "Create Sentinel a Using b7",
+        "Drop old",
+        "Enable alive; Disable waiting",
+    ],
+)
+def test_what_makes_sense_is_not_doubted(text):
+    """Events to come, a minus before a planned time, and an offset that reaches past the end of an ended one are fine."""
+    assert [] == told(text)
+
+
+FAULTS = [
+    (f"{HEAD} From start(waiting) - 1 day To start(old)", "E30"),
+    (f"{HEAD} To start(alive)", "E30"),
+    (f"{HEAD} From start(old)", "E30"),
+    (f"{HEAD} From end(alive) - 1 day", "E34"),
+    (f"{HEAD} From 2023-11-20 To 2023-11-20", "E31"),
+    (f"{HEAD} From now + 3 day To 2023-11-16", "E31"),
+    (f"{HEAD} From now + 3 day To now + 2 day", "E31"),
+    (f"{HEAD} From end(a)", "E20"),
+    ("Create Sentinel a Using b8", "E29"),
+    ("Disable old", "E33"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), FAULTS)
+def test_a_life_that_cannot_be_is_refused(text, code):
+    """Passed events, times before what nobody knows, ends before starts, sentinels that wait for themselves."""
+    assert [code] == [line.split()[1] for line in told(text)]
+
+
+def test_an_interval_below_the_operators_floor_is_said():
+    """W5 names both intervals; without a floor, or above it, nothing is said."""
+    text = f"{HEAD} Fetch 10 s"
+    floor = 60 * SECOND
+
+    assert [
+        (
+            "1:62: W5 Fetch 10 s is below the floor of 1 min: the page is looked at every 1 min at most"
+            " (hint: fetch.page_floor_seconds sets the floor)"
+        )
+    ] == told(text, floor=floor)
+    assert ["W5"] == [line.split()[1] for line in told(f"{HEAD} Fetch on change between 10 s and 1 hour", floor=floor)]
+    assert [] == told(text) + told(f"{HEAD} Fetch 1 min", floor=floor) + told(f"{HEAD} Fetch on change", floor=floor)
+
+
+def test_without_a_time_nothing_is_said_of_the_past():
+    """A text checked without a clock is judged by what stands in it."""
+    assert () == parse(f"{HEAD} From 2020-01-01 To 2021-01-01").warnings
