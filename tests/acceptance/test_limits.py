@@ -8,6 +8,7 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.isolation.runner import Died
 from tidings.service.monitor import Monitor
+from tidings.storage.database import open_database
 
 
 def test_starts_at_a_host_are_spaced_by_its_gap_also_across_a_restart(make_world):
@@ -140,6 +141,27 @@ def test_a_page_too_deep_to_parse_is_refused_with_a_reason(world: World):
     assert event.data["reason"]
     assert 2 == len(world.versions())
     assert [] == world.violations()
+
+
+def test_a_body_that_was_lost_is_said_to_be_and_the_page_goes_on(world: World):
+    """Damage under a page's newest version: what hangs on it could not be compared, later changes are told as ever."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+    play(world, world.settle)
+    database = open_database(world.settings)
+    database.write(lambda c: c.execute("UPDATE blob SET frame = :garbage", garbage=b"no frame at all"))
+    database.close()
+
+    async def story(monitor: Monitor) -> None:
+        for text in ("two", "three"):
+            world.page("/a", f"<p>{text}</p>")
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 1 == len(world.events("comparison.given_up"))
+    assert [[{"old": "two", "new": "three"}]] == [c["updated"] for c in world.changes()]
+    assert [1, 2, 3] == [v.seq for v in world.versions()]
 
 
 def _kill_jobs(monitor: Monitor, *, times: int) -> None:

@@ -30,7 +30,10 @@ def steps(watchlist: Watchlist, *, now: Instant) -> list[SentinelMove]:
 def next_step(watchlist: Watchlist, *, now: Instant) -> Instant | None:
     """Return the earliest instant after `now` at which time alone brings a step; what another sentinel brings comes with its step."""
     later = (
-        i for held in watchlist.sentinels.values() for i in _life(held, watchlist.known, now) if i is not None and i > now
+        i
+        for held in watchlist.sentinels.values()
+        for i in _life(held, watchlist.known, now)
+        if i is not None and i > now
     )
     return min(later, default=None)
 

@@ -37,6 +37,12 @@ class Look:
     takers: tuple[Subscription, ...]
     at: Instant
     modified_at: Instant | None
+    lost: Mapping[int, str]
+    """stored versions whose bodies cannot be given back, and why"""
+
+    def comparing(self) -> tuple[Subscription, ...]:
+        """Return the takers that have something to compare the newest version with."""
+        return tuple(s for s in self.takers if s.row.taken and s.row.taken[-1] != self.seq)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +73,8 @@ class Detector:
         """
         wanted = tuple(
             Wanted(key=s.row.id, reference=s.row.taken[-1], expression=s.owner.sentinel.monitor)
-            for s in look.takers
-            if s.row.taken and s.row.taken[-1] != look.seq
+            for s in look.comparing()
+            if s.row.taken[-1] in look.references
         )
         state = look.page.state
         job = Job(
@@ -96,7 +102,10 @@ class Detector:
                 row = self._change(look, sub, f)
                 changes.append(row)
                 events.append(_event(row))
-        return Findings(examination, tuple(_taken(s, look) for s in look.takers), (), tuple(changes), tuple(events))
+        lost = [s for s in look.comparing() if s.row.taken[-1] in look.lost]
+        rows = tuple(self._given_up_row(s, look, look.lost[s.row.taken[-1]]) for s in lost)
+        events.extend(_given_up_event(s, look, look.lost[s.row.taken[-1]]) for s in lost)
+        return Findings(examination, tuple(_taken(s, look) for s in look.takers), rows, tuple(changes), tuple(events))
 
     def _change(self, look: Look, sub: Subscription, found: Found) -> ChangeRow:
         state = look.page.state
@@ -136,7 +145,6 @@ class Detector:
         worst = max((attempts.get(s.row.id, 0) for s in look.takers), default=0) + 1
         if worst >= self._attempts:
             return self._given_up(look, reason, None)
-        comparing = [s for s in look.takers if s.row.taken and s.row.taken[-1] != look.seq]
         first = [s for s in look.takers if not s.row.taken]
         rows = tuple(
             ComparisonRow(
@@ -149,36 +157,36 @@ class Detector:
                 attempt=attempts.get(s.row.id, 0) + 1,
                 reason=reason,
             )
-            for s in comparing
+            for s in look.comparing()
         )
         return Findings(None, tuple(_taken(s, look) for s in first), rows, (), (), reason)
 
     def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Findings:
-        comparing = [s for s in look.takers if s.row.taken and s.row.taken[-1] != look.seq]
-        rows = tuple(
-            ComparisonRow(
-                subscription_id=s.row.id,
-                page_id=s.row.page_id,
-                from_seq=s.row.taken[-1],
-                to_seq=look.seq,
-                revision=s.row.revision,
-                status="could_not_compare",
-                attempt=self._attempts,
-                reason=reason,
-            )
-            for s in comparing
-        )
-        events = tuple(
-            Event(
-                type="comparison.given_up",
-                at=look.at,
-                sentinel_id=s.row.sentinel_id,
-                page_id=s.row.page_id,
-                data={"from": s.row.taken[-1], "to": look.seq, "reason": reason},
-            )
-            for s in comparing
-        )
+        rows = tuple(self._given_up_row(s, look, reason) for s in look.comparing())
+        events = tuple(_given_up_event(s, look, reason) for s in look.comparing())
         return Findings(examination, tuple(_taken(s, look) for s in look.takers), rows, (), events, reason)
+
+    def _given_up_row(self, sub: Subscription, look: Look, reason: str) -> ComparisonRow:
+        return ComparisonRow(
+            subscription_id=sub.row.id,
+            page_id=sub.row.page_id,
+            from_seq=sub.row.taken[-1],
+            to_seq=look.seq,
+            revision=sub.row.revision,
+            status="could_not_compare",
+            attempt=self._attempts,
+            reason=reason,
+        )
+
+
+def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
+    return Event(
+        type="comparison.given_up",
+        at=look.at,
+        sentinel_id=sub.row.sentinel_id,
+        page_id=sub.row.page_id,
+        data={"from": sub.row.taken[-1], "to": look.seq, "reason": reason},
+    )
 
 
 def _taken(sub: Subscription, look: Look) -> CursorMove:

@@ -58,6 +58,7 @@ class Planner:
         self._free_rows = list(range(LARGEST - 1, -1, -1))
         self._stale: set[int] = set()
         self._observed: dict[int, tuple[Instant, bool]] = {}
+        self._asked: set[int] = set()
         self._servable: set[int] = set()
         self._held: dict[int, Instant] = {}
 
@@ -77,19 +78,14 @@ class Planner:
 
     def force(self, page_id: int) -> None:
         """Look at a page now, whatever its schedule, floor or back-off."""
+        self._asked.add(page_id)
         self.touch((page_id,))
-        self._refresh()
-        if page_id in self._row:
-            self._forced[self._row[page_id]] = True
 
     def unforce(self, page_id: int) -> None:
         """Take that back."""
+        self._asked.discard(page_id)
         if page_id in self._row:
             self._forced[self._row[page_id]] = False
-
-    def is_forced(self, page_id: int) -> bool:
-        """Say whether a look at the page was asked for and has not begun."""
-        return page_id in self._row and bool(self._forced[self._row[page_id]])
 
     def reserve(self, page_id: int) -> bool:
         """Take a page so that nothing else touches it; False if it is taken."""
@@ -222,6 +218,9 @@ class Planner:
         )
         for page_id in kept:
             self._schedule(page_id, due.get(page_id, NEVER))
+        for page_id in self._asked & self._row.keys():
+            self._forced[self._row[page_id]] = True
+        self._asked.clear()
 
     def _tell_policy(self, kept: list[int], gone: list[int], observed: Mapping[int, tuple[Instant, bool]]) -> None:
         population: Population = self._state.population

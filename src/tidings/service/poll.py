@@ -6,7 +6,9 @@ doubtful fetch makes no version, moves no cursor and is no observation for an es
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -17,6 +19,7 @@ import xxhash
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.detection.job import Body, Examination
+from tidings.errors import BlobError
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import ComparisonRow, CursorMove, Event, PollRecord, Unit
 from tidings.model.version import Blob, Digest, Version
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from tidings.storage.instance import Instance
     from tidings.storage.store import Store
 
+log = logging.getLogger("tidings.service.poll")
+
 FAILURES_TO_ERROR = 3
 LONGEST_BACK_OFF = DAY
 KEPT_HEADERS = ("content-type", "etag", "last-modified", "cache-control", "content-language", "x-robots-tag")
@@ -47,6 +52,7 @@ class Stored:
 
     bodies: Mapping[int, Body]
     digests: Mapping[int, Digest]
+    lost: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +209,9 @@ class Poller:
             return Findings(None, ticked, (), (), ())
         seqs = {page.state.last_seq} | {s.row.taken[-1] for s in behind if s.row.taken}
         stored = await self._stored(page.state.page_id, seqs)
+        if page.state.last_seq in stored.lost:
+            log.error("%s", stored.lost[page.state.last_seq])
+            return Findings(None, ticked, (), (), ())
         newest = await self._store.read(versions.get, page.state.page_id, page.state.last_seq)
         look = Look(
             page=page,
@@ -213,6 +222,7 @@ class Poller:
             takers=behind,
             at=at,
             modified_at=newest.modified_at if newest is not None else None,
+            lost=stored.lost,
         )
         findings = await self._detector.examine(look, attempts=attempts)
         return replace(findings, cursors=(*ticked, *_tick_all(findings.cursors, page, at)), examination=None)
@@ -234,6 +244,7 @@ class Poller:
             takers=takers,
             at=at,
             modified_at=modified_at,
+            lost=stored.lost,
         )
         findings = await self._detector.examine(look, attempts=poll.owed)
         seen = findings.examination
@@ -281,7 +292,8 @@ class Poller:
         names = {version.sha256} | ({newest.sha256} if newest is not None else set())
         async with self._archive.hold(*names):
             plan = await self._store.read(self._plan, newest, body, version.sha256)
-            self._archive.write_files(plan)
+            if plan.files:
+                await asyncio.to_thread(self._archive.write_files, plan)
             await self._commit(replace(unit, blobs=plan.blobs, garbage=plan.garbage))
             if plan.garbage:
                 self._archive.remove(plan.garbage)
@@ -291,16 +303,31 @@ class Poller:
         def row(sha: str) -> Blob | None:
             return versions.blob(connection, sha)
 
+        return self._archive.plan(body, sha256, self._neighbour(row, newest), row(sha256))
+
+    def _neighbour(self, row: Callable[[str], Blob | None], newest: Version | None) -> tuple[Blob, bytes] | None:
+        """Return the newest body, to be kept as a delta from now on; None if it is damaged: a new body must be stored all the same."""
         held = row(newest.sha256) if newest is not None else None
-        neighbour = (held, self._archive.restore(held.sha256, row)) if held is not None else None
-        return self._archive.plan(body, sha256, neighbour, row(sha256))
+        if held is None:
+            return None
+        try:
+            return held, self._archive.restore(held.sha256, row)
+        except BlobError as error:
+            log.error("%s; the page goes on with a body that stands alone", error)  # noqa: TRY400 - told to people, who mend the disk
+            return None
 
     async def _stored(self, page_id: int, seqs: set[int]) -> Stored:
-        return await self._store.read(self._read_stored, page_id, seqs) if seqs else Stored({}, {})
+        return await self._store.read(self._read_stored, page_id, seqs) if seqs else Stored({}, {}, {})
 
     def _read_stored(self, connection: Connection, page_id: int, seqs: set[int]) -> Stored:
-        bodies = {seq: read_body(connection, self._archive, page_id, seq) for seq in sorted(seqs)}
-        return Stored(bodies, versions.digests(connection, page_id, seqs))
+        bodies: dict[int, Body] = {}
+        lost: dict[int, str] = {}
+        for seq in sorted(seqs):
+            try:
+                bodies[seq] = read_body(connection, self._archive, page_id, seq)
+            except (BlobError, LookupError) as error:
+                lost[seq] = str(error)
+        return Stored(bodies, versions.digests(connection, page_id, seqs), lost)
 
     # -- all -----------------------------------------------------------------------------------------------------------------------
 

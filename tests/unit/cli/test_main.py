@@ -1,0 +1,83 @@
+"""Finding the verb, exit codes, errors as text and as JSON."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tidings.cli.main import VERBS
+
+HEAVY = (
+    "sqlalchemy",
+    "alembic",
+    "aiohttp",
+    "lark",
+    "lxml",
+    "apprise",
+    "numpy",
+    "feedparser",
+    "tldextract",
+    "smtplib",
+    "selectolax",
+)
+
+
+def test_no_verb_is_a_usage_error_that_lists_all(tidings):
+    """Exit code 2 and every verb with what it does."""
+    ran = tidings()
+
+    assert 2 == ran.code
+    assert all(name in ran.err for name in VERBS)
+
+
+def test_an_unknown_verb_is_named(tidings):
+    """A typo is a usage error."""
+    ran = tidings("lst")
+
+    assert 2 == ran.code
+    assert "'lst'" in ran.err
+
+
+def test_help_of_every_verb_prints(tidings):
+    """Each verb's module can be imported and explains itself."""
+    codes = {name: tidings(name, "--help").code for name in VERBS}
+
+    assert dict.fromkeys(VERBS, 0) == codes
+
+
+def test_a_bad_setting_says_where_and_what(tidings):
+    """The source, the key and what is expected."""
+    ran = tidings("list", "--set", "fetch.host_gap_seconds=soon")
+
+    assert 2 == ran.code
+    assert "fetch.host_gap_seconds" in ran.err
+
+
+def test_an_error_of_the_language_is_a_record_with_its_place(tidings, tmp_path):
+    """With --json each problem is a line with line, column, code, message, expected, hint."""
+    path = tmp_path / "s.txt"
+    path.write_text("Create Sentinel s Using http://a.example/ Monitor all imges")
+
+    ran = tidings("add", str(path), "--json")
+
+    assert 2 == ran.code
+    assert [("E10", 1)] == [(r["code"], r["line"]) for r in ran.records]
+    assert {"record", "line", "column", "code", "message", "expected", "hint"} <= set(ran.records[0])
+
+
+def test_an_unused_directory_is_not_made_by_reading(tidings, tmp_path):
+    """`list` in an empty place says how to begin and exits with 3."""
+    ran = tidings("list")
+
+    assert 3 == ran.code
+    assert "tidings add" in ran.err
+
+
+def test_list_starts_without_the_heavy_libraries(tidings, server):
+    """The listing verbs import no parser, no client, no SQLAlchemy, no numpy (DESIGN §4: the CLI imports lazily)."""
+    tidings("add", "--url", server.url("/news"))
+    code = f"import sys; from tidings.cli.main import main; main(['list']); print([m for m in {HEAVY!r} if m in sys.modules])"
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "[]" == ran.stdout.splitlines()[-1]

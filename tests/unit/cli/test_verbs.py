@@ -1,0 +1,216 @@
+"""Each verb on a real page: what it prints, as text and as records."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes import Page
+
+CHANGE = {
+    "id", "sentinel", "page", "url", "kind", "from_version", "to_version", "inserted", "deleted", "updated", "moved", "summary",
+    "modified_at", "polled_at", "detected_at", "record",
+}  # fmt: skip
+POLL = {"record", "page", "url", "at", "outcome", "text_changed", "status", "bytes", "cost", "reason"}
+
+
+def _change_page(server, text: str) -> None:
+    server.pages["/news"] = Page(f"<title>The News</title><p>{text}</p>".encode(), {"Content-Type": "text/html"})
+
+
+@pytest.fixture
+def watched(tidings, server):
+    """A page with a baseline; its sentinel is called `n`."""
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+    return tidings
+
+
+def test_add_url_answers_with_title_what_is_watched_and_the_next_look(tidings, server):
+    """The title becomes the name; the first version is a baseline, never news."""
+    ran = tidings("add", "--url", server.url("/news"), "--json")
+    (record,) = ran.records
+
+    assert 0 == ran.code
+    assert ("The News", "all words", "ok", []) == (
+        record["title"],
+        record["monitor"],
+        record["outcome"],
+        record["warnings"],
+    )
+    assert record["name"].endswith("the_news")
+    assert "enabled" == record["state"]
+    assert [] == tidings("changes", "--json").records
+
+
+def test_add_url_of_a_page_that_fails_says_so_and_goes_on_trying(tidings, server):
+    """A 404 at first is a warning, not a refusal."""
+    ran = tidings("add", "--url", server.url("/gone"), "--json")
+
+    assert 0 == ran.code
+    assert "404" == ran.records[0]["outcome"]
+    assert ran.records[0]["warnings"]
+
+
+def test_add_refuses_an_address_that_cannot_be_watched(tidings):
+    """Nothing is registered and the fault is named."""
+    ran = tidings("add", "--url", "ftp://example.org/")
+
+    assert 2 == ran.code
+    assert "ftp" in ran.err
+
+
+def test_add_reads_statements_all_or_none(tidings, tmp_path, server):
+    """One bad statement among good ones: nothing is registered."""
+    path = tmp_path / "s.txt"
+    path.write_text(
+        f"Create Sentinel one Using {server.url('/news')} Monitor any change;\nCreate Sentinel two Using {server.url('/x')} Montor links"
+    )
+
+    ran = tidings("add", str(path))
+
+    assert 2 == ran.code
+    assert [] == tidings("list", "--json").records
+
+
+def test_check_tells_a_change_with_its_records(watched, server):
+    """A poll record and a change record with every field that is promised; --exit-code says 1."""
+    _change_page(server, "count 2")
+
+    ran = watched("check", "n", "--json", "--exit-code")
+    poll, change = ran.records
+
+    assert 1 == ran.code
+    assert POLL <= set(poll)
+    assert ("poll", "changed", True) == (poll["record"], poll["outcome"], poll["text_changed"])
+    assert CHANGE <= set(change)
+    assert ("n", [{"old": "1", "new": "2"}], [], []) == (
+        change["sentinel"],
+        change["updated"],
+        change["inserted"],
+        change["deleted"],
+    )
+    assert server.url("/news") == change["url"]
+
+
+def test_check_of_an_unchanged_page_is_silent(watched):
+    """Looked at, unchanged, exit code 0 even with --exit-code."""
+    ran = watched("check", "n", "--json", "--exit-code")
+
+    assert 0 == ran.code
+    assert ["unchanged"] == [r["outcome"] for r in ran.records]
+
+
+def test_check_without_budget_says_budget_and_exits_with_3(watched):
+    """A named check keeps to the budget."""
+    ran = watched("check", "n", "--set", "budget.polls_per_day=0", "--set", "budget.burst=1")
+    again = watched("check", "n", "--set", "budget.polls_per_day=0", "--set", "budget.burst=1")
+
+    assert 3 in {ran.code, again.code}
+    assert "budget" in ran.err + again.err
+
+
+def test_a_page_error_is_a_record_and_does_not_change_the_exit_code(watched, server):
+    """The outcome is `error` with its kind."""
+    server.pages["/news"] = Page(b"", status=503)
+
+    ran = watched("check", "n", "--json")
+    (poll,) = ran.records
+
+    assert 0 == ran.code
+    assert ("error", "busy", 503) == (poll["outcome"], poll["kind"], poll["status"])
+
+
+def test_history_and_diff_show_versions(watched, server):
+    """Version ids and numbers both name versions; without any the last two are compared."""
+    for text in ("count 2", "count 3"):
+        _change_page(server, text)
+        watched("check", "n")
+
+    versions = watched("history", "n", "--json").records
+    last = watched("diff", "n", "--json").records[0]
+    wide = watched("diff", "n", versions[0]["id"], versions[2]["id"], "--json").records[0]
+
+    assert [1, 2, 3] == [v["number"] for v in versions]
+    assert [{"old": "2", "new": "3"}] == last["updated"]
+    assert [{"old": "1", "new": "3"}] == wide["updated"]
+    assert wide["updated"] == watched("diff", "n", "1", "3", "--json").records[0]["updated"]
+    assert "[-2-]{+3+}" in watched("diff", "n").out
+    assert 3 == len(watched("history", "n", "--polls", "--json").records)
+
+
+@pytest.mark.parametrize("words", [("1", "9"), ("x",), ("7.1",)])
+def test_diff_of_a_version_that_is_not_there_is_a_usage_error(watched, words):
+    """The version is named and where to look."""
+    ran = watched("diff", "n", *words)
+
+    assert 2 == ran.code
+    assert "version" in ran.err
+
+
+def test_disable_enable_drop(watched):
+    """The three steps, and what each leaves."""
+    states = [
+        watched("disable", "n", "--json").records[0]["state"],
+        watched("enable", "n", "--json").records[0]["state"],
+    ]
+    dropped = watched("drop", "n")
+
+    assert ["disabled", "enabled"] == states
+    assert 0 == dropped.code
+    assert [] == watched("list", "--json").records
+    assert 2 == watched("show", "n").code
+
+
+def test_an_unknown_name_offers_the_nearest(watched, server):
+    """A typo in a name is met with the name that was meant."""
+    watched("add", "--url", server.url("/news"), "--name", "prices")
+
+    ran = watched("disable", "pricse")
+
+    assert 2 == ran.code
+    assert "prices" in ran.err
+
+
+def test_show_tells_text_state_and_pages(watched):
+    """The canonical text, the page's health, versions and looks."""
+    (record,) = watched("show", "n", "--json").records
+
+    assert record["text"].startswith("Create Sentinel n Using")
+    assert [("ok", 1)] == [(p["health"], p["versions"]) for p in record["pages"]]
+
+
+def test_deliveries_lists_what_was_told_and_replays(tidings, server, tmp_path):
+    """A webhook that was refused waits; replay puts it back with the same id."""
+    server.pages["/hook"] = Page(b"", status=500)
+    tidings("add", "--url", server.url("/news"), "--name", "n", "--notify", server.url("/hook"), "--no-test")
+    _change_page(server, "count 2")
+    tidings("check", "n")
+
+    (waiting,) = tidings("deliveries", "--json").records
+    (replayed,) = tidings("deliveries", "replay", waiting["id"], "--json").records
+
+    assert ("delivery", "waiting", 1) == (waiting["record"], waiting["status"], waiting["attempts"])
+    assert (waiting["id"], 0) == (replayed["id"], replayed["attempts"])
+    assert 2 == tidings("deliveries", "replay").code
+
+
+def test_settings_shows_each_with_its_variable(tidings):
+    """The table prints its own documentation; secrets are starred."""
+    secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    ran = tidings("settings", "--json", "--set", f"notify.webhook_secret={secret}")
+    rows = {r["name"]: r for r in ran.records}
+
+    assert "TIDINGS_FETCH_HOST_GAP_SECONDS" == rows["fetch.host_gap_seconds"]["variable"]
+    assert "***" == rows["notify.webhook_secret"]["value"]
+    assert secret not in ran.out + tidings("settings", "--set", f"notify.webhook_secret={secret}").out
+
+
+def test_a_title_that_commands_the_terminal_is_shown_harmless(tidings, server):
+    """Escape sequences and bidirectional marks from a page are spelled out."""
+    server.pages["/news"] = Page(
+        "<title>ev\x1b[31mil\u202e</title><p>x</p>".encode(), {"Content-Type": "text/html; charset=utf-8"}
+    )
+
+    out = tidings("add", "--url", server.url("/news")).out
+
+    assert "\x1b" not in out
+    assert "\u202e" not in out
