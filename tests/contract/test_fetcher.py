@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from tests.fakes import FreePermit, Page, SocketRecorder, WebServer
 from tidings.errors import BudgetError
 from tidings.fetching.fetchers import FETCHERS
-from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
+from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
 from tidings.settings import FetchSettings
 
 OPEN = FetchSettings(allow_networks=("127.0.0.0/8",), robots=False, total_seconds=5)
@@ -20,7 +21,7 @@ def make(request):
     return FETCHERS[request.param]
 
 
-def fetch(make, *requests: FetchRequest, settings: FetchSettings = OPEN, permit=None) -> list[Outcome]:
+def fetch(make, *requests: FetchRequest, settings: FetchSettings = OPEN, permit=None) -> list[Any]:
     async def run():
         fetcher = make(settings)
         try:

@@ -321,6 +321,8 @@ class Client:
     async def _send(self, method: str, url: URL, headers: list[tuple[str, str]]) -> aiohttp.ClientResponse:
         try:
             return await self._open().request(method, url, headers=headers, allow_redirects=False)
+        except WIRE_ERRORS:  # some of them are ValueErrors too
+            raise
         except ValueError as error:  # odd bytes in a header or a host that our own checks let through
             raise FetchError("request", f"the request cannot be sent: {error}") from None
 

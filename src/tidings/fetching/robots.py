@@ -6,10 +6,11 @@ What is known of a host's origins is packed into its `HostState`, so that a rest
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,6 +32,11 @@ _AGAIN: Duration = HOUR
 _KEPT: Duration = 30 * DAY
 _ORIGINS_KEPT = 8
 _OPEN = 1_024
+
+_NAMING = ("user-agent", "user agent", "useragent")
+_RULING = ("allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "crawl", "request", "visit")
+_SITE_WIDE = ("sitemap", "site-map", "host")
+_LARGE = 65_536
 
 Status = Literal["2xx", "4xx", "5xx"]
 Get = Callable[[str], Awaitable[bytes]]
@@ -75,7 +81,7 @@ class Robots:
         """Return if the rebuilt URL may be asked. Raises `FetchError`: `robots` if not, else why robots.txt was not readable."""
         origin = address.parse(url).origin
         host = address.host_of(url)
-        known = self._look_up(origin, host)
+        known = await self._look_up(origin, host)
         if known is None or not self._is_usable(known.record):
             known = await self._ask(origin, host, known, get)
         if known.record.status == "5xx":
@@ -117,29 +123,33 @@ class Robots:
             elif answered and (error.status or 0) < 400:
                 status = "4xx"  # 204 and the like: an answer without rules
             else:
-                return self._unreachable(origin, host, known, error)
+                return await self._unreachable(origin, host, known, error)
         now = self._clock.now()
-        return self._keep(origin, host, Record(status, body, now, now))
+        return await self._keep(origin, host, Record(status, body, now, now))
 
-    def _unreachable(self, origin: str, host: str, known: _Open | None, error: FetchError) -> _Open:
+    async def _unreachable(self, origin: str, host: str, known: _Open | None, error: FetchError) -> _Open:
         now = self._clock.now()
         if known is not None and known.record.status != "5xx" and now - known.record.at <= _KEPT:
-            return self._keep(origin, host, dataclasses.replace(known.record, tried_at=now))
+            return await self._keep(origin, host, dataclasses.replace(known.record, tried_at=now))
         if error.status is not None:
-            return self._keep(origin, host, Record("5xx", b"", now, now))
+            return await self._keep(origin, host, Record("5xx", b"", now, now))
         kind = error.kind if error.kind in {"net", "address"} else "robots"
         raise FetchError(kind, f"robots.txt could not be read: {error}") from None
 
-    def _look_up(self, origin: str, host: str) -> _Open | None:
+    async def _look_up(self, origin: str, host: str) -> _Open | None:
         known = self._open.get(origin)
         if known is not None:
             self._open.move_to_end(origin)
             return known
         record = self._unpack(host).get(origin)
-        return None if record is None else self._open_up(origin, host, record)
+        return None if record is None else await self._open_up(origin, host, record)
 
-    def _open_up(self, origin: str, host: str, record: Record) -> _Open:
-        rules = parse(record.body) if record.status == "2xx" else None
+    async def _open_up(self, origin: str, host: str, record: Record) -> _Open:
+        rules = None
+        if len(record.body) > _LARGE:
+            rules = await asyncio.to_thread(parse, record.body, self._agent)
+        elif record.status == "2xx":
+            rules = parse(record.body, self._agent)
         known = self._open[origin] = _Open(record, rules)
         self._open.move_to_end(origin)
         if len(self._open) > _OPEN:
@@ -149,26 +159,59 @@ class Robots:
             self._on_crawl_delay(host, delay)
         return known
 
-    def _keep(self, origin: str, host: str, record: Record) -> _Open:
+    async def _keep(self, origin: str, host: str, record: Record) -> _Open:
         records = self._unpack(host)
         records[origin] = record
         newest = sorted(records.items(), key=lambda item: item[1].tried_at)[-_ORIGINS_KEPT:]
         self._packed[host] = HostState(
             name=host, robots=_pack(dict(newest)), robots_status=record.status, robots_at=record.at
         )
-        return self._open_up(origin, host, record)
+        return await self._open_up(origin, host, record)
 
     def _unpack(self, host: str) -> dict[str, Record]:
         known = self._packed.get(host)
         return {} if known is None or known.robots is None else _unpack(known.robots)
 
 
-def parse(body: bytes) -> Protego:
-    """Return the rules of a robots.txt: at most 500 KiB, leniently; a byte order mark does not void the first group."""
+def parse(body: bytes, agent: str) -> Protego:
+    """Return the rules that hold for an agent, read leniently from at most 500 KiB; a byte order mark voids no group."""
     text = body[:MAX_ROBOTS_BYTES]
     if len(body) > MAX_ROBOTS_BYTES:
         text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]  # half a rule is none
-    return Protego.parse(text.decode("utf-8", "replace").lstrip("\ufeff").replace("\0", " "))
+    lines = text.decode("utf-8", "replace").lstrip("\ufeff").replace("\0", " ").splitlines()
+    return Protego.parse("\n".join(_relevant(lines, agent.lower())))
+
+
+def _relevant(lines: list[str], agent: str) -> Iterator[str]:
+    """Yield the groups that name the agent or `*`, with no other names.
+
+    A file of 20,000 names over 20,000 rules is small, but its product is not: the parser keeps each rule for each name.
+    """
+    names: set[str] = set()
+    naming = False
+    for line in lines:
+        stripped = line.partition("#")[0].strip()
+        first = stripped.lower()
+        if first.startswith(_NAMING):
+            names = names if naming else set()
+            naming = True
+            value = _value(first)
+            if value == "*" or (value and agent.startswith(value)):
+                names.add(value)
+        elif first.startswith(_SITE_WIDE):
+            continue
+        elif ":" in first or first.startswith(_RULING):
+            if naming:
+                yield from (f"User-agent: {name}" for name in sorted(names))
+                naming = False
+            if names:
+                yield stripped
+
+
+def _value(line: str) -> str:
+    """Return what a `user-agent` line in lower case names, however it is written, without the `*` that some add."""
+    value = line.partition(":")[2].strip() if ":" in line else line.rsplit(maxsplit=1)[-1]
+    return value if value == "*" else value.replace("*", "")
 
 
 def crawl_delay(rules: Protego, agent: str) -> float | None:

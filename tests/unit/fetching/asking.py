@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Mapping
+from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
@@ -28,7 +29,7 @@ def ask(
     permit: Permit | None = None,
     resolver: AbstractResolver | None = None,
     tls: ssl.SSLContext | None = None,
-) -> list[Outcome]:
+) -> list[Any]:
     """Return the outcomes of requests made one after the other by one client."""
 
     async def run() -> list[Outcome]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import brotli
@@ -164,7 +165,7 @@ class Row(NamedTuple):
     id: str
     answer: object
     expected: str
-    changes: dict[str, object] = {}
+    changes: Mapping[str, object] = MappingProxyType({})
 
 
 ANSWERS = [

@@ -139,11 +139,14 @@ def test_a_charge_that_fails_stops_the_journey_and_frees_the_host():
     async def refuse(host: str) -> None:
         raise BudgetError("no more today")
 
+    async def journey() -> None:
+        async with town.gate.permit(HOST, refuse) as permit:
+            await permit.hop("other.example")
+            await permit.hop(HOST)
+
     async def work() -> None:
         with pytest.raises(BudgetError, match="no more today"):
-            async with town.gate.permit(HOST, refuse) as permit:
-                await permit.hop("other.example")
-                await permit.hop(HOST)
+            await journey()
         await town.drive(town.poll(HOST))
 
     run(work)
@@ -157,11 +160,14 @@ def test_a_paused_host_refuses_and_others_do_not():
     town.gate.pause(HOST, 3_600 * SECOND)
     town.gate.pause(HOST, 60 * SECOND)  # never shortens
 
+    async def journey() -> None:
+        async with town.gate.permit("other.example") as permit:
+            await permit.hop("other.example")
+            await permit.hop(HOST)
+
     async def work() -> None:
         with pytest.raises(BudgetError, match=r"example\.com asked to be left alone until 1970-01-01T01:00:00"):
-            async with town.gate.permit("other.example") as permit:
-                await permit.hop("other.example")
-                await permit.hop(HOST)
+            await journey()
         town.clock.move_to(3_600 * SECOND)
         await town.drive(town.poll(HOST))
 

@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from tests.fakes import FreePermit, Page, Seen, WebServer, Wire
+from tests.unit.fetching.asking import FixedNames
+from tidings.clock import DAY, HOUR, MINUTE, ManualClock
+from tidings.fetching.client import Client
+from tidings.fetching.failure import FetchError
+from tidings.fetching.robots import Robots, crawl_delay, parse
+from tidings.model.outcome import Failed, FetchRequest
+from tidings.model.page import HostState
+from tidings.settings import FetchSettings
+
+SETTINGS = FetchSettings(allow_networks=("127.0.0.0/8",), total_seconds=2)
+
+
+def verdicts(server: WebServer, *paths: str, settings: FetchSettings = SETTINGS) -> list[str]:
+    """Return how fetches of paths end, by one client: `ok` or the kind of failure."""
+
+    async def run() -> list[str]:
+        client = Client(settings)
+        try:
+            outcomes = [await client.fetch(FetchRequest(url=server.url(path)), FreePermit()) for path in paths]
+        finally:
+            await client.close()
+        return [outcome.kind if isinstance(outcome, Failed) else "ok" for outcome in outcomes]
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def server():
+    with WebServer() as server:
+        for path in ("/", "/a", "/private/a", "/private/b"):
+            server.pages[path] = Page(b"x")
+        yield server
+
+
+def reset(seen: Seen, wire: Wire) -> None:
+    wire.reset()
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (Page(b"User-agent: *\nDisallow: /"), "robots"),
+        (Page(b""), "ok"),
+        (Page(status=204), "ok"),
+        *[(Page(b"User-agent: *\nDisallow: /", status=code), "ok") for code in (400, 401, 403, 404, 410, 418)],
+        *[(Page(status=code), "robots") for code in (429, 500, 502, 503, 504)],
+        (Page(status=301, headers={"Location": "/elsewhere.txt"}), "robots"),
+        (Page(status=301, headers={"Location": "/robots.txt"}), "ok"),
+        (Page(status=301), "ok"),
+        (Page(b"x", {"Content-Encoding": "gzip"}), "robots"),
+        (Page(b"x", {"Content-Length": "1000"}), "net"),
+        (reset, "net"),
+        (lambda seen, wire: wire.hang(), "net"),
+        (Page(status=302, headers={"Location": "http://10.0.0.1/robots.txt"}), "address"),
+    ],
+)
+def test_each_answer_has_its_meaning(server, answer, verdict):
+    """2xx: its rules; 4xx: none; 5xx, 429, unreadable: nothing may be asked; no answer: the host is not reached (P-1, P-2)."""
+    server.pages["/robots.txt"] = answer
+    server.pages["/elsewhere.txt"] = Page(b"User-agent: *\nDisallow: /")
+
+    found = verdicts(server, "/a", settings=FetchSettings(allow_networks=("127.0.0.0/8",), total_seconds=0.4))
+
+    expected = [verdict] if not (isinstance(answer, Page) and "1000" in str(answer.headers)) else ["net"]
+    assert expected == found
+    assert ("/a" in server.paths()) == (verdict == "ok")
+
+
+@pytest.mark.parametrize(("length", "verdict"), [(5, "robots"), (6, "ok")])
+def test_five_redirects_are_followed_and_rules_hold_for_the_first_authority(length, verdict):
+    """RFC 9309: five redirects, then robots.txt counts as unavailable; other hosts' rules are taken for the first one."""
+    with WebServer() as server, WebServer("127.0.0.2") as other:
+        server.pages["/a"] = Page(b"x")
+        server.pages["/robots.txt"] = Page(status=301, headers={"Location": other.url("/1")})
+        for n in range(1, length):
+            other.pages[f"/{n}"] = Page(status=301, headers={"Location": f"/{n + 1}"})
+        other.pages[f"/{length}"] = Page(b"User-agent: *\nDisallow: /a")
+
+        assert [verdict] == verdicts(server, "/a")
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("\ufeffUser-agent: *\nDisallow: /private", False),
+        ("User-agent: *\rDisallow: /private\r", False),
+        ("User-agent: *\r\nDisallow: /private\0", False),
+        ("\0User-agent: *\nDisallow: /private", False),
+        ("<html><body>not found</body></html>", True),
+        ("User-agent: Tidings\nDisallow: /private\n\nUser-agent: *\nAllow: /", False),
+        ("User-agent: tidings\nAllow: /private\n\nUser-agent: *\nDisallow: /", True),
+        ("User-agent: TidingsOther\nDisallow: /private", True),
+        ("User-agent: *\nDisallow: /private\nAllow: /private/a", True),
+        ("User-agent: *\nDisallow: /private/a\nAllow: /private", False),
+        ("User-agent: *\nDisallow: /private/a\nAllow: /private/a", True),
+        ("User-agent: *\nDisallow: /*/a$", False),
+        ("User-agent: *\nDisallow: /*b$", True),
+        ("User-agent: *\nDisallow:", True),
+        ("Disallow: /private", True),
+        ("User-agent: *\nnonsense\n\nSitemap: http://x/\nUser-agent: other\nDisallow: /private", False),
+        ("User-agent: other\nUser-agent: *\nDisallow: /private", False),
+        ("User-agent: *\nAllow: /\nUser-agent: other\nDisallow: /private", True),
+        ("User-agent: other\nDisallow: /private\nUser-agent: *\nDisallow: /x", True),
+        ("USER AGENT *\nDISALLOW /private", False),
+        ("useragent: tid*\ndisallow: /private", False),
+        ("User-agent: Tidings # us\nDisallow: /private # all", False),
+        (
+            "User-agent: tidings\nDisallow: /x\nUser-agent: *\nDisallow: /\nUser-agent: Tidings\nDisallow: /private",
+            False,
+        ),
+    ],
+)
+def test_rules_as_the_standard_reads_them(text, allowed):
+    """Lenient with marks, line ends and NULs (H-113); longest match wins, Allow wins ties; our group before `*`."""
+    rules = parse(text.encode(), "Tidings")
+
+    assert allowed == rules.can_fetch("http://example.com/private/a", "Tidings")
+
+
+def test_robots_txt_itself_may_always_be_asked(server):
+    """A page that is robots.txt is watched whatever it says."""
+    server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /")
+
+    assert ["ok"] == verdicts(server, "/robots.txt")
+
+
+def test_the_first_500_kib_are_obeyed_quickly(server):
+    """H-114: of 10 MB the first 500 KiB count, a rule after them does not, and reading it takes no time."""
+    filler = b"".join(b"Disallow: /path/%d\n" % n for n in range(500_000))[:10_000_000]
+    early = b"User-agent: *\nDisallow: /private/a\n" + filler + b"\nDisallow: /private/b\n"
+    server.pages["/robots.txt"] = Page(early)
+    began = time.process_time()
+    parse(early, "Tidings")
+    seconds = time.process_time() - began
+
+    assert ["robots", "ok"] == verdicts(server, "/private/a", "/private/b")
+    assert seconds < 0.5
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"".join(b"User-agent: a%d\n" % n for n in range(20_000)) + b"Disallow: /x\n" * 19_000,
+        b"User-agent: *\n" * 20_000 + b"Disallow: /x\n" * 19_000,
+        b"".join(b"User-agent: %s\n" % b"Tidings"[: n % 8] for n in range(20_000)) + b"Disallow: /x\n" * 19_000,
+        b"User-agent: *\n" + b"".join(b"Disallow: /*a*%d$\n" % n for n in range(30_000)),
+    ],
+    ids=["other names", "one name", "our names", "wildcards"],
+)
+def test_a_small_file_cannot_cost_much(body):
+    """Many names over many rules, or wildcards: 500 KiB are read and asked in well under two seconds (LIMIT)."""
+    began = time.process_time()
+    parse(body, "Tidings").can_fetch("http://example.com/" + "a" * 2_000, "Tidings")
+
+    assert time.process_time() - began < 2
+
+
+def test_half_a_rule_at_the_cut_is_no_rule():
+    """A line that the limit cuts in two is left out: `Disallow: /private` must not become `Disallow: /`."""
+    head = b"User-agent: *\n"
+    body = head + b"#" * (500 * 1024 - len(head) - len(b"\nDisallow: /")) + b"\nDisallow: /private"
+
+    assert parse(body, "Tidings").can_fetch("http://example.com/a", "Tidings")
+
+
+@pytest.mark.parametrize(
+    ("value", "delay"),
+    [("1e9", 300), ("10", 10), ("0.5", 0.5), ("-1", None), ("nan", None), ("x", None), ("inf", None)],
+)
+def test_crawl_delay_is_clamped(value, delay):
+    """H-115: [0, 300 s]; nonsense means nothing."""
+    rules = parse(f"User-agent: *\nCrawl-delay: {value}\nDisallow: /x".encode(), "Tidings")
+
+    assert delay == crawl_delay(rules, "Tidings")
+
+
+class Site:
+    """A robots.txt that can change and fail, and a count of how often it was asked for."""
+
+    def __init__(self, body: bytes = b"User-agent: *\nDisallow: /private") -> None:
+        self.answer: bytes | FetchError = body
+        self.asked: list[str] = []
+
+    async def get(self, url: str) -> bytes:
+        self.asked.append(url)
+        if isinstance(self.answer, FetchError):
+            raise self.answer
+        return self.answer
+
+
+def check(robots: Robots, site: Site, url: str) -> str:
+    try:
+        asyncio.run(robots.check(url, site.get))
+    except FetchError as error:
+        return error.kind
+    return "ok"
+
+
+def make(clock: ManualClock, **changes: object) -> Robots:
+    return Robots(agent="Tidings", clock=clock, cache_seconds=86_400, **changes)  # type: ignore[arg-type]
+
+
+PAGE = "https://www.example.com/a"
+PRIVATE = "https://www.example.com/private"
+
+
+def test_an_answer_is_used_for_a_day():
+    """Asked once, used for 24 h for all pages of the origin, then asked again; other origins are asked for themselves."""
+    clock, site = ManualClock(), Site()
+    robots = make(clock)
+    first = [check(robots, site, PAGE), check(robots, site, PRIVATE)]
+    clock.advance(DAY - MINUTE)
+    site.answer = b""
+    kept = check(robots, site, PRIVATE)
+    clock.advance(2 * MINUTE)
+    renewed = check(robots, site, PRIVATE)
+    check(robots, site, "http://www.example.com/a")
+
+    assert (["ok", "robots"], "robots", "ok") == (first, kept, renewed)
+    assert ["https://www.example.com/robots.txt"] * 2 + ["http://www.example.com/robots.txt"] == site.asked
+
+
+def test_an_unreachable_robots_txt_keeps_the_old_answer_for_a_month():
+    """After a day with a good answer, 5xx or no network keeps it in use for 30 days, asking at most hourly."""
+    for failure in (FetchError("5xx", "broken", status=500), FetchError("net", "away")):
+        clock, site = ManualClock(), Site()
+        robots = make(clock)
+        check(robots, site, PAGE)
+        site.answer = failure
+        clock.advance(2 * DAY)
+        held = [check(robots, site, PAGE), check(robots, site, PRIVATE)]
+        asked = len(site.asked)
+        clock.advance(29 * DAY)
+        expired = check(robots, site, PAGE)
+
+        assert (["ok", "robots"], 2) == (held, asked)
+        assert ("robots" if failure.status else "net") == expired
+
+
+def test_a_server_error_forbids_and_is_asked_again_after_an_hour():
+    """5xx without an older answer: nothing may be asked; one try an hour, and a good answer opens the host again."""
+    clock, site = ManualClock(), Site()
+    site.answer = FetchError("5xx", "broken", status=503)
+    robots = make(clock)
+    first = [check(robots, site, PAGE), check(robots, site, PAGE)]
+    asked = len(site.asked)
+    site.answer = b""
+    clock.advance(HOUR + MINUTE)
+
+    assert (["robots", "robots"], 1, "ok") == (first, asked, check(robots, site, PAGE))
+
+
+def test_no_network_is_not_remembered():
+    """A network failure says nothing of robots.txt: the next poll asks again at once."""
+    site = Site()
+    site.answer = FetchError("net", "away")
+    robots = make(ManualClock())
+    first = check(robots, site, PAGE)
+    site.answer = b""
+
+    assert ("net", "ok") == (first, check(robots, site, PAGE))
+
+
+def test_what_is_known_survives_a_restart():
+    """`export` packs all origins of a host into its state, `restore` takes them over: nobody is asked again."""
+    clock, site = ManualClock(), Site()
+    before = make(clock)
+    for url in (PAGE, "http://example.com:8080/a"):
+        check(before, site, url)
+    state = before.export(HostState(name="example.com", started_at=7))
+    after = make(clock)
+    after.restore([state, HostState(name="other.example")])
+    untouched = HostState(name="other.example", started_at=1)
+
+    assert (7, "2xx", clock.now()) == (state.started_at, state.robots_status, state.robots_at)
+    assert ["robots", "ok"] == [check(after, site, PRIVATE), check(after, site, "http://example.com:8080/a")]
+    assert 2 == len(site.asked)
+    assert state == after.export(HostState(name="example.com", started_at=7))
+    assert untouched == after.export(untouched)
+
+
+def test_a_host_with_many_origins_keeps_the_newest():
+    """A wildcard domain cannot grow a host's state without end."""
+    clock, site = ManualClock(), Site()
+    robots = make(clock)
+    for n in range(50):
+        check(robots, site, f"https://n{n}.example.com/")
+        clock.advance(1)
+    after = make(clock)
+    after.restore([robots.export(HostState(name="example.com"))])
+    asked = len(site.asked)
+    check(after, site, "https://n49.example.com/")
+    newest_asked = len(site.asked) - asked
+    check(after, site, "https://n0.example.com/")
+
+    assert (0, 1) == (newest_asked, len(site.asked) - asked)
+
+
+def test_crawl_delay_is_told_for_the_host():
+    """The delay is told once it is known, for the host whose limit it is."""
+    heard: list[tuple[str, float]] = []
+    robots = make(ManualClock(), on_crawl_delay=lambda host, seconds: heard.append((host, seconds)))
+    check(robots, Site(b"User-agent: *\nCrawl-delay: 20\nDisallow: /x"), PAGE)
+
+    assert [("example.com", 20.0)] == heard
+
+
+def test_names_are_found_by_the_clients_own_resolver():
+    """robots.txt of a name goes the same guarded way as the page: a forbidden answer refuses both."""
+
+    async def run():
+        client = Client(SETTINGS, resolver=FixedNames({"bad.example": [["10.0.0.1"]]}))
+        try:
+            return await client.fetch(FetchRequest(url="http://bad.example/"), FreePermit())
+        finally:
+            await client.close()
+
+    assert "address" == asyncio.run(run()).kind
