@@ -273,14 +273,16 @@ def _lease(ward: _Ward) -> Iterator[Finding]:
         yield ok("lease", "nobody has polled yet")
     elif not lease.holder:
         yield ok("lease", f"free; epoch {lease.epoch}")
-    elif lease.until >= ward.now:
+    elif ward.polling and lease.until >= ward.now:
         yield ok("lease", f"{lease.holder}, epoch {lease.epoch}, until {spell_since(lease.until, ward.now)}")
     elif ward.polling:
-        detail = f"{lease.holder} has the lock and has not renewed its lease, which ended at {spell_since(lease.until, ward.now)}: it hangs, or was suspended"
+        detail = f"{lease.holder} has the lock, but its lease ended at {spell_since(lease.until, ward.now)}: it hangs, or was suspended"
         yield warn("lease", detail, "stop that process, then: tidings serve")
     else:
-        detail = f"{lease.holder} ended without giving it back; it ran out at {spell_since(lease.until, ward.now)}"
-        yield warn("lease", detail, "tidings serve  # the next poller takes it over")
+        detail = (
+            f"{lease.holder} ended without giving its lease back, which runs until {spell_since(lease.until, ward.now)}"
+        )
+        yield warn("lease", detail, "tidings serve  # or `tidings check`: the next poller takes it over")
 
 
 def _clock(ward: _Ward) -> Iterator[Finding]:

@@ -65,7 +65,9 @@ def _spell_overdue(late: Sequence[tuple[Instant, str, str]], watched: int, now: 
     if not late:
         return f"none of {count} is overdue"
     since, url, _ = late[0]
-    return f"{len(late)} of {count} {'is' if len(late) == 1 else 'are'} overdue, {url} since {spell_since(since, now)}"
+    return (
+        f"{len(late):,} of {count} {'is' if len(late) == 1 else 'are'} overdue, {url} since {spell_since(since, now)}"
+    )
 
 
 def _overdue(

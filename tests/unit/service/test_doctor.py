@@ -119,6 +119,7 @@ def test_all_is_well(world):
     world.watch()
     store_file(world)
     world.commit(world.unchanged())
+    world.write(leases.release, "poller", "test", 1)
     found = examined(world, restore=restorer(world))
 
     assert [] == bad(found)
@@ -420,17 +421,21 @@ def test_a_lock_whose_process_is_not_to_be_seen(world):
 
 def test_a_lease_that_runs(world):
     """A running lease says whose it is."""
+    lock = PollerLock(world.settings.data)
+    assert lock.acquire()
     line = only(examined(world), "lease")
+    lock.release()
 
     assert ("ok", True) == (line.status, line.detail.startswith("test, epoch 1"))
 
 
-def test_a_poller_that_died(world):
-    """A lease that ran out without being given back tells that the poller died."""
-    world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at)
-    line = only(examined(world, later=HOUR), "lease")
+@pytest.mark.parametrize("left", [DAY, -DAY])
+def test_a_poller_that_died(world, left):
+    """A lease that nobody holds the lock for tells that the poller died, also before its time has run out."""
+    world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at + left)
+    line = only(examined(world), "lease")
 
-    assert ("warn", True) == (line.status, "ended without giving it back" in line.detail)
+    assert ("warn", True) == (line.status, "ended without giving its lease back" in line.detail)
 
 
 def test_a_poller_that_hangs(world):
