@@ -135,7 +135,7 @@ class World:
         found = self.read(changes.listing, sentinel=sentinel, quiet=True)
         return [change_record(c.row, sentinel=c.sentinel, url=c.url) for c in reversed(found)]
 
-    def versions(self, page_id: int = 1) -> list[Any]:
+    def versions(self, page_id: int = 1) -> Any:
         """Return the versions of a page."""
         return self.read(versions.listing, page_id)
 
@@ -143,11 +143,11 @@ class World:
         """Return the polls, oldest first."""
         return list(reversed(self.read(polls.listing, page_id=page_id)))
 
-    def deliveries(self) -> list[Any]:
+    def deliveries(self) -> Any:
         """Return all deliveries."""
         return self.read(deliveries.listing)
 
-    def events(self, *types: str) -> list[Any]:
+    def events(self, *types: str) -> Any:
         """Return events of these types."""
         return self.read(events.listing, types=types or None)
 
@@ -155,7 +155,7 @@ class World:
         """Return the row of a sentinel."""
         return self.read(sentinels.find, name)
 
-    def violations(self) -> list[str]:
+    def violations(self) -> Any:
         """Return what breaks the invariants I-1 to I-10 as far as the database shows (trust.md §3)."""
         archive = open_archive(self.settings, dialect="sqlite")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from unittest import mock
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
@@ -96,13 +97,10 @@ def test_news_survive_a_crash_between_the_change_and_the_telling(world: World):
         world.page("/a", "<p>count 1</p>")
         world.clock.advance(HOUR)
 
-        async def refuse() -> None:
-            return None
-
-        monitor._send = lambda now: refuse()
-        await monitor.step()
-        while not monitor.quiescent():
-            await monitor.rest(most=SECOND // 1000)
+        with mock.patch.object(monitor, "_send", mock.AsyncMock()):
+            await monitor.step()
+            while not monitor.quiescent():
+                await monitor.rest(most=SECOND // 1000)
 
     play(world, dies)
     before = len(world.received)
