@@ -23,7 +23,7 @@ without a change set it free (bid_and_defaults §4, guard 6).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -129,7 +129,11 @@ class BestEffort:
 
     def begin(self, population: Population, rng: np.random.Generator) -> BestEffortState:  # noqa: ARG002 - nothing here is left to chance
         """Return the state in which each page waits its first interval from its last look."""
-        return self._fresh(population)
+        return BestEffortState(
+            population=population,
+            due=self._due(population, slice(None), np.full(population.size, self.pace / SECOND)),
+            **self._unknown(population["last_polled"]),
+        )
 
     def advance(self, state: BestEffortState, dt: Duration) -> BestEffortState:  # noqa: ARG002 - dues are instants
         """Return the same periods: time alone changes none."""
@@ -149,9 +153,12 @@ class BestEffort:
         population = state.population.update(ids, columns)
         if population.ids is state.population.ids:
             return self._due_again(replace(state, population=population), population.present(ids)[0])
-        fresh = self._fresh(population)
-        rows, here = state.population.present(population.ids)
-        return self._due_again(_Pages(state, rows).moved(fresh, np.flatnonzero(here)), np.arange(population.size))
+        rows, _ = state.population.present(population.ids)  # those that stay keep their order, new ones come last
+        unknown = self._unknown(population["last_polled"][len(rows) :])
+        kept = slice(None) if len(rows) == state.population.size else rows
+        learned = {name: _frozen(np.concatenate([getattr(state, name)[kept], unknown[name]])) for name in unknown}
+        due = self._due(population, slice(None), learned["period"])
+        return BestEffortState(population=population, due=due, **learned)
 
     def on_signal(self, state: BestEffortState, ids: ArrayLike, signal: Signal) -> BestEffortState:  # noqa: ARG002 - hints move no period
         """Return the same periods."""
@@ -164,25 +171,26 @@ class BestEffort:
         """
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
-        told = np.full(len(at), UNPOLLED) if observation.modified_at is None else observation.modified_at[here]
         population = state.population.set(rows, {"last_polled": at})
         page = _Pages(state, rows)
         low, high = self._bounds(population, rows)
-        page.period = np.clip(page.period, low, high)
+        page.period = _within(low, page.period, high)
         baseline = page.looked == UNPOLLED
         since = np.where(baseline, 0, at - np.where(baseline, 0, page.looked)) / SECOND
         found = changed & (since > 0)
         quiet = ~changed & (since > 0) & (since >= WHOLE * page.period)
         saturated = self._saturated(page)
+        if saturated.any():
+            self._watch(page, np.flatnonzero((found | quiet) & saturated), changed, low)
         self._learn_quiet(page, np.flatnonzero(quiet & ~saturated))
-        self._learn_change(page, np.flatnonzero(found & ~saturated), _observed(page, at, since, told))
-        self._watch(page, np.flatnonzero((found | quiet) & saturated), changed, low)
-        self._saturate(page, np.flatnonzero(found & ~saturated), since <= NEAR * low)
-        page.modified = np.where(found, np.where(told > page.looked, np.minimum(told, at), UNPOLLED), page.modified)
+        if learned := bool((found | saturated).any()):
+            told = np.full(len(at), UNPOLLED) if observation.modified_at is None else observation.modified_at[here]
+            self._learn_change(page, np.flatnonzero(found & ~saturated), _observed(page, at, since, told))
+            self._saturate(page, np.flatnonzero(found & ~saturated), since <= NEAR * low)
+            page.modified = np.where(found, np.where(told > page.looked, np.minimum(told, at), UNPOLLED), page.modified)
         page.looked = np.where(baseline | found | quiet, at, page.looked)
-        page.period = np.clip(page.period, low, high)
-        learned = bool((found | saturated).any())
-        return self._due_again(page.put(replace(state, population=population), learned=learned), rows)
+        page.period = _within(low, page.period, high)
+        return self._due_again(page.put(state, population, learned=learned), rows)
 
     def remember(self, state: BestEffortState, page: int) -> dict[str, Any]:
         """Return what was learned of a page as plain JSON, for `recall`. Raises `KeyError` for a page that is not here."""
@@ -204,25 +212,29 @@ class BestEffort:
         Pages that are not here are passed over, and so is a memory that cannot be read: its page learns anew.
         """
         rows, here = state.population.present(np.fromiter(memories, dtype=np.int64, count=len(memories)))
-        page = _Pages(state, rows)
-        for i, memory in enumerate(memory for memory, is_here in zip(memories.values(), here, strict=True) if is_here):
-            if _is_memory(memory):
-                self._recall(page, i, memory)
-        return self._due_again(page.put(state, learned=True), rows)
+        known = [memory for memory, is_here in zip(memories.values(), here.tolist(), strict=True) if is_here]
+        readable = [place for place, memory in enumerate(known) if _is_memory(memory)]
+        if not readable:
+            return replace(state)
+        page = _Pages(state, rows[readable])
+        self._recall(page, [known[place] for place in readable])
+        return self._due_again(page.put(state, state.population, learned=True), rows)
 
-    def _recall(self, page: _Pages, i: int, memory: Mapping[str, Any]) -> None:
-        recent = memory["intervals"][-self.history :]
-        page.period[i] = memory["period"]
-        page.streak[i] = min(memory["streak"], self.saturation)
-        saturated = bool(self._saturated(page)[i])
-        page.misses[i] = min(memory["misses"], (QUIET_ROUNDS if saturated else self.alpha) - 1)
-        page.steady[i] = min(memory["steady"], (ROUND if saturated else self.beta) - 1)
-        page.intervals[i] = 0
-        page.intervals[i, self.history - len(recent) :] = recent
-        if memory["looked"] is not None:
-            page.looked[i] = memory["looked"]
-        if memory["modified"] is not None:
-            page.modified[i] = memory["modified"]
+    def _recall(self, page: _Pages, memories: Sequence[Mapping[str, Any]]) -> None:
+        def column(name: str) -> list[Any]:
+            return [memory[name] for memory in memories]
+
+        page.period[:] = column("period")
+        page.streak[:] = np.minimum(column("streak"), self.saturation)
+        saturated = self._saturated(page)
+        page.misses[:] = np.minimum(column("misses"), np.where(saturated, QUIET_ROUNDS, self.alpha) - 1)
+        page.steady[:] = np.minimum(column("steady"), np.where(saturated, ROUND, self.beta) - 1)
+        page.looked[:] = [UNPOLLED if at is None else at for at in column("looked")]
+        page.modified[:] = [UNPOLLED if at is None else at for at in column("modified")]
+        page.intervals[:] = [
+            [*[0.0] * (self.history - len(recent)), *recent]
+            for recent in (intervals[-self.history :] for intervals in column("intervals"))
+        ]
 
     def _learn_quiet(self, page: _Pages, quiet: Rows) -> None:
         """Count a cycle without a change; double the period after `alpha` of them (corrections a, g)."""
@@ -275,33 +287,29 @@ class BestEffort:
         low = np.where(low > 0, low, np.minimum(min(self.shortest, self.pace), high))
         return low / SECOND, high / SECOND
 
-    def _fresh(self, population: Population) -> BestEffortState:
-        """Return the state in which nothing was learned of any page."""
-        size = population.size
-        return BestEffortState(
-            population=population,
-            due=due_after(
-                population, self._gap(population, np.full(size, self.pace / SECOND), slice(None)), slice(None)
-            ),
-            period=_frozen(np.full(size, self.pace / SECOND)),
-            looked=population["last_polled"],
-            modified=_frozen(np.full(size, UNPOLLED)),
-            misses=_frozen(np.zeros(size, dtype=np.uint8)),
-            steady=_frozen(np.zeros(size, dtype=np.uint8)),
-            streak=_frozen(np.zeros(size, dtype=np.uint8)),
-            intervals=_frozen(np.zeros((size, self.history), dtype=np.float32)),
-        )
+    def _unknown(self, last_polled: Instants) -> dict[str, Column]:
+        """Return the columns of pages of which nothing was learned."""
+        size = len(last_polled)
+        columns: dict[str, Column] = {
+            "period": np.full(size, self.pace / SECOND),
+            "looked": last_polled.copy(),
+            "modified": np.full(size, UNPOLLED),
+            **{name: np.zeros(size, dtype=np.uint8) for name in ("misses", "steady", "streak")},
+            "intervals": np.zeros((size, self.history), dtype=np.float32),
+        }
+        return {name: _frozen(column) for name, column in columns.items()}
 
     def _due_again(self, state: BestEffortState, rows: Rows) -> BestEffortState:
         """Return the state in which the pages at `rows` are due anew."""
         due = state.due.copy()
-        due[rows] = due_after(state.population, self._gap(state.population, state.period[rows], rows), rows)
+        due[rows] = self._due(state.population, rows, state.period[rows])
         return replace(state, due=_frozen(due))
 
-    def _gap(self, population: Population, period: Floats, rows: Rows | slice) -> Instants:
-        """Return the period within its bounds in whole µs, never less than it says."""
+    def _due(self, population: Population, rows: Rows | slice, period: Floats) -> Instants:
+        """Return when the pages at `rows` are due: their period, within its bounds, after their last look."""
         low, high = self._bounds(population, rows)
-        return np.ceil(np.minimum(np.clip(period, low, high) * SECOND, FURTHEST)).astype(np.int64)
+        gap = np.ceil(np.minimum(_within(low, period, high) * SECOND, FURTHEST)).astype(np.int64)
+        return due_after(population, gap, rows)
 
 
 class _Pages:
@@ -319,16 +327,11 @@ class _Pages:
         self.streak = state.streak[rows]
         self.intervals = state.intervals[rows]
 
-    def moved(self, state: BestEffortState, rows: Rows) -> BestEffortState:
-        """Return another state in which these pages, there at `rows`, have these values."""
-        self._rows = rows
-        return self.put(state, learned=True)
-
-    def put(self, state: BestEffortState, *, learned: bool) -> BestEffortState:
+    def put(self, state: BestEffortState, population: Population, *, learned: bool) -> BestEffortState:
         """Return the state with these pages' values; histories are copied only if something was `learned`."""
         names = _QUIET + _CHANGED if learned else _QUIET
         joined: dict[str, Any] = {name: self._joined(getattr(state, name), getattr(self, name)) for name in names}
-        return replace(state, **joined)
+        return replace(state, population=population, **joined)
 
     def _joined(self, column: Column, values: Column) -> Column:
         joined = column.copy()
@@ -352,15 +355,31 @@ def _observed(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDAr
 
 
 def _is_memory(memory: Mapping[str, Any]) -> bool:
-    """Say whether a page can be told this: made by `remember` of any history, `alpha` and `beta`."""
-    numbers = [memory.get("period"), *(memory["intervals"] if isinstance(memory.get("intervals"), list) else [None])]
+    """Say whether a page can be told this: made by `remember`, whatever the parameters were."""
     counts = [memory.get(name) for name in ("misses", "steady", "streak")]
-    instants = [memory.get(name, 0) for name in ("looked", "modified") if memory.get(name, 0) is not None]
+    instants = [at for name in ("looked", "modified") if (at := memory.get(name, "")) is not None]
     return (
-        all(isinstance(n, (int, float)) and 0 < n < FURTHEST for n in numbers)
-        and all(type(n) is int and n >= 0 for n in counts)
-        and all(type(n) is int and UNPOLLED < n < NEVER for n in instants)
+        _is_positive([memory.get("period")])
+        and (memory.get("intervals") == [] or _is_positive(memory.get("intervals")))
+        and all(type(count) is int and 0 <= count < FURTHEST for count in counts)
+        and all(type(at) is int and UNPOLLED < at < NEVER for at in instants)
     )
+
+
+def _is_positive(numbers: Any) -> bool:
+    """Say whether this is a list of numbers above 0 that an array can hold."""
+    if not isinstance(numbers, list):
+        return False
+    try:
+        return min(numbers) > 0 and sum(numbers) < FURTHEST  # a sum with nan is below nothing
+    except TypeError:
+        return False
+
+
+def _within(low: Floats, values: Floats, high: Floats) -> Floats:
+    """Return what `numpy.clip` does, in a fraction of its time for few pages."""
+    inside: Floats = np.minimum(np.maximum(values, low), high)
+    return inside
 
 
 def _frozen(column: Column) -> Column:
