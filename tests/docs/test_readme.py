@@ -1,0 +1,50 @@
+"""The tour of the README, run as it is printed, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+
+
+def _steps() -> list[tuple[str, list[str]]]:
+    """Return each command of the README's console blocks with the lines it is said to print."""
+    steps: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"```console\n(.*?)```", (REPOSITORY / "README.md").read_text(), flags=re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                steps.append((line[2:], []))
+            else:
+                steps[-1][1].append(line)
+    return steps
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_tour_prints_what_the_readme_says(tmp_path):
+    """Every command of the tour, in order, in one shell: the output is that of the README but for times."""
+    port = str(_free_port())
+    steps = [(command.replace("8765", port), said) for command, said in _steps()]
+    script = "\n".join(f"{command}\necho ---" for command, _ in steps)
+    wait = f"for i in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && break; sleep 0.05; done"
+    script = script.replace("2>&1 &\necho ---", f"2>&1 &\n{wait}\necho ---", 1)
+    environment = {**{k: v for k, v in os.environ.items() if not k.startswith("TIDINGS_")}, "TOUR": str(tmp_path)}
+
+    ran = subprocess.run(
+        ["bash", "-c", f"trap 'kill %1' EXIT; exec 2>&1\n{script}"],
+        cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    printed = [part.strip("\n").splitlines() for part in ran.stdout.split("---\n")][:-1]
+
+    assert [[MOMENT.sub("TIME", line) for line in said] for _, said in steps] == [
+        [MOMENT.sub("TIME", line.replace(port, "8765")) for line in lines] for lines in printed
+    ]
