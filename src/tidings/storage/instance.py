@@ -21,5 +21,5 @@ def load(c: Connection) -> Instance:
     """Return the one row."""
     row = c.one("SELECT id, restore_epoch, hash_seed FROM instance")
     if row is None:
-        raise StoreDamagedError("the database does not say which one it is; put a copy back with `tidings restore`")
+        raise StoreDamagedError("the database does not say which one it is; put a copy of tidings.db back")
     return Instance(*row)

@@ -80,6 +80,9 @@ class SqliteDriver:
             except sqlite3.Error as error:
                 self._raw.close()
                 raise self.translate(error) from error
+            except UnicodeDecodeError as error:  # a garbled name in the schema
+                self._raw.close()
+                raise _damaged(self._path, "its schema cannot be read") from error
         self.connection = Connection("sqlite", self._raw.execute, self._run_many)
         self._seen = self._data_version()
 
@@ -271,8 +274,8 @@ def _is_filled(path: Path) -> bool:
 def _refuse_lost(data: Path, path: Path, *, used: bool, create: bool) -> None:
     if used:
         raise StoreMissingError(
-            f"{data} has been used, but its {path.name} is gone; nothing new was put in its place. Put a copy back with "
-            f"`tidings restore`, or, to begin anew, remove {data / MARKER}"
+            f"{data} has been used, but its {path.name} is gone; nothing new was put in its place. Put a copy back "
+            f"(`cp BACKUP {path}`), or, to begin anew, remove {data / MARKER}"
         )
     if not create:
         raise StoreMissingError(
@@ -299,7 +302,7 @@ def _check_header(path: Path) -> None:
 
 def _damaged(path: Path, what: str) -> StoreDamagedError:
     return StoreDamagedError(
-        f"{path} is damaged: {what}. Nothing is served from it; put a copy back with `tidings restore` "
+        f"{path} is damaged: {what}. Nothing is served from it; put a copy back (`cp BACKUP {path}`) "
         "(`tidings doctor` shows what can still be read)"
     )
 

@@ -59,7 +59,7 @@ def test_a_used_directory_without_its_database_is_refused(world: World):
     path = _closed(world)
     path.unlink()
 
-    with pytest.raises(StoreMissingError, match="tidings restore"):
+    with pytest.raises(StoreMissingError, match="cp BACKUP"):
         open_database(world.settings)
     assert not path.exists()
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_no_database_is_refused(world: World, what: str, content:
     path = _closed(world)
     path.write_bytes(content)
 
-    with pytest.raises(StoreDamagedError, match=f"{what}.*tidings restore"):
+    with pytest.raises(StoreDamagedError, match=f"{what}.*cp BACKUP"):
         open_database(world.settings)
     assert content == path.read_bytes()
 
