@@ -65,6 +65,14 @@ def test_the_period_is_what_is_waited():
     assert (SMALL.bid(state, due, 0.0) > 0).all()
 
 
+def test_no_page_is_due_before_its_period_is_over():
+    """A period that is no whole number of µs is rounded up, else a look in time would be an early one."""
+    state = look(SMALL, begin(SMALL), changed=True, after=10.000001)
+
+    assert 6.0 < state.period[0] < 6.000001
+    assert [6.000001] == waits(SMALL, state)
+
+
 def test_pages_learn_apart():
     """What one page does leaves the others as they were."""
     state = begin(SMALL, count=3)
@@ -237,11 +245,12 @@ def test_instants_before_the_last_look_are_not_believed(told):
 
 
 def test_instants_in_the_future_are_now():
-    """A server's clock that runs ahead makes no interval longer than what passed."""
+    """A server's clock that runs ahead makes no interval longer than what passed, neither this one nor the next."""
     state = look(SMALL, begin(SMALL), changed=True, after=10, told=NOW + 2 * SECOND)
     state = look(SMALL, state, changed=True, after=30, told=NOW + DAY)
+    state = look(SMALL, state, changed=True, after=20, told=NOW + 55 * SECOND)
 
-    assert [10.0, 38.0] == SMALL.remember(state, 1)["intervals"]
+    assert [10.0, 38.0, 15.0] == SMALL.remember(state, 1)["intervals"]
 
 
 def test_bounds_of_a_page_hold_before_those_of_the_policy():
@@ -356,7 +365,7 @@ GUARDED = BestEffort(100 * SECOND, shortest=10 * SECOND, longest=1_000 * SECOND,
 def saturated():
     """Return a state in which the page has just differed four times, 15 s apart at most."""
     state = begin(GUARDED)
-    for seconds in (10, 15, 15, 12):
+    for seconds in (10, 12, 15, 15):
         state = look(GUARDED, state, changed=True, after=seconds)
     return state
 
