@@ -60,13 +60,14 @@ class MailServer:
                 return
             self.dials += 1
             wire.settimeout(10)
-            with contextlib.suppress(OSError, EOFError), wire:
-                self._serve(wire)
+            with contextlib.suppress(OSError, EOFError), contextlib.ExitStack() as stack:
+                stack.enter_context(wire)
+                self._serve(wire, stack)
 
-    def _serve(self, wire: socket.socket) -> None:
+    def _serve(self, wire: socket.socket, stack: contextlib.ExitStack) -> None:
         taken = Taken()
         if self.tls is not None and not self.starttls:
-            wire = self.tls.wrap_socket(wire, server_side=True)
+            wire = stack.enter_context(self.tls.wrap_socket(wire, server_side=True))
             taken.secured = True
         self._say(wire, "GREETING", "220 fake ESMTP")
         while True:
@@ -82,7 +83,7 @@ class MailServer:
                 case "STARTTLS":
                     self._say(wire, "STARTTLS", "220 go ahead")
                     assert self.tls is not None
-                    wire = self.tls.wrap_socket(wire, server_side=True)
+                    wire = stack.enter_context(self.tls.wrap_socket(wire, server_side=True))
                     taken.secured = True
                 case "AUTH":
                     taken.user = line.split()[-1]

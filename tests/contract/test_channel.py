@@ -1,14 +1,21 @@
 """What every kind of channel promises, over all rows of `CHANNELS`, against a real receiver on loopback."""
 
 import asyncio
+import email
+import email.policy
 import io
+import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
 
+from tests.fakes_smtp import MailServer
 from tidings.notification.channel import Message, Refused, Sent
 from tidings.notification.channels import CHANNELS, Means, build_senders
+from tidings.settings import NotifySettings
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Apprise's own
 
 SECOND = 1_000_000
 KEYS = (b"k" * 32,)
@@ -62,7 +69,7 @@ class Receiver:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             first, *rest = head.strip().split("\r\n")
-            headers = dict(line.split(": ", 1) for line in rest)
+            headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in rest)}
             body = await reader.readexactly(int(headers["content-length"]))
             self.asked.append((first.split()[1], headers, body))
             answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -104,10 +111,39 @@ def message(address="", **other):
     )
 
 
-def senders(stream=None, timeout_seconds=5.0):
-    return build_senders(
-        Means(poster=PlainPoster(), keys=KEYS, stream=stream or io.StringIO(), timeout_seconds=timeout_seconds)
+class Thread:
+    """Runs errands without a process of their own, so that this suite needs no other room."""
+
+    async def run(self, job, argument, *, seconds):
+        """Run the job beside the receiver."""
+        return await asyncio.wait_for(asyncio.to_thread(job, argument), seconds)
+
+
+def senders(stream=None, timeout_seconds=5.0, mail_port=9):
+    mail = NotifySettings(
+        smtp_host="127.0.0.1", smtp_port=mail_port, smtp_security="none", mail_from="tidings@example.org"
     )
+    return build_senders(
+        Means(
+            poster=PlainPoster(),
+            keys=KEYS,
+            stream=stream or io.StringIO(),
+            timeout_seconds=timeout_seconds,
+            errands=Thread(),
+            tls=object,
+            settings=mail,
+        )
+    )
+
+
+def address_for(kind, port):
+    """Return where a channel of a kind reaches a receiver on this port."""
+    match kind:
+        case "email":
+            return "anna@example.org"
+        case "apprise":
+            return f"json://127.0.0.1:{port}/hook?rto=1&cto=1"
+    return f"http://127.0.0.1:{port}/hook"
 
 
 async def exchange(kind, *answers, timeout_seconds=5.0):
@@ -119,7 +155,7 @@ async def exchange(kind, *answers, timeout_seconds=5.0):
 
 def test_suite_knows_every_kind():
     """A kind that is added must be looked at here."""
-    assert {"console", *HTTP} == set(CHANNELS)
+    assert {"apprise", "console", "email", *HTTP} == set(CHANNELS)
 
 
 @pytest.mark.parametrize("kind", sorted(CHANNELS))
@@ -127,13 +163,24 @@ def test_message_arrives_whole(kind):
     """Every kind carries the body unchanged and says that it was sent."""
     stream = io.StringIO()
 
-    async def tell():
+    async def tell(mail_port):
         async with receiving((204, "")) as receiver:
-            answer = await senders(stream)[kind].send(message(receiver.address()))
+            sender = senders(stream, mail_port=mail_port)[kind]
+            answer = await sender.send(message(address_for(kind, receiver.port)))
         return answer, receiver.asked
 
-    answer, asked = asyncio.run(tell())
-    arrived = [body for _, _, body in asked] if kind in HTTP else [stream.getvalue().rstrip("\n").encode()]
+    with MailServer() as mail:
+        answer, asked = asyncio.run(tell(mail.port))
+    match kind:
+        case "email":
+            letters = [email.message_from_bytes(taken.content, policy=email.policy.default) for taken in mail.taken]
+            arrived = [letter.get_payload(decode=True) for letter in letters]
+        case "apprise":
+            arrived = [json.loads(body)["message"].encode() for _, _, body in asked]
+        case "console":
+            arrived = [stream.getvalue().rstrip("\n").encode()]
+        case _:
+            arrived = [body for _, _, body in asked]
 
     assert isinstance(answer, Sent)
     assert [message().body] == arrived
@@ -144,7 +191,7 @@ def test_failure_is_a_value(kind):
     """Where nobody listens the sender refuses with a reason and wants another attempt; nothing is raised."""
     closed = io.StringIO()
     closed.close()
-    answer = asyncio.run(senders(closed)[kind].send(message("http://127.0.0.1:9/hook")))
+    answer = asyncio.run(senders(closed)[kind].send(message(address_for(kind, 9))))
 
     assert isinstance(answer, Refused)
     assert answer.retry

@@ -23,7 +23,7 @@ from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
     from tidings.language.problems import Problem
-    from tidings.service.rehearse import Tested
+    from tidings.service.rehearse import Rehearsed
     from tidings.settings import Settings
     from tidings.storage.database import Database
     from tidings.storage.sentinels import SentinelRow
@@ -138,7 +138,7 @@ async def _add_url(database: Database, arguments: argparse.Namespace, settings: 
 
 async def _rehearse(
     database: Database, row: SentinelRow, arguments: argparse.Namespace, settings: Settings, deadline: int
-) -> list[Tested]:
+) -> list[Rehearsed]:
     """Send a test message to each `--notify`, while the page is looked at."""
     if arguments.no_test or not arguments.notify:
         return []

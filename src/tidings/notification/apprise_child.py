@@ -57,6 +57,8 @@ def push(errand: Push) -> Sent | Refused:
     if target is None:
         reason = _reason(listener, errand.address)
         return Refused(reason=f"Apprise does not understand the address{reason and f': {reason}'}", retry=False)
+    if target.overflow_mode == apprise.OverflowMode.UPSTREAM:  # writing for HTML or Markdown can make a text longer
+        target.overflow_mode = apprise.OverflowMode.SPLIT
     service = str(target.service_name)
     everyone = apprise.Apprise(asset=asset)
     everyone.add(target)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from tidings.notification.writing import one_line
 
 Record = Mapping[str, Any]
+
+LONGEST: Final = 8_000
+"""Characters of a text that are looked at; no message shows more of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +32,20 @@ def edits_of(record: Record, *, most: int) -> tuple[list[Edit], int]:
 
 def _edits(record: Record) -> Iterator[Edit]:
     for pair in record.get("updated") or ():
-        yield Edit("updated", one_line(str(pair["old"])), one_line(str(pair["new"])))
+        yield Edit("updated", _read(pair["old"]), _read(pair["new"]))
     for text in record.get("deleted") or ():
-        yield Edit("deleted", old=one_line(str(text)))
+        yield Edit("deleted", old=_read(text))
     for text in record.get("inserted") or ():
-        yield Edit("inserted", new=one_line(str(text)))
+        yield Edit("inserted", new=_read(text))
     for text in record.get("moved") or ():
-        yield Edit("moved", new=one_line(str(text)))
+        yield Edit("moved", new=_read(text))
     for row in _counted(record):
-        yield Edit("counted", one_line(str(row["object"])), f"{row['old']} → {row['new']}")
+        yield Edit("counted", _read(row["object"]), f"{row['old']} → {row['new']}")
+
+
+def _read(text: object) -> str:
+    whole = str(text)
+    return one_line(whole if len(whole) <= LONGEST else f"{whole[:LONGEST]}…")
 
 
 def _counted(record: Record) -> Iterator[Mapping[str, Any]]:
@@ -52,7 +60,12 @@ def _number(record: Record) -> int:
 
 def headline(record: Record) -> str:
     """Return what happened in one line."""
-    return one_line(str(record.get("summary") or record.get("kind") or "changed"))
+    return one_line(summary(record))
+
+
+def summary(record: Record) -> str:
+    """Return what happened as the record says it: a text of a page may be in it."""
+    return str(record.get("summary") or record.get("kind") or "changed")[:LONGEST]
 
 
 def seen_at(record: Record) -> str:

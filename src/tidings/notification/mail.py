@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
-from email.utils import format_datetime, parseaddr
+from email.utils import format_datetime, getaddresses
 from typing import Any, Final
 
 from tidings.clock import Instant
@@ -111,10 +111,10 @@ def _atom(text: str) -> str:
 def read_sender(mail_from: str, user: str) -> Address:
     """Return whom letters come from: `notify.mail_from`, else `notify.smtp_user`; raises `SettingError` if neither is an address."""
     text = mail_from or user
-    name, address = parseaddr(text)
     try:
+        ((name, address),) = getaddresses([text] if text.isprintable() else [])
         local, _, domain = ascii_address(address).rpartition("@")
-    except AddressError:
+    except (AddressError, ValueError):  # a ValueError: none, or several
         message = f"notify.mail_from cannot be {text!r}: expected a sender such as Tidings <tidings@example.org>"
         raise SettingError(message) from None
     return Address(subject_line(name) or "Tidings", local, domain)

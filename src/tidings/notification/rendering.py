@@ -11,7 +11,7 @@ from typing import Any, Final
 from tidings.clock import Instant
 from tidings.notification import mail, payload
 from tidings.notification.addresses import limit_of
-from tidings.notification.edits import Record, headline
+from tidings.notification.edits import Record, summary
 from tidings.notification.hypertext import document, hypertext
 from tidings.notification.text import plain, unmentioning
 from tidings.notification.writing import cut, subject_line
@@ -34,7 +34,7 @@ class News:
     def subject(self) -> str:
         """Return one line that says what the message is about."""
         if len(self.records) == 1:
-            return subject_line(f"{self.sentinel}: {headline(self.records[0])}")
+            return subject_line(f"{self.sentinel}: {summary(self.records[0])}")
         return subject_line(f"{self.sentinel}: {len(self.records):,} changes")
 
 

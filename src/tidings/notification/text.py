@@ -34,6 +34,9 @@ def plain(records: Sequence[Record], *, heading: str = "", most: int = MOST) -> 
     if len(records) == 1:
         return _one(records[0], top, most=most)
     blocks = [_block(record, [headline(record)], most=STEPS[0], room=most) for record in records[: most // LEAST_LINE]]
+    whole = _joined(top, blocks, len(records) - len(blocks))
+    if length(whole) <= most:
+        return whole
     fitting = _largest(len(blocks), lambda kept: _joined(top, blocks[:kept], len(records) - kept), most)
     if fitting:
         return _joined(top, blocks[:fitting], len(records) - fitting)

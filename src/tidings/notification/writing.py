@@ -16,7 +16,10 @@ ELLIPSIS: Final = "…"
 
 def one_line(text: str) -> str:
     """Return the text in one line; characters that steer a screen or turn the writing direction are spelled out."""
-    return "".join(_spell(c) if _steers(c) else c for c in " ".join(text.split()))
+    line = " ".join(text.split())
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() or not _steers(c) else _spell(c) for c in line)
 
 
 def subject_line(text: str, *, most: int = SUBJECT_CHARACTERS) -> str:
@@ -39,7 +42,7 @@ def _spell(character: str) -> str:
 
 def length(text: str) -> int:
     """Return how long services count a text: in units of UTF-16, so that an emoji is two."""
-    return len(text) + sum(c > "\uffff" for c in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", errors="surrogatepass")) // 2
 
 
 def cut(text: str, most: int) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Rehearsed:
     """What came of a test message; the address is shown without its secrets, `reason` is empty if it was taken."""
 
     kind: str
@@ -44,7 +44,7 @@ async def rehearse(
     sentinel: str,
     now: Instant,
     patience: Duration,
-) -> list[Tested]:
+) -> list[Rehearsed]:
     """Send one test message to each channel, all at once, and return what came of them within `patience` (µs)."""
     answers = (_test(channel, senders, sentinel=sentinel, now=now, patience=patience) for channel in channels)
     return [_tested(channel, answer) for channel, answer in zip(channels, await asyncio.gather(*answers), strict=True)]
@@ -71,6 +71,6 @@ async def _test(
         return Refused(reason=f"no answer within {patience / SECOND:.2g} s; it may still arrive")
 
 
-def _tested(channel: Channel, answer: Answer) -> Tested:
+def _tested(channel: Channel, answer: Answer) -> Rehearsed:
     reason = answer.reason if isinstance(answer, Refused) else ""
-    return Tested(channel.kind, shown(channel.kind, channel.address), reason)
+    return Rehearsed(channel.kind, shown(channel.kind, channel.address), reason)

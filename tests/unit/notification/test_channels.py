@@ -2,10 +2,14 @@ import io
 
 import pytest
 
-from tidings.errors import UsageError
-from tidings.notification.channels import CHANNELS, Means, build_senders
+from tidings.errors import SettingError, UsageError
+from tidings.notification.apprise_channel import AppriseService
+from tidings.notification.channel import KINDS
+from tidings.notification.channels import CHANNELS, Means, Nowhere, build_senders, sendable
 from tidings.notification.console import Console
+from tidings.notification.mail import Mail, NoMail
 from tidings.notification.webhook import Webhook
+from tidings.settings import NotifySettings
 
 
 class Poster:
@@ -22,10 +26,64 @@ def test_senders_are_made_of_the_means_given():
         "webhook": Webhook(poster, (b"k",), 3.0),
         "url": Webhook(poster, (b"k",), 3.0),
         "console": Console(stream),
+        "email": NoMail(),
+        "apprise": AppriseService(Nowhere(), 3.0),
     } == senders
 
 
 def test_unknown_kind_names_those_that_are():
     """Who mistypes a kind reads the list."""
-    with pytest.raises(UsageError, match='no channel "pigeon"; there are: console, url, webhook'):
+    with pytest.raises(UsageError, match='no channel "pigeon"; there are: apprise, console, email, url, webhook'):
         CHANNELS["pigeon"]
+
+
+def mail_of(**settings):
+    """Return the sender for e-mail with these settings."""
+    given = NotifySettings(smtp_host="mail.example.org", **settings)
+    return build_senders(Means(poster=Poster(), keys=(), stream=io.StringIO(), tls=object, settings=given))["email"]
+
+
+@pytest.mark.parametrize(
+    ("security", "given", "port"), [("tls", 0, 465), ("starttls", 0, 587), ("none", 0, 25), ("none", 2525, 2525)]
+)
+def test_mail_knows_its_port(security, given, port):
+    """Each way to secure a connection has its port, unless another is set."""
+    sender = mail_of(smtp_security=security, smtp_port=given, mail_from="Site watch <watch@example.org>")
+
+    assert isinstance(sender, Mail)
+    assert (port, security) == (sender.server.port, sender.server.security)
+    assert ("Site watch", "watch@example.org") == (sender.sender.display_name, sender.sender.addr_spec)
+
+
+def test_the_user_is_the_sender_unless_told():
+    """Many servers want both to be the same."""
+    sender = mail_of(smtp_user="anna@example.org")
+
+    assert isinstance(sender, Mail)
+    assert "Tidings <anna@example.org>" == str(sender.sender)
+
+
+@pytest.mark.parametrize("mail_from", ["", "Anna", "a@b, c@d", "a@b\r\nBcc: c@d"])
+def test_a_sender_that_is_none_is_refused_at_the_start(mail_from):
+    """Not with the first letter, days later."""
+    with pytest.raises(SettingError, match=r"notify.mail_from cannot be"):
+        mail_of(mail_from=mail_from)
+
+
+def test_a_security_that_is_none_is_refused_at_the_start():
+    """A mistyped word never means no security."""
+    with pytest.raises(SettingError, match=r"notify.smtp_security cannot be 'ssl': expected tls, starttls, none"):
+        mail_of(smtp_security="ssl", mail_from="a@example.org")
+
+
+def test_a_password_is_in_no_text():
+    """Whoever prints a sender sees no password."""
+    sender = mail_of(smtp_user="a@example.org", smtp_password="S3CRET")
+
+    assert "S3CRET" not in repr(sender)
+
+
+def test_kinds_are_those_that_have_a_row():
+    """What the service may send to and what can be built are the same; letters are written only once mail is set up."""
+    assert set(CHANNELS) == KINDS == sendable(NotifySettings(smtp_host="x"))
+    assert KINDS - {"email"} == sendable(NotifySettings())

@@ -1,0 +1,164 @@
+"""Promise: news reach mailboxes and chats through the whole service, from a process that dials only what pages may be fetched from."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import json
+from collections.abc import Callable, Iterator
+from email.message import EmailMessage
+
+import pytest
+
+from tests.fakes import Page, WebServer
+from tests.fakes_smtp import MailServer
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.errors import AddressError
+from tidings.service.monitor import Monitor
+from tidings.storage import sentinels
+
+
+@pytest.fixture
+def mail() -> Iterator[MailServer]:
+    with MailServer() as running:
+        yield running
+
+
+@pytest.fixture
+def mailing(make_world: Callable[..., World], mail: MailServer) -> World:
+    return make_world(**_mail_flags(mail))
+
+
+def _mail_flags(mail: MailServer) -> dict[str, str]:
+    return {
+        "notify__smtp_host": mail.host,
+        "notify__smtp_port": str(mail.port),
+        "notify__smtp_security": "none",
+        "notify__mail_from": "Tidings <tidings@example.org>",
+    }
+
+
+def _letters(mail: MailServer) -> list[EmailMessage]:
+    return [email.message_from_bytes(taken.content, policy=email.policy.default) for taken in mail.taken]
+
+
+def _text(letter: EmailMessage, form: str) -> str:
+    body = letter.get_body((form,))
+    return str(body.get_content()) if body is not None else ""
+
+
+def _counting(world: World, channel: str, *, looks: int = 2, pause: int = HOUR) -> None:
+    """Watch a page that changes at each look."""
+    world.page("/a", "<h1>Price</h1><p>count 0</p>")
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s Notify By {channel}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for look in range(1, looks):
+            world.page("/a", f"<h1>Price</h1><p>count {look}</p>")
+            await world.pass_time(monitor, HOUR)
+        await world.pass_time(monitor, pause)
+
+    play(world, story)
+
+
+def test_a_letter_tells_what_changed_and_letters_of_a_sentinel_are_a_thread(mailing: World, mail: MailServer):
+    """Text and HTML say old and new; each delivery has its own Message-ID, all answer one root."""
+    _counting(mailing, "email anna@example.org immediate", looks=3)
+    first, second = _letters(mail)
+
+    assert "[-0-] {+1+}" in _text(first, "plain")
+    assert "</span>0</del>" in _text(first, "html")
+    assert first["References"] == second["References"] is not None
+    assert first["Message-ID"] != second["Message-ID"]
+    assert ["delivered", "delivered"] == [d.status for d in mailing.deliveries()]
+    assert [] == mailing.violations()
+
+
+def test_a_letter_that_was_lost_on_its_way_comes_again_as_the_same(mailing: World, mail: MailServer):
+    """F-31: dropped after DATA, it may have arrived; the second has the same Message-ID and the same bodies."""
+    mail.answers["END"] = ""
+    mailing.page("/a", "<p>count 0</p>")
+    mailing.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By email anna@example.org")
+
+    async def story(monitor: Monitor) -> None:
+        await mailing.settle(monitor)
+        mailing.page("/a", "<p>count 1</p>")
+        await mailing.pass_time(monitor, HOUR)
+        mail.answers.clear()
+        await mailing.pass_time(monitor, 10 * MINUTE)
+
+    play(mailing, story)
+    letters = _letters(mail)
+
+    assert len(letters) >= 2
+    assert 1 == len({letter["Message-ID"] for letter in letters})
+    assert 1 == len({_text(letter, "html") for letter in letters})
+    assert ["delivered"] == [d.status for d in mailing.deliveries()]
+
+
+def test_a_mailbox_that_is_not_there_is_a_dead_letter(mailing: World, mail: MailServer):
+    """F-31: 5xx is believed at once; the delivery says why."""
+    mail.answers["RCPT"] = "550 5.1.1 no such user"
+    _counting(mailing, "email anna@example.org", pause=DAY)
+    (delivery,) = mailing.deliveries()
+
+    assert ("dead", 1) == (delivery.status, delivery.attempt)
+    assert "550 5.1.1 no such user" in delivery.error
+
+
+def test_letters_wait_until_mail_is_set_up(make_world: Callable[..., World], mail: MailServer):
+    """Without a mail server nothing is written and nothing fails; once there is one, the next news are sent."""
+    _counting(make_world(), "email anna@example.org")
+    before = make_world().deliveries()
+    later = make_world(**_mail_flags(mail))
+
+    async def story(monitor: Monitor) -> None:
+        later.page("/a", "<h1>Price</h1><p>count 9</p>")
+        await later.pass_time(monitor, HOUR)
+
+    later.clock.advance(3 * HOUR)
+    play(later, story)
+    (letter,) = _letters(mail)
+
+    assert [] == before
+    assert "{+9+}" in _text(letter, "plain")
+
+
+def test_a_digest_is_one_message_to_a_chat(world: World):
+    """Apprise's services get text: a headline, then each change."""
+    with WebServer("127.0.0.3") as chat:
+        chat.pages["/room"] = Page(status=200)
+        _counting(world, f"{chat.url('/room').replace('http', 'json')} every 4 hour", looks=4, pause=2 * HOUR)
+    (seen,) = chat.seen
+    told = json.loads(seen.body)
+
+    assert "s: 3 changes" == told["title"]
+    assert ["[-0-] {+1+}", "[-1-] {+2+}", "[-2-] {+3+}"] == [
+        line for line in told["message"].splitlines() if line.startswith("[-")
+    ]
+    assert ["delivered"] == [d.status for d in world.deliveries()]
+
+
+def test_news_go_to_no_address_that_pages_are_not_fetched_from(make_world: Callable[..., World], mail: MailServer):
+    """R-01: mail servers and services are judged by the guard of pages; nothing is dialled, and the reason is told without secrets."""
+    narrow = {"fetch__allow_networks": "127.0.0.1/32"}
+    mail.host = "127.0.0.1"
+    with MailServer(host="127.0.0.2") as elsewhere, WebServer("127.0.0.2") as chat:
+        address = chat.url("/S3CRET").replace("http", "json")
+        world = make_world(**narrow, **_mail_flags(elsewhere))
+        _counting(world, f"email anna@example.org, {address} immediate", pause=MINUTE)
+
+    assert (0, 0) == (elsewhere.dials, chat.dials)
+    assert ["the address is refused: " in d.error for d in world.deliveries()] == [True, True]
+    assert not [d for d in world.deliveries() if "S3CRET" in d.error]
+
+
+@pytest.mark.parametrize("channel", ["tgramm://token/chat", "pigeonpost://x"])
+def test_an_address_that_cannot_be_is_refused_when_it_is_given(world: World, channel: str):
+    """Nothing is registered that could never be told."""
+    with pytest.raises(AddressError, match="no service of Apprise"):
+        world.add(f"Create Sentinel s Using {{/a}} Monitor any change Notify By {channel}")
+
+    assert [] == world.read(sentinels.listing)

@@ -1,0 +1,153 @@
+import asyncio
+import os
+import pickle
+import socket
+import subprocess
+
+import pytest
+
+from tidings.isolation.guarded import Guarded
+from tidings.isolation.limits import Limits
+from tidings.isolation.runner import Died, Done
+from tidings.isolation.runners import RUNNERS
+
+OPEN = "127.0.0.1"
+
+
+def only_open(address):
+    """Judge as a guard does: one address may be dialled."""
+    return "" if address == OPEN else f"{address} is not {OPEN}"
+
+
+def dial(target):
+    """Connect by TCP."""
+    socket.create_connection(target, timeout=2).close()
+    return "dialled"
+
+
+def dial_by_name(target):
+    """Connect without looking the name up first."""
+    with socket.socket() as wire:
+        wire.settimeout(2)
+        wire.connect(target)
+
+
+def send_to(target):
+    """Send one datagram."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wire:
+        return wire.sendto(b"x", target)
+
+
+def send_message(target):
+    """Send one datagram the other way."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wire:
+        return wire.sendmsg([b"x"], [], 0, target)
+
+
+def dial_path(path):
+    """Connect to a socket of this machine."""
+    with socket.socket(socket.AF_UNIX) as wire:
+        wire.connect(path)
+
+
+def start(command):
+    """Start a process."""
+    subprocess.run(command, check=True)
+
+
+def call(command):
+    """Start a process the old way."""
+    os.system(command)
+
+
+def environment(name):
+    """Return a variable of the environment."""
+    return os.environ.get(name)
+
+
+def run(*jobs, fault=only_open):
+    """Run (function, argument) pairs, guarded, in one process of their own."""
+
+    async def body():
+        runner = RUNNERS["killable"](Limits(seconds=20))
+        try:
+            return [await runner.run(Guarded(function, fault), argument) for function, argument in jobs]
+        finally:
+            await runner.close()
+
+    return asyncio.run(body())
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server((OPEN, 0)) as server:
+        yield server.getsockname()
+
+
+def test_what_may_be_dialled_is(listener):
+    """The judgement lets pass what it lets pass, names that are looked up to it too."""
+    assert [Done("dialled"), Done("dialled"), Done(1)] == run(
+        (dial, listener), (dial, ("localhost", listener[1])), (send_to, listener)
+    )
+
+
+@pytest.mark.parametrize("job", [dial, send_to, send_message])
+def test_what_may_not_be_dialled_is_not(job):
+    """No packet leaves, whichever call would send it; the reason is the judgement's."""
+    with (
+        socket.create_server(("127.0.0.2", 0)) as server,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
+    ):
+        datagrams.bind(server.getsockname())
+        (died,) = run((job, server.getsockname()))
+        for wire, receive in ((server, server.accept), (datagrams, lambda: datagrams.recv(1))):
+            wire.settimeout(0)
+            with pytest.raises(BlockingIOError):
+                receive()
+
+    assert isinstance(died, Died)
+    assert died.reason.endswith("the address is refused: 127.0.0.2 is not 127.0.0.1")
+
+
+def test_names_and_paths_are_refused(listener, tmp_path):
+    """Who looks nothing up cannot be judged; sockets of the machine itself are nobody's business."""
+    by_name, by_path = run((dial_by_name, ("localhost", listener[1])), (dial_path, str(tmp_path / "socket")))
+
+    assert isinstance(by_name, Died)
+    assert "localhost is not 127.0.0.1" in by_name.reason
+    assert isinstance(by_path, Died)
+    assert "the address is refused" in by_path.reason
+
+
+def test_no_process_is_started(tmp_path):
+    """It would not be guarded."""
+    made = tmp_path / "made"
+    outcomes = run((start, ["touch", str(made)]), (call, f"touch {made}"))
+
+    assert all(isinstance(outcome, Died) and "starts no process" in outcome.reason for outcome in outcomes)
+    assert not made.exists()
+
+
+def test_proxies_and_passwords_of_the_environment_are_not_used(monkeypatch):
+    """A proxy would dial in our name, past the guard."""
+    for name in ("HTTPS_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+    assert [Done(None), Done(None), Done("*"), Done(os.devnull)] == run(
+        *((environment, name) for name in ("HTTPS_PROXY", "all_proxy", "no_proxy", "NETRC"))
+    )
+
+
+def test_a_guarded_job_can_be_sent():
+    """It survives the way into a worker."""
+    job = Guarded(dial, only_open)
+
+    assert job == pickle.loads(pickle.dumps(job))
+
+
+def test_this_process_is_not_guarded(listener):
+    """Only the worker is shut."""
+    run((dial, listener))
+
+    assert "dialled" == dial(listener)
+    subprocess.run(["true"], check=True)

@@ -1,0 +1,93 @@
+import email
+import email.policy
+import json
+
+import pytest
+
+from tests.unit.notification.records import record
+from tidings.notification.addresses import limits
+from tidings.notification.channel import KINDS
+from tidings.notification.rendering import RENDERERS, News, rehearsal, render
+from tidings.notification.writing import length
+
+ADDRESSES = {
+    "apprise": "tgram://token/chat",
+    "console": "",
+    "email": "anna@example.org",
+    "url": "https://example.org/",
+    "webhook": "https://example.org/",
+}
+
+
+def news(*records, address=""):
+    return News(sentinel="price", address=address, records=records or (record(),), at=1_700_000_000_000_000)
+
+
+def test_every_kind_has_its_rendering():
+    """A kind that is added must say what it shows."""
+    assert set(RENDERERS) == KINDS
+
+
+@pytest.mark.parametrize("kind", sorted(RENDERERS))
+def test_every_kind_says_what_changed(kind):
+    """Old, new and address are in each form; the subject is the headline."""
+    rendered = render(kind, news(address=ADDRESSES[kind]))
+    text = rendered.body.decode()
+
+    assert 'price: 1 text updated: "5" → "6"' == rendered.subject
+    if kind == "email":
+        letter = email.message_from_string(
+            f"Content-Type: {rendered.content_type}\n\n{text}", policy=email.policy.default
+        )
+        form = letter.get_body()
+        assert form is not None
+        text = form.get_content()
+    assert all(part in text for part in ("5", "6", "https://shop.example/a"))
+
+
+def test_a_digest_has_a_subject():
+    """How many, of which sentinel."""
+    assert "price: 1,200 changes" == news(*[record()] * 1_200).subject
+
+
+def test_a_subject_is_clean():
+    """H-104: what a page says cannot break a header."""
+    assert "price: a Bcc: b" == news(record(summary="a\r\nBcc: b\x00")).subject
+
+
+@pytest.mark.parametrize("scheme", sorted(limits()))
+def test_no_message_is_longer_than_its_service_takes(scheme):
+    """Whatever the service, a digest of long changes fits, its title counted in where a service may do so."""
+    told = [record(summary=f"change {n} " + "🙂" * 50, inserted=["x" * 500, "@everyone"]) for n in range(60)]
+    limit = limits()[scheme]
+    rendered = render("apprise", news(*told, address=f"{scheme}://x"))
+    text = rendered.body.decode()
+
+    assert length(text) <= limit.body
+    assert length(text) + min(len(rendered.subject), limit.title) <= limit.body or limit.body < 500
+    assert "more changes" in text or limit.body > 25_000 or limit.body < 100
+    assert "@everyone" not in text
+
+
+@pytest.mark.parametrize("address", ["tgram://a/b", "discord://a/b"])
+def test_the_headline_is_said_once(address):
+    """In the title where there is one, else as the first line."""
+    rendered = render("apprise", news(address=address))
+
+    assert address.startswith("tgram") == rendered.body.decode().startswith(rendered.subject)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_rehearsal_says_that_it_is_one(kind):
+    """Nobody takes a test message for news."""
+    rendered = rehearsal(kind, "price", at=1_700_000_000_000_000)
+
+    assert "price: this is a test" == rendered.subject
+    if kind in {"webhook", "url"}:
+        assert {
+            "type": "test",
+            "timestamp": "2023-11-14T22:13:20.000000Z",
+            "data": {"sentinel": "price"},
+        } == json.loads(rendered.body)
+    else:
+        assert b"this is a test" in rendered.body
