@@ -22,6 +22,8 @@ def target(url: str, locations: Sequence[str]) -> str:
         count = "no" if not locations or not locations[0].strip() else "more than one"
         raise FetchError("redirect", f"the page points elsewhere, but gives {count} address")
     location = _quoted(locations[0].strip(" \t"))
+    if not location.isprintable():  # the library below would take control characters out without a word
+        raise FetchError("redirect", "the page points to an address with control characters")
     try:
         return address.rebuild(urllib.parse.urljoin(url, location))
     except AddressError as error:

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from tidings.clock import DAY, MINUTE, SECOND
+from tidings.fetching import answers
+from tidings.fetching.failure import FetchError
+from tidings.model.outcome import Validators
+
+NOW = 1_700_000_000 * SECOND  # Tue, 14 Nov 2023 22:13:20 GMT
+
+
+def headers(*pairs: tuple[str, str]) -> CIMultiDictProxy[str]:
+    return CIMultiDictProxy(CIMultiDict(pairs))
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("Content-Length", "5"), ("Content-Length", "4")],
+        [("Content-Length", "5"), ("content-length", "5")],
+        [("Content-Length", "5"), ("Transfer-Encoding", "chunked")],
+        [("Transfer-Encoding", "chunked"), ("Transfer-Encoding", "chunked")],
+        [("Transfer-Encoding", "gzip, chunked")],
+        [("Transfer-Encoding", "identity")],
+    ],
+)
+def test_framing_that_contradicts_itself_fails(pairs):
+    """More than one way to know a body's end, or an unknown one, is no framing, whatever the parser below lets through."""
+    with pytest.raises(FetchError) as error:
+        answers.framing_of(headers(*pairs), encoded=False)
+
+    assert "framing" == error.value.kind
+
+
+@pytest.mark.parametrize(
+    ("value", "pause"),
+    [
+        (None, None),
+        ("", None),
+        ("59", MINUTE),
+        ("61", 61 * SECOND),
+        (" 86401 ", DAY),
+        ("9" * 5_000, DAY),
+        ("Tue, 14 Nov 2023 22:23:20 GMT", 10 * MINUTE),
+        ("Tue, 14 Nov 2023 22:23:20", 10 * MINUTE),
+        ("Tue, 14 Nov 2023 23:23:20 +0100", 10 * MINUTE),
+        ("Tuesday, 14-Nov-23 22:23:20 GMT", 10 * MINUTE),
+        ("Mon, 13 Nov 2023 22:13:20 GMT", MINUTE),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", DAY),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", None),
+        ("1.5", None),
+        ("-5", None),
+        ("²", None),
+    ],
+)
+def test_retry_after(value, pause):
+    """Seconds or a date, clamped to [1 min, 24 h]; nonsense is ignored."""
+    assert pause == answers.retry_after(value, now=NOW)
+
+
+def test_a_304_keeps_the_validators_it_does_not_repeat():
+    """New validators replace old ones, silence keeps them."""
+    old = Validators('"1"', "Mon")
+
+    assert Validators('"2"', "Mon") == answers.validators_of(headers(("ETag", '"2"')), old)
+    assert Validators('"2"') == answers.validators_of(headers(("ETag", '"2"')))
+
+
+@pytest.mark.parametrize("etag", ["", "ä", '"\udce4"', '"a\x01"', '"' + "x" * 2_000 + '"'])
+def test_validators_that_cannot_be_stored_and_sent_back_are_none(etag):
+    """Without a validator the page is fetched whole, which is always right."""
+    assert not answers.validators_of(headers(("ETag", etag)))
+
+
+def test_plain_headers_are_storable_and_hold_no_cookies():
+    """Names in lower case, lines joined, cookies left out, no half characters."""
+    given = headers(("A", "1"), ("a", "2"), ("Set-Cookie", "s=1"), ("B", "\udce4"), ("C", "ä"))
+
+    assert {"a": "1, 2", "b": "ä", "c": "ä"} == answers.plain_headers(given)
