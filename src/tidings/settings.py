@@ -63,8 +63,13 @@ class BudgetSettings:
 class ScheduleSettings:
     """When pages without an interval of their own are looked at."""
 
-    pace_seconds: float = _setting(3_600.0, "a page of default importance is looked at this often", least=0.01)
-    policy: str = _setting("round_robin", "who chooses among the pages that are fetched on change")
+    pace_seconds: float = _setting(
+        3_600.0, "how long a page waits between its first looks (best_effort) or all looks (round_robin)", least=0.01
+    )
+    policy: str = _setting(
+        "best_effort",
+        "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on) or round_robin (the pace, always)",
+    )
     concurrency: int = _setting(64, "fetches in flight at most", least=1, most=4_096)
 
 
