@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.notification.addresses import shown
+from tidings.notification.secrecy import shown
 from tidings.service.records import delivery_record, rfc3339
 from tidings.storage import deliveries
 from tidings.storage.database import open_database

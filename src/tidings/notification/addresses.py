@@ -1,9 +1,8 @@
-"""The addresses of channels: what is wrong with one, and how one is shown where others may read it. Pure."""
+"""The addresses of channels: what is wrong with one, and what fits into a message there. Pure."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.resources
 import re
 import tomllib
@@ -11,12 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
-from urllib.parse import unquote
 
 from tidings.errors import AddressError
 
 LONGEST: Final = 2_000
-SHORTEST_SECRET: Final = 3
 _LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _SCHEME: Final = re.compile(r"([A-Za-z0-9]{1,20})://(.*)", re.DOTALL)
@@ -89,21 +86,3 @@ def limit_of(address: str) -> Limit:
         message = f"{scheme}:// lacks what follows it; https://appriseit.com/services/ shows each service's address"
         raise AddressError(message)
     return limits()[scheme]
-
-
-def shown(kind: str, address: str) -> str:
-    """Return an address as it may stand in lists, events and logs: of an Apprise address the scheme and four digits to tell it by."""
-    if kind != "apprise":
-        return address
-    digits = hashlib.sha256(address.encode(errors="backslashreplace")).hexdigest()[:4]
-    return f"{address.partition('://')[0]}://…{digits}"
-
-
-def redact(text: str, address: str) -> str:
-    """Return a text in which no part of an Apprise address stands: any of them may be a password or a token."""
-    parts = re.split(r"[/:@?&=,;#]+", address.partition("://")[2])
-    secrets = {address, *parts, *(unquote(part) for part in parts)}
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, "…")
-    return text

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tidings.errors import AddressError
-from tidings.notification.addresses import limit_of, redact
+from tidings.notification.addresses import limit_of
 from tidings.notification.apprise_child import Push, push
 from tidings.notification.channel import Errands, Message, Refused, Sent
 from tidings.notification.mail import MARGIN_SECONDS
+from tidings.notification.secrecy import redact
 from tidings.notification.writing import cut, subject_line
 
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from tidings.notification.addresses import redact
 from tidings.notification.channel import Refused, Sent
+from tidings.notification.secrecy import redact
 from tidings.notification.writing import cut, one_line
 
 LONGEST_REASON: Final = 300

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
 from tidings.model.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Timer, Unit
-from tidings.notification.addresses import shown
 from tidings.notification.channel import Message, Refused, Sender
 from tidings.notification.rendering import News, render
+from tidings.notification.secrecy import shown
 from tidings.notification.retry import judge_endpoint, next_attempt
 from tidings.service.activate import digest_kind
 from tidings.service.records import Record, change_record

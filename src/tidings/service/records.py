@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tidings.model.version import version_id
-from tidings.notification.addresses import shown
+from tidings.notification.secrecy import shown
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant

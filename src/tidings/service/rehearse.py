@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
-from tidings.notification.addresses import shown
 from tidings.notification.channel import Answer, Message, Refused
 from tidings.notification.rendering import rehearsal
+from tidings.notification.secrecy import shown
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant

@@ -1,0 +1,28 @@
+"""Addresses of services hold passwords and tokens: how one is shown where others may read it, and how a text is freed of it. Pure."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Final
+from urllib.parse import unquote
+
+SHORTEST_SECRET: Final = 3
+
+
+def shown(kind: str, address: str) -> str:
+    """Return an address as it may stand in lists, events and logs: of an Apprise address the scheme and four digits to tell it by."""
+    if kind != "apprise":
+        return address
+    digits = zlib.crc32(address.encode(errors="backslashreplace")) & 0xFFFF
+    return f"{address.partition('://')[0]}://…{digits:04x}"
+
+
+def redact(text: str, address: str) -> str:
+    """Return a text in which no part of an Apprise address stands: any of them may be a password or a token."""
+    parts = re.split(r"[/:@?&=,;#]+", address.partition("://")[2])
+    secrets = {address, *parts, *(unquote(part) for part in parts)}
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, "…")
+    return text
