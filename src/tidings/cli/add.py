@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SECOND, SystemClock
 from tidings.errors import PollerBusyError, ServiceError, UsageError
@@ -56,20 +56,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings)
     try:
         if arguments.url is None:
-            return _add_text(database, _read(arguments.file), arguments, settings)
+            return _add_text(database, read_text(arguments.file), arguments, settings)
         return asyncio.run(_add_url(database, arguments, settings))
     finally:
         database.close()
-
-
-def _read(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read()
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{name} cannot be read: {error}"
-        raise UsageError(message) from error
 
 
 def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
+from pathlib import Path
 
+from tidings.errors import UsageError
 from tidings.language.dates import measure
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
@@ -21,3 +24,14 @@ def duration(text: str) -> int:
     except (KeyError, ValueError) as error:
         message = f"{text!r} has no unit that is known; there are s, min, hour, day and week"
         raise argparse.ArgumentTypeError(message) from error
+
+
+def read_text(name: str) -> str:
+    """Return the text of a file, or of standard input for `-`."""
+    if name == "-":
+        return sys.stdin.read()
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{name} cannot be read: {error}"
+        raise UsageError(message) from error

@@ -45,6 +45,8 @@ class Row:
 
 VERBS: dict[str, Row] = {
     "add": Row("add", "watch something: statements of the language, or --url URL"),
+    "apply": Row("apply", "make what is watched equal to files; --prune, --dry-run"),
+    "test": Row("trial", "read statements, fetch once, show what would be watched; stores nothing"),
     "list": Row("listing", "all sentinels"),
     "show": Row("listing", "one sentinel: its text, its pages, how they do"),
     "enable": Row("life", "go on watching after disable"),

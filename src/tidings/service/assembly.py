@@ -8,7 +8,7 @@ import os
 import platform
 import secrets as randomness
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
@@ -40,6 +40,7 @@ from tidings.storage.store import Store
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.isolation.runner import Runner
+    from tidings.model.page import HostState
     from tidings.notification.channel import Sender
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
@@ -64,6 +65,16 @@ def open_runner(settings: Settings) -> Runner:
     detect = settings.detect
     limits = Limits(seconds=detect.job_seconds, memory_bytes=detect.job_memory_mb * 1024 * 1024)
     return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD)
+
+
+def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tuple[HostGate, Client]:
+    """Return the gate that keeps hosts' limits and the client that asks them, both knowing what was known before."""
+    fetch = settings.fetch
+    gate = HostGate(gap_seconds=fetch.host_gap_seconds, connections=fetch.host_connections, clock=clock)
+    gate.restore(known)
+    client = Client(fetch, clock=clock, on_crawl_delay=gate.widen)
+    client.robots.restore(known)
+    return gate, client
 
 
 @contextlib.asynccontextmanager
@@ -111,13 +122,8 @@ async def _build(
     )
     runner = open_runner(settings)
     stack.push_async_callback(runner.close)
-    client = Client(settings.fetch, clock=clock)
+    gate, client = open_web(settings, clock, await store.read(hosts.states))
     stack.push_async_callback(client.close)
-    gate = HostGate(
-        gap_seconds=settings.fetch.host_gap_seconds, connections=settings.fetch.host_connections, clock=clock
-    )
-    known = await store.read(hosts.states)
-    gate.restore(known)
     watchlist = Watchlist(store, sendable=sendable(settings.notify))
     planner = Planner(
         POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
@@ -143,6 +149,7 @@ async def _build(
             planner=planner,
             gate=gate,
             fetcher=client,
+            remembered=client.robots.export,
             committer=committer,
             poller=poll,
             deliverer=Deliverer(senders, disable_after=round(settings.notify.disable_days * DAY)),

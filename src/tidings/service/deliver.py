@@ -15,14 +15,13 @@ from tidings.clock import DAY
 from tidings.model.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Timer, Unit
 from tidings.notification.channel import Message, Refused, Sender
 from tidings.notification.rendering import News, render
-from tidings.notification.secrecy import shown
 from tidings.notification.retry import judge_endpoint, next_attempt
-from tidings.service.activate import digest_kind
+from tidings.notification.secrecy import shown
 from tidings.service.records import Record, change_record
 from tidings.storage import changes, events
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.model.unit import ChangeRow
     from tidings.service.watchlist import Target, WatchedPage, WatchedSentinel
     from tidings.storage.deliveries import DeliveryRow
@@ -70,29 +69,38 @@ def _draft(target: Target, owner: WatchedSentinel, records: Records, at: Instant
     )
 
 
-async def digest(
-    store: Store, held: WatchedSentinel, place: int, timer: Timer, *, at: Instant, epoch: int, last: bool = False
-) -> Unit:
-    """Return the unit of one tick of an `Every DURATION` clause: what has gathered, told once, and the next tick.
+def digest_targets(held: WatchedSentinel, place: int) -> tuple[Target, ...]:
+    """Return where the digest of a Notify clause goes.
 
-    Nothing gathered, nothing told. `last` is the final flush of a sentinel that ends: no tick follows.
+    Where the sentinel was altered and that clause is another now, what had gathered goes to whoever is told at all.
     """
-    clause = held.sentinel.notify[place]
-    after = int(timer.data["after"])
+    by_place = {p: targets for p, _, targets in held.told("every")}
+    everybody = [*by_place.values(), *(targets for _, _, targets in held.told("immediate"))]
+    return by_place.get(place, tuple(dict.fromkeys(target for targets in everybody for target in targets)))
+
+
+def following(due: Instant, interval: Duration, now: Instant) -> Instant:
+    """Return the next tick of a digest after `now`, in phase with the one that was due."""
+    return due + interval * max(1, -(-(now - due + 1) // interval))
+
+
+async def digest(
+    store: Store, held: WatchedSentinel, timer: Timer, *, place: int, at: Instant, epoch: int, then: Instant | None
+) -> Unit:
+    """Return the unit of one tick of an `Every DURATION` clause: what has gathered, told once; `then` is the next tick, None for the last.
+
+    Nothing gathered, nothing told.
+    """
     upto = await store.read(events.last_seq)
-    rows = await store.read(changes.for_events, after + 1, upto, held.row.id)
+    rows = await store.read(changes.for_events, int(timer.data["after"]) + 1, upto, held.row.id)
     made: tuple[DeliveryDraft, ...] = ()
     if rows:
         records: Records = [change_record(r.row, sentinel=held.row.name, url=r.url) for r in rows]
-        targets = next(t for p, _, t in held.told("every") if p == place)
         made = tuple(
             replace(_draft(target, held, records, at), first_seq=rows[0].event_seq, last_seq=rows[-1].event_seq)
-            for target in targets
+            for target in digest_targets(held, place)
         )
-    due = timer.due_at or at
-    step = clause.rate.interval
-    following = None if last else due + step * max(1, -(-(at - due + 1) // step))
-    moved = Timer(kind=digest_kind(place), ref=held.row.id, due_at=following, data={"after": upto})
+    moved = Timer(kind=timer.kind, ref=held.row.id, due_at=then, data={"after": upto})
     return Unit(at=at, epoch=epoch, deliveries=made, timers=(moved,))
 
 

@@ -18,7 +18,7 @@ from tidings.errors import BudgetError, StaleEpochError
 from tidings.model.outcome import Failed
 from tidings.model.unit import Unit
 from tidings.service import activate
-from tidings.service.deliver import digest
+from tidings.service.deliver import digest, following
 from tidings.storage import charge, comparisons, deliveries, events, leases, requests, timers
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Fetcher
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
+    from tidings.model.page import HostState
     from tidings.model.unit import Charged, SentinelMove, Timer
     from tidings.service.committer import Committer
     from tidings.service.deliver import Deliverer
@@ -57,6 +58,8 @@ class Parts:
     planner: Planner
     gate: HostGate
     fetcher: Fetcher
+    remembered: Callable[[HostState], HostState]
+    """adds to a host's state what the fetcher knows of its robots.txt"""
     committer: Committer
     poller: Poller
     deliverer: Deliverer
@@ -99,6 +102,7 @@ class Monitor:
         self._next_timer: Instant | None = 0
         self._next_life: Instant | None = 0
         self._budget_empty_until: Instant = 0
+        self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
 
     # -- life ----------------------------------------------------------------------------------------------------------------------
 
@@ -109,7 +113,7 @@ class Monitor:
         for row in await parts.store.read(comparisons.pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
-        await self._flush_ended(parts.clock.now())
+        await self._mend_digests(parts.clock.now())
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
@@ -161,7 +165,7 @@ class Monitor:
         if await parts.store.changed():
             parts.planner.touch(await parts.watchlist.follow())
             await self._hear_requests()
-            await self._flush_ended(now)
+            await self._mend_digests(now)
             self._next_delivery = self._next_life = 0
         await self.live()
         await self._tell_digests(now)
@@ -220,32 +224,52 @@ class Monitor:
         await self.committer.write(activate.unit_for(move, epoch=parts.epoch, timers=begun))
         parts.planner.touch(await parts.watchlist.reload(move.sentinel_id))
         if move.state == "ended":
-            await self._flush_ended(now)
+            await self._mend_digests(now)
 
-    async def _flush_ended(self, now: Instant) -> None:
-        """Tell what has gathered for sentinels that have ended, dropped by another process too: the final flush (sentinels §2)."""
+    async def _mend_digests(self, now: Instant) -> None:
+        """Bring the digests' timers in line with the sentinels as they are: what another process ended or altered is flushed, what it
+        added begins to gather (sentinels §2: the final flush).
+        """
         parts = self.parts
+        kept: set[tuple[int, int]] = set()
         for timer in await parts.store.read(timers.due, FAR):
-            if timer.ref not in parts.watchlist.sentinels:
-                await self._flush(await parts.watchlist.recall(timer.ref), timer, now)
+            place = activate.digest_place(timer)
+            if place is None:
+                continue
+            held = parts.watchlist.sentinels.get(timer.ref)
+            if held is not None and place in {p for p, _, _ in held.told("every")}:
+                kept.add((timer.ref, place))
+                continue
+            held = held or await parts.watchlist.recall(timer.ref)
+            await self._tell_digest(held, timer, place, now=now, last=True)
+        upto = await parts.store.read(events.last_seq)
+        for held in parts.watchlist.sentinels.values():
+            missing = [
+                t
+                for t in activate.digest_timers(held, now=now, after=upto)
+                if (t.ref, activate.digest_place(t)) not in kept
+            ]
+            if missing and held.row.started_at is not None:
+                await self.committer.write(Unit(at=now, epoch=parts.epoch, timers=tuple(missing)))
+        self._next_timer = await parts.store.read(timers.next_due)
 
-    async def _flush(self, held: WatchedSentinel, timer: Timer, now: Instant) -> None:
-        place = activate.digest_place(timer)
-        if place is not None:
-            unit = await digest(self.parts.store, held, place, timer, at=now, epoch=self.parts.epoch, last=True)
-            await self.committer.write(unit)
+    async def _tell_digest(self, held: WatchedSentinel, timer: Timer, place: int, *, now: Instant, last: bool) -> None:
+        then = None
+        if not last:
+            interval = held.sentinel.notify[place].rate.interval
+            then = following(timer.due_at if timer.due_at is not None else now, interval, now)
+        unit = await digest(self.parts.store, held, timer, place=place, at=now, epoch=self.parts.epoch, then=then)
+        await self.committer.write(unit)
 
     async def _tell_digests(self, now: Instant) -> None:
         parts = self.parts
         if self._next_timer is None or now < self._next_timer:
             return
         for timer in await parts.store.read(timers.due, now):
-            kind, _, place = timer.kind.partition(".")
+            place = activate.digest_place(timer)
             held = parts.watchlist.sentinels.get(timer.ref)
-            if kind == "digest" and held is not None:
-                await self.committer.write(
-                    await digest(parts.store, held, int(place), timer, at=now, epoch=parts.epoch)
-                )
+            if place is not None and held is not None:
+                await self._tell_digest(held, timer, place, now=now, last=False)
         self._next_timer = await parts.store.read(timers.next_due)
         if self._next_timer is not None and self._next_timer <= now:
             self._next_timer = now + SECOND
@@ -298,9 +322,19 @@ class Monitor:
         owed = {sub_id: attempt for sub_id, (page_id, attempt) in self._owed.items() if page_id == page.state.page_id}
         if isinstance(outcome, Failed) and outcome.retry_after is not None:
             parts.gate.pause(charged.grant.host, at + outcome.retry_after)
+        hosts = self._host_news(charged.grant.host)
         await parts.poller.settle(
-            charged, page, outcome, at=at, answered=tuple(asked.requests), eager=asked.sentinels, owed=owed
+            charged, page, outcome, at=at, answered=tuple(asked.requests), eager=asked.sentinels, owed=owed, hosts=hosts
         )
+
+    def _host_news(self, host: str) -> tuple[HostState, ...]:
+        """Return the host's state if it holds anything that is not yet stored: a pause, another robots.txt."""
+        state = self.parts.remembered(self.parts.gate.state(host))
+        news = (state.paused_until, state.robots_at)
+        if self._hosts.get(host, (None, None)) == news:
+            return ()
+        self._hosts[host] = news
+        return (state,)
 
     # -- owed comparisons --------------------------------------------------------------------------------------------------------------
 

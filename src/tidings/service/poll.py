@@ -30,7 +30,7 @@ from tidings.storage import garbage, versions
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive, Plan
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageState
+    from tidings.model.page import HostState, PageState
     from tidings.model.unit import Charged
     from tidings.service.deliver import Teller
     from tidings.service.detect import Detector
@@ -67,6 +67,7 @@ class Occasion:
     answered: tuple[int, ...]
     eager: frozenset[int]
     owed: Mapping[int, int]
+    hosts: tuple[HostState, ...]
 
 
 class Poller:
@@ -98,6 +99,7 @@ class Poller:
             method=page.identity.method,
             headers=page.identity.headers,
             validators=Validators() if audit else state.validators,
+            final_url=state.final_url,
             obey_robots=obey_robots,
         )
 
@@ -111,13 +113,14 @@ class Poller:
         answered: tuple[int, ...] = (),
         eager: Collection[int] = (),
         owed: Mapping[int, int] | None = None,
+        hosts: tuple[HostState, ...] = (),
     ) -> None:
         """Write all that one outcome brings, in one unit, and return once it is durable.
 
         `answered` are the requests that the poll answers; the sentinels `eager` asked for it and take what it brings before their tick.
-        `owed` counts, by subscription, the deaths of comparisons that are still owed on this page.
+        `owed` counts, by subscription, the deaths of comparisons that are still owed on this page. `hosts` are states to be stored.
         """
-        look = Occasion(charged, page, at, answered, frozenset(eager), owed or {})
+        look = Occasion(charged, page, at, answered, frozenset(eager), owed or {}, hosts)
         match outcome:
             case Failed():
                 await self._commit(self._failed(look, outcome))
@@ -168,7 +171,15 @@ class Poller:
             requests=failed.requests,
             reason=failed.reason,
         )
-        return Unit(at=at, epoch=poll.charged.epoch, poll=record, page=state, events=events, answered=poll.answered)
+        return Unit(
+            at=at,
+            epoch=poll.charged.epoch,
+            poll=record,
+            page=state,
+            events=events,
+            answered=poll.answered,
+            hosts=poll.hosts,
+        )
 
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 
@@ -187,7 +198,15 @@ class Poller:
             requests=outcome.requests,
             reason=poll.charged.grant.reason,
         )
-        unit = Unit(at=at, epoch=poll.charged.epoch, poll=record, page=state, events=events, answered=poll.answered)
+        unit = Unit(
+            at=at,
+            epoch=poll.charged.epoch,
+            poll=record,
+            page=state,
+            events=events,
+            answered=poll.answered,
+            hosts=poll.hosts,
+        )
         findings = await self._take(poll.page, at, attempts=poll.owed, eager=poll.eager)
         return self._with_findings(unit, poll.page, findings, at, settles=poll.owed)
 
@@ -276,6 +295,7 @@ class Poller:
             digests=((look.seq, seen.digest),) if seen is not None and not seen.problem else (),
             events=events,
             answered=poll.answered,
+            hosts=poll.hosts,
         )
         moved = {c.subscription_id for c in findings.cursors}
         idle = tuple(_ticked(s, at) for s in takers if s.interval is not None and s.row.id not in moved)

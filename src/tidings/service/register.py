@@ -62,7 +62,7 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
     for statement in parsed.statements:
         match statement:
             case Sentinel():
-                made.append(_create(connection, statement, now))
+                made.append(create(connection, statement, now=now))
             case Command():
                 commanded.append((statement, command(connection, statement, now=now)))
     warnings = tuple(w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
@@ -82,20 +82,16 @@ def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
     return known
 
 
-def _create(connection: Connection, sentinel: Sentinel, now: Instant) -> SentinelRow:
+def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
+    """Store a sentinel that was read and judged, with its pages and endpoints; raises `AddressError`."""
     watched: list[tuple[Watched, PageIdentity]] = [(page, address.identify(page.url)) for page in sentinel.pages]
-    for clause in sentinel.notify:
-        for channel in clause.channels:
-            if channel.kind in SENDABLE:
-                endpoints.ensure(connection, channel.kind, _address_of(channel))
-    known = lookup(connection)
-    start = starts_at(sentinel, now, known)
-    end = ends_at(sentinel, start, known) if start is not None else None
+    _ensure_endpoints(connection, sentinel)
+    start, end = _life(connection, sentinel, now)
     base = find(connection, sentinel.base) if sentinel.base else None
     return sentinels.create(
         connection,
         sentinel,
-        text=printer.to_text(_effective(sentinel)),
+        text=canonical(sentinel),
         pages=watched,
         state="created",
         start_at=start,
@@ -103,6 +99,32 @@ def _create(connection: Connection, sentinel: Sentinel, now: Instant) -> Sentine
         at=now,
         base_id=base.id if base is not None else None,
     )
+
+
+def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
+    """Give a sentinel another meaning on the pages that it has (sentinels §2.2); nothing is reported for the switch itself."""
+    _ensure_endpoints(connection, sentinel)
+    start, end = _life(connection, sentinel, now)
+    begun = row.started_at if row.started_at is not None else start
+    return sentinels.alter(connection, row.id, sentinel, text=canonical(sentinel), start_at=begun, end_at=end, at=now)
+
+
+def canonical(sentinel: Sentinel) -> str:
+    """Return the text under which a sentinel is stored: canonical, and complete by itself."""
+    return printer.to_text(_effective(sentinel))
+
+
+def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
+    for clause in sentinel.notify:
+        for channel in clause.channels:
+            if channel.kind in SENDABLE:
+                endpoints.ensure(connection, channel.kind, _address_of(channel))
+
+
+def _life(connection: Connection, sentinel: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
+    known = lookup(connection)
+    start = starts_at(sentinel, now, known)
+    return start, ends_at(sentinel, start, known) if start is not None else None
 
 
 def _effective(sentinel: Sentinel) -> Sentinel:

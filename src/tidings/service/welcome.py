@@ -75,14 +75,23 @@ def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> lis
     found = []
     if state.kind:
         found.append(f"{state.reason or state.kind}; it is tried again, and you are told when it answers")
-    if seen.get("scripts_only"):
-        found.append("the page is made by scripts: without a browser there is next to nothing to compare")
-    if seen.get("login"):
-        found.append("the page asks to log in: what is watched may be the login form")
-    if seen.get("problem"):
-        found.append(str(seen["problem"]))
+    found += page_warnings(
+        scripts_only=bool(seen.get("scripts_only")), login=bool(seen.get("login")), problem=str(seen.get("problem", ""))
+    )
     if settings.fetch.robots and state.last_seq and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS:
         found.append(
             "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next look"
         )
+    return found
+
+
+def page_warnings(*, scripts_only: bool, login: bool, problem: str) -> list[str]:
+    """Return what a user should know before relying on a page with these facts."""
+    found = []
+    if scripts_only:
+        found.append("the page is made by scripts: without a browser there is next to nothing to compare")
+    if login:
+        found.append("the page asks to log in: what is watched may be the login form")
+    if problem:
+        found.append(problem)
     return found

@@ -93,6 +93,21 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
     hosts.start(c, [host], at)
 
 
+def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
+    """Pay for a request that belongs to no poll and of which nothing is stored (`tidings test`, contracts.md §2).
+
+    Raises `BudgetError` if the class has no tokens left now, `StaleEpochError`.
+    """
+    leases.check_epoch(c, epoch)
+    bucket = _bucket(c, budget, at)
+    if bucket.level < cost:
+        raise BudgetError(
+            f"the budget {budget} does not allow a request now; budget.polls_per_day and budget.burst set it"
+        )
+    _spend(c, [replace(bucket, level=bucket.level - cost)])
+    hosts.start(c, [host], at)
+
+
 def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float, at: Instant) -> None:
     """Make or change a class. A new bucket is full; a known one keeps its level, as far as the new burst allows."""
     row = c.one(f"{_SELECT} WHERE name = :name", name=name)

@@ -198,6 +198,55 @@ def move(c: Connection, step: SentinelMove) -> None:
     events.append(c, [Event(type=f"sentinel.{step.state}", at=step.at, sentinel_id=step.sentinel_id, data=data)])
 
 
+def alter(
+    c: Connection,
+    id: int,  # noqa: A002
+    sentinel: Sentinel,
+    *,
+    text: str,
+    start_at: Instant | None,
+    end_at: Instant | None,
+    at: Instant,
+) -> SentinelRow:
+    """Give a sentinel another meaning on the same pages: a new revision, with the event `sentinel.altered`; return its row.
+
+    Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels_and_events §2.2); a fixed interval
+    ticks anew from its start. What it found before keeps the revision that found it.
+    """
+    before = get(c, id)
+    number = before.revision + 1
+    c.execute(
+        "INSERT INTO sentinel_revision (sentinel_id, number, text, created_at) VALUES (:id, :number, :text, :at)",
+        id=id,
+        number=number,
+        text=text,
+        at=at,
+    )
+    c.execute(
+        "UPDATE sentinel SET revision = :number, start_at = :start_at, end_at = :end_at WHERE id = :id",
+        id=id,
+        number=number,
+        start_at=start_at,
+        end_at=end_at,
+    )
+    c.execute("DELETE FROM tag WHERE sentinel_id = :id", id=id)
+    c.many(
+        "INSERT INTO tag (sentinel_id, name) VALUES (:sentinel_id, :name)",
+        [{"sentinel_id": id, "name": name} for name in dict.fromkeys(sentinel.tags)],
+    )
+    next_tick = at if isinstance(sentinel.fetch, FetchEvery) else None
+    c.execute(
+        "UPDATE subscription SET revision = :number, next_tick = :next_tick WHERE sentinel_id = :id",
+        id=id,
+        number=number,
+        next_tick=next_tick,
+    )
+    events.append(
+        c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": before.name, "revision": number})]
+    )
+    return get(c, id)
+
+
 def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> SentinelRow:  # noqa: A002
     """Give a sentinel another name, which its text then says too, with the event `sentinel.altered`; return its row.
 

@@ -214,3 +214,58 @@ def test_a_title_that_commands_the_terminal_is_shown_harmless(tidings, server):
 
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+def test_apply_dry_run_says_and_does_nothing(tidings, tmp_path, server):
+    """--dry-run prints the steps; --exit-code says that there are some."""
+    folder = tmp_path / "watches"
+    folder.mkdir()
+    (folder / "a.sentinel").write_text(f"Create Sentinel one Using {server.url('/news')} Monitor any change")
+
+    dry = tidings("apply", str(folder), "--dry-run", "--exit-code", "--json")
+    listed = tidings("list", "--json").records
+    done = tidings("apply", str(folder), "--json")
+
+    assert (1, [("one", "created", True)]) == (dry.code, [(r["name"], r["action"], r["dry_run"]) for r in dry.records])
+    assert [] == listed
+    assert (0, ["created"]) == (done.code, [r["action"] for r in done.records])
+
+
+def test_apply_names_the_file_of_a_fault_and_writes_nothing(tidings, tmp_path, server):
+    """One bad file among good ones: nothing is applied."""
+    (tmp_path / "a.sentinel").write_text(f"Create Sentinel one Using {server.url('/news')} Monitor any change")
+    (tmp_path / "b.sentinel").write_text("Create Sentinel two Using http://a.example/ Monitor imges")
+
+    ran = tidings("apply", str(tmp_path))
+
+    assert 2 == ran.code
+    assert "b.sentinel:1:" in ran.err
+    assert [] == tidings("list", "--json").records
+
+
+def test_test_shows_what_would_be_watched_and_stores_nothing(tidings, tmp_path, server):
+    """Title, counts and first words of the page as it is now; no sentinel, page or version is left."""
+    path = tmp_path / "s.sentinel"
+    path.write_text(f"Create Sentinel one Using {server.url('/news')} Monitor all words")
+
+    (record,) = tidings("test", str(path), "--json").records
+
+    assert ("one", "ok", "The News", "all words") == (
+        record["sentinel"],
+        record["outcome"],
+        record["title"],
+        record["monitor"],
+    )
+    assert record["first_words"].startswith("count 1")
+    assert [] == tidings("list", "--json").records
+
+
+def test_test_of_a_page_that_fails_says_why(tidings, tmp_path, server):
+    """The kind of error and a sentence."""
+    path = tmp_path / "s.sentinel"
+    path.write_text(f"Create Sentinel one Using {server.url('/gone')} Monitor all words")
+
+    (record,) = tidings("test", str(path), "--json").records
+
+    assert "404" == record["outcome"]
+    assert record["warnings"]

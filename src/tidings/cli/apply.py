@@ -1,0 +1,94 @@
+"""`tidings apply DIR|FILE [--prune] [--dry-run]`: declarative, git as the truth."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.service.apply import Step, apply
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+SUFFIX = ".sentinel"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument(
+        "path", type=Path, metavar="DIR|FILE", help=f"a file, or a directory: its *{SUFFIX} files, folders included"
+    )
+    parser.add_argument(
+        "--prune", action="store_true", help="drop sentinels that an earlier apply made and no file names any more"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done and do nothing")
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if anything was (or would be) done")
+    add_json(parser)
+
+
+class _TakenBackError(Exception):
+    def __init__(self, steps: list[Step]) -> None:
+        super().__init__()
+        self.steps = steps
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Apply all files or none."""
+    files = _files(arguments.path)
+    database = open_database(settings)
+    try:
+        steps = database.write(_apply, files, settings, arguments)
+    except _TakenBackError as done:
+        steps = done.steps
+    finally:
+        database.close()
+    would = "would be " if arguments.dry_run else ""
+    for step in steps:
+        if arguments.json:
+            write_json(
+                {
+                    "record": "sentinel",
+                    "name": step.name,
+                    "action": step.action,
+                    "text": step.text,
+                    "reason": step.reason,
+                    "dry_run": arguments.dry_run,
+                }
+            )
+        elif step.action in {"unchanged", "left alone"}:
+            write_line(f"{step.name}: {step.action}{f' ({step.reason})' if step.reason else ''}")
+        else:
+            write_line(f"{step.name}: {would}{step.action}{f' ({step.reason})' if step.reason else ''}")
+    busy = any(step.action not in {"unchanged", "left alone"} for step in steps)
+    return 1 if arguments.exit_code and busy else 0
+
+
+def _apply(
+    connection: Connection, files: dict[str, str], settings: Settings, arguments: argparse.Namespace
+) -> list[Step]:
+    steps = apply(connection, files, settings=settings, now=SystemClock().now(), prune=arguments.prune)
+    if arguments.dry_run:
+        raise _TakenBackError(steps)
+    return steps
+
+
+def _files(path: Path) -> dict[str, str]:
+    """Return the texts by the names under which faults are told."""
+    found = sorted(p for p in path.rglob(f"*{SUFFIX}") if p.is_file()) if path.is_dir() else [path]
+    if not found:
+        message = f"there is no *{SUFFIX} file in {path}"
+        raise UsageError(message)
+    texts: dict[str, str] = {}
+    for file in found:
+        try:
+            texts[str(file)] = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"{file} cannot be read: {error}"
+            raise UsageError(message) from error
+    return texts

@@ -1,0 +1,55 @@
+"""`tidings test FILE|-`: read statements, look at their pages once, show what would be watched; stores nothing."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import read_text
+from tidings.cli.output import add_json, write_json, write_line
+from tidings.service import trial
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.service.trial import Tried
+    from tidings.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("file", metavar="FILE|-", help="statements of the sentinel language; - reads standard input")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Try and print."""
+    text = read_text(arguments.file)
+    database = open_database(settings)
+    try:
+        found, warnings = asyncio.run(trial.trial(database, text, settings))
+    finally:
+        database.close()
+    for warning in warnings:
+        if arguments.json:
+            write_json({"record": "problem", "warning": True, **warning.as_dict()})
+        else:
+            sys.stderr.write(f"warning: {warning}\n")
+    for tried in found:
+        if arguments.json:
+            write_json(tried.record())
+        else:
+            _print(tried)
+    return 0
+
+
+def _print(tried: Tried) -> None:
+    write_line(f"{tried.sentinel}  {tried.url}  {tried.outcome}")
+    if tried.title:
+        write_line(f"    title    {tried.title}")
+    write_line(f"    watched  {tried.monitor} ({tried.words} words, {tried.links} links, {tried.images} images now)")
+    if tried.first_words:
+        write_line(f"    begins   {tried.first_words}")
+    for warning in tried.warnings:
+        write_line(f"    warning  {warning}")

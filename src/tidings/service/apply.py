@@ -1,0 +1,159 @@
+"""Apply: make what is watched equal to files, so that git can be the truth (DESIGN §5).
+
+Each sentinel of the files is created, altered or left as it is; nothing is written unless all files are right. A sentinel whose pages are
+others is another one: the old one is dropped (its changes stay) and the new one begins with a baseline. `prune` drops sentinels that an
+earlier apply made and that no file names any more; sentinels made by `tidings add` are never dropped here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tidings.errors import SentinelError, UsageError
+from tidings.fetching import address
+from tidings.language import parser
+from tidings.language.verify import Known
+from tidings.model.sentinel import Sentinel
+from tidings.model.unit import Event
+from tidings.service import register
+from tidings.storage import events, pages, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.language.problems import Problem
+    from tidings.model.interval import Instant
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.sentinels import SentinelRow
+
+Action = Literal["created", "altered", "replaced", "unchanged", "dropped", "left alone"]
+APPLIED = "sentinel.applied"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What becomes of one sentinel; `text` is its canonical text after the step, empty if it is dropped."""
+
+    name: str
+    action: Action
+    text: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A problem of the language in a file."""
+
+    file: str
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.problem}"
+
+    def as_dict(self) -> Mapping[str, object]:
+        """Return the problem's record with its file."""
+        return {"file": self.file, **self.problem.as_dict()}
+
+
+def apply(
+    connection: Connection, files: Mapping[str, str], *, settings: Settings, now: Instant, prune: bool = False
+) -> list[Step]:
+    """Carry out what the files (name → text) say and return what was done, in the order of the files.
+
+    Raises `SentinelError` with all problems of all files; then nothing is written. A caller who wants to know only what would be done
+    takes the transaction back.
+    """
+    wanted = _read_all(connection, files, settings, now)
+    by_apply = {e.sentinel_id for e in events.listing(connection, types=(APPLIED,))}
+    steps = [
+        _settle(connection, name, sentinel, files[file], settings, now) for name, (file, sentinel) in wanted.items()
+    ]
+    for row in sentinels.listing(connection):
+        if row.name not in wanted and prune and row.id in by_apply:
+            sentinels.drop(connection, row.id, now)
+            steps.append(Step(row.name, "dropped", reason="no file names it any more"))
+        elif row.name not in wanted and prune:
+            steps.append(Step(row.name, "left alone", row.text, "it was not made by apply; `tidings drop` drops it"))
+    return steps
+
+
+def _read_all(
+    connection: Connection, files: Mapping[str, str], settings: Settings, now: Instant
+) -> dict[str, tuple[str, Sentinel]]:
+    problems: list[Filed] = []
+    names: set[str] = set()
+    for text in files.values():
+        names |= {s.name for s in parser.parse(text, zone=settings.serve.zone).statements if isinstance(s, Sentinel)}
+    wanted: dict[str, tuple[str, Sentinel]] = {}
+    existing = register.lookup(connection)
+
+    def known(name: str) -> Known | None:
+        if name in wanted:
+            return Known(wanted[name][1])
+        return None if name in names else existing(name)
+
+    for file, text in files.items():
+        parsed = parser.parse(text, known=known, zone=settings.serve.zone, now=now, names=sorted(names))
+        problems.extend(Filed(file, problem) for problem in parsed.problems)
+        for statement in parsed.statements:
+            if not isinstance(statement, Sentinel):
+                message = f"{file}: apply takes statements that create sentinels; {statement.verb} {statement.name} is a command"
+                raise UsageError(message)
+            for page in statement.pages:
+                address.identify(page.url)
+            wanted[statement.name] = (file, statement)
+    if problems:
+        raise SentinelError(problems)
+    return wanted
+
+
+def _settle(connection: Connection, name: str, sentinel: Sentinel, text: str, settings: Settings, now: Instant) -> Step:
+    if name not in sentinels.names(connection):
+        return _make(connection, sentinel, now, "created")
+    row = sentinels.find(connection, name)
+    if row.state == "ended":
+        sentinels.drop(connection, row.id, now)
+        return _make(connection, sentinel, now, "replaced", "the one of that name had ended")
+    wanted = register.canonical(sentinel)
+    if row.text == wanted or row.text == _as_of(connection, name, text, settings, row):
+        _note(connection, row, now)
+        return Step(name, "unchanged", row.text)
+    if _pages_of(connection, row) != sorted(address.identify(page.url).key for page in sentinel.pages):
+        sentinels.drop(connection, row.id, now)
+        return _make(connection, sentinel, now, "replaced", "its pages are others")
+    altered = register.alter(connection, row, sentinel, now=now)
+    _note(connection, altered, now)
+    return Step(name, "altered", altered.text)
+
+
+def _as_of(connection: Connection, name: str, text: str, settings: Settings, row: SentinelRow) -> str | None:
+    """Return the canonical text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
+    existing = register.lookup(connection)
+    parsed = parser.parse(
+        text, known=lambda n: None if n == name else existing(n), zone=settings.serve.zone, now=row.created_at
+    )
+    found: Iterator[Sentinel] = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == name)
+    return next((register.canonical(s) for s in found), None)
+
+
+def _pages_of(connection: Connection, row: SentinelRow) -> list[str]:
+    subs = subscriptions.listing(connection, sentinel_id=row.id)
+    return sorted(pages.identity(connection, s.page_id).key for s in subs)
+
+
+def _make(connection: Connection, sentinel: Sentinel, now: Instant, action: Action, reason: str = "") -> Step:
+    row = register.create(connection, sentinel, now=now)
+    _note(connection, row, now)
+    return Step(sentinel.name, action, row.text, reason)
+
+
+def _note(connection: Connection, row: SentinelRow, now: Instant) -> None:
+    """Remember that files are the truth for this sentinel."""
+    if not any(e.sentinel_id == row.id for e in events.listing(connection, types=(APPLIED,))):
+        events.append(connection, [Event(type=APPLIED, at=now, sentinel_id=row.id)])
+
+
+def names_of(steps: Sequence[Step], action: Action) -> list[str]:
+    """Return the sentinels that a step of this kind was taken for."""
+    return [step.name for step in steps if step.action == action]

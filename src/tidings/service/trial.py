@@ -1,0 +1,166 @@
+"""Trial: what sentinels would watch, seen on the pages as they are now; nothing is stored (contracts.md §2).
+
+Each page is asked for once, paid for from the same budget and under the same host limits as any poll.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidings.clock import SystemClock
+from tidings.detection.job import Body, Examination, Job, examine
+from tidings.errors import BudgetError, SentinelError
+from tidings.fetching import address
+from tidings.isolation.runner import Died
+from tidings.language import expressions, parser
+from tidings.language.verify import Known
+from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged
+from tidings.model.sentinel import Sentinel
+from tidings.service import register
+from tidings.service.assembly import open_runner, open_web
+from tidings.service.welcome import page_warnings
+from tidings.storage import charge, hosts, leases
+
+if TYPE_CHECKING:
+    from tidings.fetching.fetcher import Fetcher
+    from tidings.fetching.politeness import HostGate
+    from tidings.isolation.runner import Runner
+    from tidings.language.problems import Problem
+    from tidings.model.page import PageIdentity
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one page of a sentinel looks like: `outcome` is ok or a kind of error; `first_words` how its text begins."""
+
+    sentinel: str
+    url: str
+    monitor: str
+    outcome: str
+    title: str
+    words: int
+    links: int
+    images: int
+    first_words: str
+    media_type: str
+    warnings: tuple[str, ...]
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a record."""
+        return {
+            "record": "trial",
+            "sentinel": self.sentinel,
+            "url": self.url,
+            "monitor": self.monitor,
+            "outcome": self.outcome,
+            "title": self.title,
+            "words": self.words,
+            "links": self.links,
+            "images": self.images,
+            "first_words": self.first_words,
+            "media_type": self.media_type,
+            "warnings": list(self.warnings),
+        }
+
+
+async def trial(database: Database, text: str, settings: Settings) -> tuple[list[Tried], tuple[Problem, ...]]:
+    """Read statements and look at their pages once; return what would be watched and the warnings of the language.
+
+    Raises `SentinelError` with every problem found.
+    """
+    clock = SystemClock()
+    parsed = database.read(
+        lambda connection: parser.parse(
+            text, known=_others(connection, text, settings), zone=settings.serve.zone, now=clock.now()
+        )
+    )
+    if parsed.problems:
+        raise SentinelError(parsed.problems)
+    found: list[Tried] = []
+    async with contextlib.AsyncExitStack() as stack:
+        runner = open_runner(settings)
+        stack.push_async_callback(runner.close)
+        gate, client = open_web(settings, clock, database.read(hosts.states))
+        stack.push_async_callback(client.close)
+        looker = _Looker(database, client, gate, runner, clock)
+        for sentinel in parsed.statements:
+            if isinstance(sentinel, Sentinel):
+                found.extend([await looker.look(sentinel, address.identify(page.url)) for page in sentinel.pages])
+    return found, parsed.warnings
+
+
+def _others(connection: Connection, text: str, settings: Settings) -> Callable[[str], Known | None]:
+    """Return the view of existing sentinels without those of the text itself: it may be tried again after it was added."""
+    existing = register.lookup(connection)
+    own = {s.name for s in parser.parse(text, zone=settings.serve.zone).statements if isinstance(s, Sentinel)}
+    return lambda name: None if name in own else existing(name)
+
+
+class _Looker:
+    """Looks at pages for a trial."""
+
+    def __init__(self, database: Database, client: Fetcher, gate: HostGate, runner: Runner, clock: SystemClock) -> None:
+        self._database = database
+        self._client = client
+        self._gate = gate
+        self._runner = runner
+        self._clock = clock
+
+    async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
+        async def further(host: str) -> None:
+            self._database.write(_charge, host, self._clock.now())
+
+        try:
+            self._database.write(_charge, identity.host, self._clock.now())
+            async with self._gate.permit(identity.host, further) as permit:
+                outcome = await self._client.fetch(FetchRequest(url=identity.url), permit)
+        except BudgetError as error:
+            outcome = Failed(kind="busy", reason=str(error))
+        match outcome:
+            case Fetched():
+                return await self._examined(sentinel, identity, outcome)
+            case Failed():
+                return _tried(sentinel, identity, outcome.kind, None, (outcome.reason,))
+            case Unchanged():
+                return _tried(
+                    sentinel, identity, "request", None, ("the server says 304 to a request that asked for all",)
+                )
+
+    async def _examined(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:
+        body = Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url)
+        answer = await self._runner.run(examine, Job(new=body, references={}, known={}, wanted=()))
+        if isinstance(answer, Died):
+            return _tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
+        seen = answer.value
+        facts = seen.facts
+        warnings = page_warnings(scripts_only=facts.scripts_only, login=facts.login, problem=seen.problem)
+        return _tried(sentinel, identity, "ok", seen, tuple(warnings))
+
+
+def _tried(
+    sentinel: Sentinel, identity: PageIdentity, outcome: str, seen: Examination | None, warnings: tuple[str, ...]
+) -> Tried:
+    return Tried(
+        sentinel=sentinel.name,
+        url=identity.given,
+        monitor=expressions.to_text(sentinel.monitor),
+        outcome=outcome,
+        title=seen.title if seen is not None else "",
+        words=seen.facts.words if seen is not None else 0,
+        links=seen.facts.links if seen is not None else 0,
+        images=seen.facts.images if seen is not None else 0,
+        first_words=seen.facts.first_words if seen is not None else "",
+        media_type=seen.media_type if seen is not None else "",
+        warnings=warnings,
+    )
+
+
+def _charge(connection: Connection, host: str, now: int) -> None:
+    current = leases.current(connection, "poller")
+    charge.bare(connection, "default", host, at=now, epoch=current.epoch if current is not None else 0)
