@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,11 +10,14 @@ from tidings.detection.compare.objects import compare_objects
 from tidings.detection.findings import finding_of_objects, finding_of_words
 from tidings.detection.kind import Kind
 from tidings.document.document import Document
-from tidings.document.links import Identity, images_of, links_of
+from tidings.document.links import Identity, Resolver
 from tidings.model.change import ChangeSet, ObjectCount
 from tidings.registry import Registry
 
-_ADDRESSES: dict[str, Callable[[Iterable[str], str, Identity], list[str]]] = {"links": links_of, "images": images_of}
+_EXTRACT: Final[dict[str, Callable[[Resolver, Document], list[str]]]] = {
+    "links": lambda resolver, document: resolver.links(document.links),
+    "images": lambda resolver, document: resolver.images(document.images),
+}
 
 
 def _body(old: Document, new: Document) -> tuple[ChangeSet, ...]:
@@ -65,9 +68,9 @@ class Addresses:
 
     def addresses(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the finding of the addresses alone."""
-        extract = _ADDRESSES[self.name]
-        before = extract(getattr(old, self.name), old.base, self.identity)
-        after = extract(getattr(new, self.name), new.base, self.identity)
+        resolver = Resolver(old.base, self.identity)
+        before = _EXTRACT[self.name](resolver, old)
+        after = _EXTRACT[self.name](resolver if new.base == old.base else Resolver(new.base, self.identity), new)
         rows = compare_objects(self.name, before, after)
         return (finding_of_objects(self.name, rows),) if rows else ()
 

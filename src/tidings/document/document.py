@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from tidings.document.canonical import canonical_text
 from tidings.document.media import Media
 from tidings.document.walk import BREAK
-from tidings.document.words import spans_of_chunk, tokens_of_chunk
+from tidings.document.words import folded, spans_of_chunk, tokens_of_chunk
+
+_SHORT = 48
+"""Characters of a chunk whose tokens are quickly found again."""
+
+_PARTS = 4
+"""Most parts of a number, a date or a time that are shown on each side of the one that changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +57,17 @@ class Document:
     @cached_property
     def canonical(self) -> bytes:
         """Return the tokens joined by spaces, in UTF-8."""
-        return canonical_text(self.chunks)
+        return canonical_text(self.chunks, self._tokens_of)
 
     @cached_property
     def tokens(self) -> list[str]:
         """Return the tokens in order."""
         return self._counted[0]
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """Return the tokens in order, case folded: what keywords and phrases are looked for in (contracts.md §11)."""
+        return list(map(folded, self.tokens))
 
     @property
     def words(self) -> int:
@@ -69,7 +80,7 @@ class Document:
         tokens: list[str] = []
         ends = array("L")
         for chunk in self.chunks:
-            tokens.extend(tokens_of_chunk(chunk))
+            tokens.extend(self._tokens_of(chunk))
             ends.append(len(tokens))
         return tokens, ends
 
@@ -102,7 +113,32 @@ class Document:
         chunk = self.chunks[number]
         if ends[number] - before == 1 and chunk.isalnum():
             return number, 0, len(chunk)
-        return number, *_whole_number(chunk, spans_of_chunk(chunk), token - before)
+        return number, *_whole_number(chunk, *self._spans(number), token - before)
+
+    def _spans(self, number: int) -> tuple[Sequence[int], Sequence[int]]:
+        """Return where the tokens of a chunk start and end in it; kept for a chunk that is long, since it is asked for often."""
+        chunk = self.chunks[number]
+        if len(chunk) <= _SHORT:
+            return _bounds(chunk)
+        if number not in self._bounds_of_long:
+            self._bounds_of_long[number] = _bounds(chunk)
+        return self._bounds_of_long[number]
+
+    @cached_property
+    def _bounds_of_long(self) -> dict[int, tuple[Sequence[int], Sequence[int]]]:
+        return {}
+
+    @cached_property
+    def _tokens_of_long(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    def _tokens_of(self, chunk: str) -> tuple[str, ...]:
+        """Return the tokens of a chunk; a long one is cut once only."""
+        if len(chunk) <= _SHORT or chunk.isascii():
+            return tokens_of_chunk(chunk)
+        if chunk not in self._tokens_of_long:
+            self._tokens_of_long[chunk] = tokens_of_chunk(chunk)
+        return self._tokens_of_long[chunk]
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Yield for each token (number of its text node, offset in it in characters), in the order of the walk."""
@@ -120,19 +156,27 @@ class Document:
             position += len(chunk)
 
 
-def _whole_number(chunk: str, spans: list[tuple[int, int]], index: int) -> tuple[int, int]:
+def _bounds(chunk: str) -> tuple[Sequence[int], Sequence[int]]:
+    starts, ends = array("L"), array("L")
+    for start, end in spans_of_chunk(chunk):
+        starts.append(start)
+        ends.append(end)
+    return starts, ends
+
+
+def _whole_number(chunk: str, starts: Sequence[int], ends: Sequence[int], index: int) -> tuple[int, int]:
     """Return the span of a token, widened over `.`, `,` and `:` between digits."""
-    left, right = spans[index]
-    while left >= 2 and chunk[left].isdigit() and chunk[left - 1] in ".,:" and chunk[left - 2].isdigit():
-        index -= 1
-        left = spans[index][0]
-    index = next(i for i, span in enumerate(spans) if span[1] == right)
-    while (
-        right + 1 < len(chunk) and chunk[right - 1].isdigit() and chunk[right] in ".,:" and chunk[right + 1].isdigit()
-    ):
-        index += 1
-        right = spans[index][1]
-    return left, right
+    first = last = index
+    while first > max(0, index - _PARTS) and _joins(chunk, ends[first - 1], starts[first]):
+        first -= 1
+    while last < min(len(starts) - 1, index + _PARTS) and _joins(chunk, ends[last], starts[last + 1]):
+        last += 1
+    return starts[first], ends[last]
+
+
+def _joins(chunk: str, end: int, start: int) -> bool:
+    """Return whether one sign between digits is all that parts two tokens."""
+    return start - end == 1 and chunk[end] in ".,:" and chunk[end - 1].isdigit() and chunk[start].isdigit()
 
 
 def _cut(text: str, most: int) -> str:

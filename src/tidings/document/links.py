@@ -18,6 +18,8 @@ Identity = Literal["raw", "resolved", "canonical"]
 _EDGES = "".join(map(chr, range(33)))
 _INSIDE = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_SEGMENT = r"[A-Za-z0-9_~%\-][A-Za-z0-9_~%.,+=\-]*"
+_SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?[^#\s]+)?(?:#.*)?")
 _NO_LINK = frozenset({"javascript:", "vbscript:", "mailto:", "tel:", "sms:", "data:", "blob:", "about:"})
 _NO_IMAGE = frozenset({"javascript:", "vbscript:", "blob:", "about:"})
 _PORTS = {"http": ":80", "https": ":443", "ftp": ":21"}
@@ -30,31 +32,47 @@ def base_of(url: str, declared: str | None) -> str:
     return _joined(url, _trimmed(declared))
 
 
+class Resolver:
+    """Addresses of documents with one base, in one form; each is looked at once."""
+
+    def __init__(self, base: str, identity: Identity = "resolved") -> None:
+        self.base = base
+        self.identity = identity
+        self._known: dict[str, str | None] = {}
+
+    def links(self, raw: Iterable[str]) -> list[str]:
+        """Return the links that count, in order. Scripts, mail and telephone numbers are none (004 §5.3.1)."""
+        return self._addresses(raw, _NO_LINK)
+
+    def images(self, raw: Iterable[str]) -> list[str]:
+        """Return the images that count, in order; one that is written into the page stands there by its digest."""
+        return self._addresses(raw, _NO_IMAGE)
+
+    def _addresses(self, raw: Iterable[str], refused: frozenset[str]) -> list[str]:
+        known = self._known
+        found = []
+        for address in raw:
+            if address not in known:
+                known[address] = _identified(address, self.base, self.identity, refused)
+            name = known[address]
+            if name is not None:
+                found.append(name)
+        return found
+
+
 def links_of(raw: Iterable[str], base: str, identity: Identity = "resolved") -> list[str]:
-    """Return the links that count, in order. Scripts, mail addresses and telephone numbers are none (004 §5.3.1)."""
-    return _addresses(raw, base, identity, _NO_LINK)
+    """Return the links of one document that count."""
+    return Resolver(base, identity).links(raw)
 
 
 def images_of(raw: Iterable[str], base: str, identity: Identity = "resolved") -> list[str]:
-    """Return the images that count, in order; one that is written into the page stands there by its digest."""
-    return _addresses(raw, base, identity, _NO_IMAGE)
+    """Return the images of one document that count."""
+    return Resolver(base, identity).images(raw)
 
 
 def without_query(address: str) -> str:
     """Return an address up to its query or fragment."""
     return address.partition("#")[0].partition("?")[0]
-
-
-def _addresses(raw: Iterable[str], base: str, identity: Identity, refused: frozenset[str]) -> list[str]:
-    known: dict[str, str | None] = {}
-    found = []
-    for address in raw:
-        if address not in known:
-            known[address] = _identified(address, base, identity, refused)
-        name = known[address]
-        if name is not None:
-            found.append(name)
-    return found
 
 
 def _identified(raw: str, base: str, identity: Identity, refused: frozenset[str]) -> str | None:
@@ -76,6 +94,8 @@ def _trimmed(address: str) -> str:
 
 def _joined(base: str, address: str) -> str:
     """Join as a browser would; what is no URL at all stays as it is written."""
+    if _SIMPLE.fullmatch(address):
+        return address.partition("#")[0]
     try:
         scheme, host, path, query, _ = urlsplit(urljoin(base, address))
     except ValueError:

@@ -13,9 +13,10 @@ _BINARY = (
     b"wOFF", b"wOF2", b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"SQLite format 3\x00", b"\x00asm",
 )  # fmt: skip
 _TEXTUAL_AFTER_ALL = (b"BM", b"MZ", b"ID3", b"BZh")
-_PAGE = re.compile(
-    r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script|iframe|style|h1|div|font|table|a|br|p|b|frameset|noscript)[\s>/]",
-    re.IGNORECASE | re.DOTALL,
+_TAG_IN_TEXT = re.compile(
+    r"</?(?:a|article|b|body|br|center|dd|div|dl|dt|em|font|form|frameset|h[1-6]|head|hr|html|i|iframe|img|input|li|link|main|meta|nav|noscript|"
+    r"ol|option|p|pre|script|section|select|small|span|strong|style|sub|sup|svg|table|tbody|td|template|textarea|th|title|tr|u|ul)[\s>/]",
+    re.IGNORECASE,
 )
 _SURE_PAGE = re.compile(
     r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE | re.DOTALL
@@ -56,7 +57,7 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
         return "html"
     if said.startswith("text/"):
         return "text"
-    return "html" if _PAGE.match(head) else "text"
+    return "html" if _TAG_IN_TEXT.search(head) else "text"
 
 
 def _is_xml(head: str, said: str) -> bool:

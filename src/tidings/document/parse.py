@@ -33,7 +33,11 @@ def parse(
     media = media_of_bytes(data)
     if media is not None:
         return Document(media=media, textless=True, sha256=hashlib.sha256(data).hexdigest(), base=url)
-    decoded = _decoded(data, content_type, charset, last_good)
+    return read(_decoded(data, content_type, charset, last_good), content_type, url=url)
+
+
+def read(decoded: Decoded, content_type: str | None = None, *, url: str = "") -> Document:
+    """Return the document that a text is; see `parse`."""
     media = media_of_text(decoded.text, content_type)
     document = _READERS.get(media, _text)(media, decoded, url)
     if not document.problem and document.words > MOST_WORDS:

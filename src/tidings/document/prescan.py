@@ -8,7 +8,6 @@ cheap look only. What hides from it meets the deadline of the process that parse
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 DEEPEST = 5_000
@@ -20,27 +19,30 @@ MOST_ATTRIBUTES = 1_000
 MOST_REOPENED = 1_000_000
 """Most (tag, open formatting element) pairs: each may be an element to make again. The worst of html_corpus has under 50,000."""
 
-_FEW_TAGS = 2_000
-"""So many tags, ends included, cannot be slow however they are mixed: 0.15 s at most."""
+_FEW_TAGS = 2_500
+"""So many tags, ends included, cannot be slow however they are mixed: 0.25 s at most."""
 
 _MANY_TAGS = 12_000
 """So many can be nested without harm: 0.15 s."""
 
-_LONG_TAG = re.compile(rb"<[A-Za-z][^>]{%d}" % (2 * MOST_ATTRIBUTES))
+_MOST_LONG_TAGS = 100
 _ATTRIBUTES_SQUARED = 100_000_000
-_SUSPICIOUS_ATTRIBUTES = 300
-_ATTRIBUTE = re.compile(rb"""[\s/"'][^\s/>"'=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
-_START_TAG = re.compile(rb"""<(?:!--|([A-Za-z][A-Za-z0-9:\-]*)(?:[^>"']+|"[^"]*"|'[^']*')*)""")
+
+_LONG_TAG = re.compile(rb"<[A-Za-z][^>]{%d}" % (2 * MOST_ATTRIBUTES))
+# As the HTML standard reads attributes: a name is anything but white space, `/`, `>` and `=`; after a quoted value the next may follow at once.
+_ATTRIBUTE = rb"""(?:[\s/]++|(?<=["']))[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+))?+"""
+_NEXT_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_TAG_OF_MANY = re.compile(rb"<[A-Za-z][^\s/>]*+(?:%b){%d}" % (_ATTRIBUTE, MOST_ATTRIBUTES + 1))
+_START_TAG = re.compile(rb"""<(?:!--|([A-Za-z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+)""")
 _RAW_TEXT = frozenset(b"script style textarea title xmp iframe noembed noframes noscript".split())
 
 _NAME = re.compile(rb"<(/?[A-Za-z][A-Za-z0-9:\-]*)")
 _NOT_NESTING = frozenset(
     b"area base br col embed hr img input link meta param source track wbr p li dt dd option optgroup tr td th tbody thead "
-    b"tfoot colgroup rt rp html head body".split()
+    b"tfoot colgroup rt rp html head body a nobr".split()
 )
-_FORMATTING = re.compile(
-    rb"<(/?)(b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?![A-Za-z0-9:\-])([^<>]{0,32})", re.IGNORECASE
-)
+_MAYBE_FORMATTING = re.compile(rb"<(/?)([BCEFINSTUbcefinstu][A-Za-z]{0,5})(?![A-Za-z0-9:\-])([^<>]{0,32})")
+_FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 _NOAHS_ARK = 3
 
 
@@ -60,25 +62,23 @@ def too_hard(data: bytes) -> str:
 
 def _has_many_attributes(data: bytes) -> bool:
     """Look at the long tags; what seems to be one may be a comparison in a script, so that a finding is checked with care."""
-    squared = 0
+    long_tags = 0
     found = _LONG_TAG.search(data)
     while found:
-        end = data.find(b">", found.end())
-        part = data[found.start() : end if end >= 0 else len(data)]
-        count = len(part.split()) + part.count(b"/") + part.count(b'"') // 2 + part.count(b"'") // 2
-        if count > _SUSPICIOUS_ATTRIBUTES:
-            count = sum(1 for _ in _ATTRIBUTE.finditer(part))
-        squared += count * count
-        if count > MOST_ATTRIBUTES or squared > _ATTRIBUTES_SQUARED:
+        long_tags += 1
+        if long_tags > _MOST_LONG_TAGS or _TAG_OF_MANY.match(data, found.start()):
             return _surely_many_attributes(data)
-        found = _LONG_TAG.search(data, found.start() + len(part))
+        end = data.find(b">", found.end())
+        if end < 0:
+            return False
+        found = _LONG_TAG.search(data, end)
     return False
 
 
 def _surely_many_attributes(data: bytes) -> bool:
     squared = 0
     for tag in _start_tags(data):
-        count = sum(1 for _ in _ATTRIBUTE.finditer(tag))
+        count = sum(1 for _ in _NEXT_ATTRIBUTE.finditer(tag))
         squared += count * count
         if count > MOST_ATTRIBUTES or squared > _ATTRIBUTES_SQUARED:
             return True
@@ -104,19 +104,21 @@ def _start_tags(data: bytes) -> Iterator[bytes]:
 
 
 def _most_formatting(data: bytes) -> int:
-    """Return the most formatting elements open at once, links left out: a new one closes the one before."""
+    """Return the most formatting elements open at once and one more for links, of which a new one closes the one before."""
     formatting = _Formatting()
-    return 1 + max((formatting.see(match) for match in _FORMATTING.finditer(data)), default=0)
+    for end, name, attributes in _MAYBE_FORMATTING.findall(data):
+        formatting.see(end, name, attributes)
+    return formatting.most + 1
 
 
 def _reopened(data: bytes) -> int:
     """Return how many (tag, open formatting element) pairs there are."""
     formatting = _Formatting()
     pairs = at = 0
-    for match in _FORMATTING.finditer(data):
+    for match in _MAYBE_FORMATTING.finditer(data):
         pairs += formatting.opened * data.count(b"<", at, match.start() + 1)
         at = match.start() + 1
-        formatting.see(match)
+        formatting.see(*match.groups())
     return pairs + formatting.opened * data.count(b"<", at)
 
 
@@ -125,23 +127,25 @@ class _Formatting:
 
     def __init__(self) -> None:
         self.opened = 0
-        self._of_name: dict[bytes, Counter[bytes]] = {}
+        self.most = 0
+        self._of_name: dict[bytes, dict[bytes, int]] = {}
 
-    def see(self, match: re.Match[bytes]) -> int:
-        """Take one formatting tag in; return how many elements are open then."""
-        end, name, attributes = match.groups()
-        entries = self._of_name.setdefault(name.lower(), Counter())
+    def see(self, end: bytes, name: bytes, attributes: bytes) -> None:
+        """Take one tag in, if it is a formatting tag."""
+        if name not in _FORMATTING and (name := name.lower()) not in _FORMATTING:
+            return
+        entries = self._of_name.setdefault(name, {})
         if not end:
-            if entries[attributes] < _NOAHS_ARK:
-                entries[attributes] += 1
+            count = entries.get(attributes, 0)
+            if count < _NOAHS_ARK:
+                entries[attributes] = count + 1
                 self.opened += 1
+                self.most = max(self.most, self.opened)
         elif entries:
-            latest = next(reversed(entries))
-            entries[latest] -= 1
-            if entries[latest] <= 0:
-                del entries[latest]
+            latest, count = entries.popitem()
+            if count > 1:
+                entries[latest] = count - 1
             self.opened -= 1
-        return self.opened
 
 
 def _depth(data: bytes) -> int:

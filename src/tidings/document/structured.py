@@ -15,9 +15,11 @@ from lxml import etree
 
 from tidings.document.walk import BREAK
 
+MOST_FRAGMENTS = 10_000
+"""Most texts of a feed that are read as HTML; what comes after them is compared as it is written."""
+
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _TAGGED = re.compile(r"<[A-Za-z/!][^<>]*>")
-_OPEN, _CLOSE = object(), object()
 
 
 def pieces_of_json(text: str) -> list[str] | None:
@@ -72,10 +74,11 @@ def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tupl
     pieces: list[str] = []
     links: list[str] = []
     title = ""
+    shown = _Shown(pieces_of_html)
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if event == "end":
             pieces.append(BREAK)
-            pieces.extend(_shown(element.tail, pieces_of_html))
+            pieces.extend(shown.pieces(element.tail))
             continue
         pieces.append(BREAK)
         content = element.text
@@ -84,11 +87,22 @@ def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tupl
             links.append(element.get("href") or (content or "").strip())
         elif name == "title" and not title:
             title = " ".join((content or "").split())
-        pieces.extend(_shown(content, pieces_of_html))
+        pieces.extend(shown.pieces(content))
     return pieces, links, title
 
 
-def _shown(text: str | None, pieces_of_html: Callable[[str], list[str]]) -> list[str]:
-    if not text:
-        return []
-    return pieces_of_html(text) if _TAGGED.search(text) else [text]
+class _Shown:
+    """What texts of an XML document show: those that are HTML their own text, up to a number of them."""
+
+    def __init__(self, pieces_of_html: Callable[[str], list[str]]) -> None:
+        self.pieces_of_html = pieces_of_html
+        self.left = MOST_FRAGMENTS
+
+    def pieces(self, text: str | None) -> list[str]:
+        """Return the pieces of a text."""
+        if not text:
+            return []
+        if self.left and _TAGGED.search(text):
+            self.left -= 1
+            return self.pieces_of_html(text)
+        return [text]

@@ -22,14 +22,17 @@ import regex
 _ALONE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}"
 _DROPPED = "\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
 _KEPT = "\u200c\u200d"
+_FLAG = "[\U0001f1e6-\U0001f1ff]"
 _WORD = rf"[[\p{{L}}\p{{N}}\p{{M}}]--[{_ALONE}]]"
 _BETWEEN = f"[{_DROPPED}{_KEPT}]"
 _TOKEN = regex.compile(
     rf"{_WORD}++(?:{_BETWEEN}++{_WORD}++)*+"
     rf"|[{_ALONE}](?:{_BETWEEN}*+\p{{M}}++)*+"
+    rf"|{_FLAG}{{1,2}}+\p{{M}}*+"  # before \X, which looks back over all flags that stand in a row
     r"|(?=[\p{So}\p{Sc}\p{Sm}])\X",
     regex.VERSION1,
 )
+_SPECIAL = re.compile(f"[{_DROPPED}{_KEPT}]")
 _DROP = re.compile(f"[{_DROPPED}]")
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+|[$+<=>|~]")
 
@@ -37,6 +40,7 @@ ASCII_SYMBOLS = b"$+<=>|~"
 """The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
 
 _LONGEST_REMEMBERED = 48
+_MANY = 1_000
 
 
 def tokens_of(text: str) -> list[str]:
@@ -58,10 +62,21 @@ def spans_of_chunk(chunk: str) -> list[tuple[int, int]]:
     return [match.span() for match in pattern.finditer(chunk)]
 
 
+def folded(token: str) -> str:
+    """Return a token as it is compared where case means nothing: case folded, in NFC (`STRASSE` and `straße` are equal)."""
+    return token.lower() if token.isascii() else unicodedata.normalize("NFC", token.casefold())
+
+
 def _tokens(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
         return (chunk,) if chunk.isalnum() else tuple(_ASCII_TOKEN.findall(chunk))
-    return tuple(_cleaned(token) for token in _TOKEN.findall(chunk))
+    found = _TOKEN.findall(chunk)
+    if _SPECIAL.search(chunk) or not unicodedata.is_normalized("NFC", chunk):
+        found = [_cleaned(token) for token in found]
+    if len(found) < _MANY:
+        return tuple(found)
+    shared: dict[str, str] = {}
+    return tuple(shared.setdefault(token, token) for token in found)
 
 
 _remembered = lru_cache(maxsize=32_768)(_tokens)

@@ -1,0 +1,60 @@
+"""Terms: the keywords and phrases that a user writes, cut into the same words as the page (004 §5.3.2.3; detection.md §1.2).
+
+`ALGOR&DATASTRUC` is two words, and so it is found where these two stand in a row, whatever separates them. Case is folded; in the
+thesis' own way (`exact`) it counts, and symbols are no words.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tidings.document.document import Document
+from tidings.document.words import folded, tokens_of
+
+_REMEMBERED = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a document as terms are looked for in them; word `k` is token `places[k]` of the document."""
+
+    words: Sequence[str]
+    places: Sequence[int]
+
+    def tokens(self, start: int, end: int) -> tuple[int, int]:
+        """Return the token range of the words `start:end`."""
+        if start >= end:
+            at = self.places[start] if start < len(self.places) else (self.places[-1] + 1 if self.places else 0)
+            return at, at
+        return self.places[start], self.places[end - 1] + 1
+
+
+def words_of(document: Document, *, exact: bool = False) -> Words:
+    """Return the words of a document: folded, or `exact` as the thesis has them."""
+    if not exact:
+        return Words(document.folded, range(len(document.folded)))
+    places = [place for place, token in enumerate(document.tokens) if not _is_symbol(token)]
+    return Words([document.tokens[place] for place in places], places)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def words_of_term(term: str, *, exact: bool = False) -> tuple[str, ...]:
+    """Return the words of a term; none if it has no letter, digit or symbol, and then it is nowhere."""
+    tokens = tokens_of(term)
+    return tuple(token for token in tokens if not _is_symbol(token)) if exact else tuple(map(folded, tokens))
+
+
+def distinct(terms: Iterable[str]) -> tuple[str, ...]:
+    """Return the terms that have words, one of each that mean the same, as it was written first."""
+    found: dict[tuple[str, ...], str] = {}
+    for term in terms:
+        if words := words_of_term(term):
+            found.setdefault(words, term)
+    return tuple(found.values())
+
+
+def _is_symbol(token: str) -> bool:
+    return unicodedata.category(token[0]).startswith("S")
