@@ -115,8 +115,9 @@ def test_a_change_that_came_and_went_between_two_looks_is_nothing(world: World):
     assert [] == world.violations()
 
 
-def test_a_page_on_change_is_looked_at_once_a_pace(world: World):
-    """Without an interval of its own a page is looked at every `schedule.pace`, an hour unless set otherwise."""
+def test_a_page_on_change_is_looked_at_once_a_pace(make_world):
+    """With the policy round_robin a page without an interval of its own is looked at every `schedule.pace`."""
+    world: World = make_world(schedule__policy="round_robin")
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
 

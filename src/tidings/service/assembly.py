@@ -122,7 +122,8 @@ async def _build(
     )
     runner = open_runner(settings)
     stack.push_async_callback(runner.close)
-    gate, client = open_web(settings, clock, await store.read(hosts.states))
+    longest = round(settings.fetch.total_seconds * SECOND)
+    gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     stack.push_async_callback(client.close)
     watchlist = Watchlist(store, sendable=sendable(settings.notify))
     planner = Planner(

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.clock import MINUTE, SECOND
 from tidings.errors import BudgetError, StaleEpochError
+from tidings.fetching import address
 from tidings.model.outcome import Failed
-from tidings.model.unit import Unit
+from tidings.model.unit import Estimate, Unit
 from tidings.service import activate
 from tidings.service.deliver import digest, following
-from tidings.storage import charge, comparisons, deliveries, events, leases, requests, timers
+from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests, timers
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service")
 LEASE = "poller"
 GRANTS_A_TICK = 64
+REMEMBER_EVERY = 5 * SECOND
+MEMORIES_A_UNIT = 500
 FAR = 2**62
 """an instant after all others"""
 HOLD_AFTER_FAULT = 10 * MINUTE
@@ -98,6 +101,7 @@ class Monitor:
         self._owed: dict[int, tuple[int, int]] = {}
         self._wake = asyncio.Event()
         self._renew_at: Instant = 0
+        self._remember_at: Instant = 0
         self._next_delivery: Instant | None = 0
         self._next_timer: Instant | None = 0
         self._next_life: Instant | None = 0
@@ -110,6 +114,7 @@ class Monitor:
         """Load what is watched."""
         parts = self.parts
         parts.planner.touch(await parts.watchlist.load())
+        parts.planner.recall(await parts.store.read(estimates.load_all, parts.settings.schedule.policy))
         for row in await parts.store.read(comparisons.pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
@@ -124,6 +129,7 @@ class Monitor:
             if late:
                 await asyncio.wait(late)
         if self.committer.lost is None:
+            await self._remember(self.parts.clock.now())
             await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
 
     def quiescent(self) -> bool:
@@ -172,6 +178,17 @@ class Monitor:
         self._sweep(now)
         await self._grant(now)
         await self._send(now)
+        if now >= self._remember_at:
+            await self._remember(now)
+
+    async def _remember(self, now: Instant) -> None:
+        """Store what the policy has learned, some seconds' worth at a time: a crash costs it no more than that."""
+        self._remember_at = now + REMEMBER_EVERY
+        name = self.parts.settings.schedule.policy
+        learned = [Estimate(page_id=i, name=name, state=m, at=now) for i, m in self.parts.planner.memories().items()]
+        for start in range(0, len(learned), MEMORIES_A_UNIT):
+            part = tuple(learned[start : start + MEMORIES_A_UNIT])
+            await self.committer.write(Unit(at=now, epoch=self.parts.epoch, estimates=part))
 
     async def _keep_lease(self, now: Instant) -> None:
         if now < self._renew_at:
@@ -321,7 +338,8 @@ class Monitor:
         at = parts.clock.now()
         owed = {sub_id: attempt for sub_id, (page_id, attempt) in self._owed.items() if page_id == page.state.page_id}
         if isinstance(outcome, Failed) and outcome.retry_after is not None:
-            parts.gate.pause(charged.grant.host, at + outcome.retry_after)
+            told_by = address.host_of(outcome.final_url) if outcome.final_url else charged.grant.host
+            parts.gate.pause(told_by, at + outcome.retry_after)
         hosts = self._host_news(charged.grant.host)
         await parts.poller.settle(
             charged, page, outcome, at=at, answered=tuple(asked.requests), eager=asked.sentinels, owed=owed, hosts=hosts

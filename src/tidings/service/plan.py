@@ -16,7 +16,7 @@ from tidings.clock import SECOND
 from tidings.model.unit import Grant
 from tidings.scheduling import allocator
 from tidings.scheduling.intervals import FixedInterval
-from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population
+from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
 
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
@@ -57,7 +57,8 @@ class Planner:
         self._forced = np.zeros(LARGEST, np.bool_)
         self._free_rows = list(range(LARGEST - 1, -1, -1))
         self._stale: set[int] = set()
-        self._observed: dict[int, tuple[Instant, bool]] = {}
+        self._observed: dict[int, tuple[Instant, bool, Instant]] = {}
+        self._learned: set[int] = set()
         self._asked: set[int] = set()
         self._servable: set[int] = set()
         self._held: dict[int, Instant] = {}
@@ -74,7 +75,25 @@ class Planner:
             return
         self.release(unit.page.page_id)
         if unit.poll is not None and unit.poll.outcome in {"new", "unchanged", "changed"}:
-            self._observed[unit.page.page_id] = (unit.at, unit.poll.text_changed)
+            modified_at = unit.version.modified_at if unit.version is not None else None
+            told = UNPOLLED if modified_at is None else modified_at
+            self._observed[unit.page.page_id] = (unit.at, unit.poll.text_changed, told)
+
+    def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
+        """Give the policy back what it knew before a restart."""
+        self._refresh()
+        known = {i: dict(m) for i, m in memories.items() if i in self._row and _on_change(self._pages[i])}
+        if known and isinstance(self._policy, Remembers):
+            self._state = self._policy.recall(self._state, known)
+            self.touch(known)
+
+    def memories(self) -> dict[int, dict[str, Any]]:
+        """Return what the policy has learned since this was last asked, by page, as plain JSON."""
+        learned, self._learned = self._learned, set()
+        if not isinstance(self._policy, Remembers):
+            return {}
+        kept = [i for i in sorted(learned) if i in self._row and _on_change(self._pages[i])]
+        return {i: self._policy.remember(self._state, i) for i in kept}
 
     def force(self, page_id: int) -> None:
         """Look at a page now, whatever its schedule, floor or back-off."""
@@ -222,7 +241,9 @@ class Planner:
             self._forced[self._row[page_id]] = True
         self._asked.clear()
 
-    def _tell_policy(self, kept: list[int], gone: list[int], observed: Mapping[int, tuple[Instant, bool]]) -> None:
+    def _tell_policy(
+        self, kept: list[int], gone: list[int], observed: Mapping[int, tuple[Instant, bool, Instant]]
+    ) -> None:
         population: Population = self._state.population
         members = [i for i in kept if _on_change(self._pages[i])]
         out = [i for i in (*gone, *(i for i in kept if not _on_change(self._pages[i]))) if i in self._row]
@@ -234,8 +255,9 @@ class Planner:
             if not population.has(members).all() or self._differs(members, columns):
                 self._state = self._policy.on_update(self._state, members, columns)
         if seen:
-            observation = Observation.of([observed[i][0] for i in seen], [observed[i][1] for i in seen])
-            self._state = self._policy.on_poll(self._state, seen, observation)
+            at, changed, modified_at = zip(*(observed[i] for i in seen), strict=True)
+            self._state = self._policy.on_poll(self._state, seen, Observation.of(at, changed, modified_at))
+            self._learned.update(seen)
 
     def _differs(self, members: list[int], columns: Mapping[str, Any]) -> bool:
         population: Population = self._state.population
@@ -319,11 +341,11 @@ def _on_change(page: WatchedPage) -> bool:
 
 
 def _bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
-    """Return the shortest and longest interval that the on-change sentinels of a page allow."""
+    """Return the shortest and longest interval that the on-change sentinels of a page ask for; 0 and NEVER leave it to the policy."""
     fetches = [s.owner.sentinel.fetch for s in page.subscriptions.values() if s.interval is None]
-    low = min((getattr(f, "shortest", None) or floor for f in fetches), default=floor)
+    low = min((getattr(f, "shortest", None) or 0 for f in fetches), default=0)
     high = min((getattr(f, "longest", None) or NEVER for f in fetches), default=NEVER)
-    return max(low, floor), max(high, low, floor, 1)
+    return (max(low, floor) if low else 0), max(high, low, floor, 1)
 
 
 def _tick_of(page: WatchedPage, floor: Duration) -> tuple[Instant, bool]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import SystemClock
+from tidings.clock import SECOND, SystemClock
 from tidings.detection.job import Body, Examination, Job, examine
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
@@ -83,10 +83,12 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
     if parsed.problems:
         raise SentinelError(parsed.problems)
     found: list[Tried] = []
+    database.write(_budget, settings, clock.now())
     async with contextlib.AsyncExitStack() as stack:
         runner = open_runner(settings)
         stack.push_async_callback(runner.close)
-        gate, client = open_web(settings, clock, database.read(hosts.states))
+        longest = round(settings.fetch.total_seconds * SECOND)
+        gate, client = open_web(settings, clock, database.read(hosts.as_left, now=clock.now(), longest=longest))
         stack.push_async_callback(client.close)
         looker = _Looker(database, client, gate, runner, clock)
         for sentinel in parsed.statements:
@@ -159,6 +161,11 @@ def _tried(
         media_type=seen.media_type if seen is not None else "",
         warnings=warnings,
     )
+
+
+def _budget(connection: Connection, settings: Settings, now: int) -> None:
+    rate = settings.budget.polls_per_day / 86_400
+    charge.set_budget(connection, "default", rate_per_second=rate, burst=settings.budget.burst, at=now)
 
 
 def _charge(connection: Connection, host: str, now: int) -> None:

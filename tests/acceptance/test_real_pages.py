@@ -1,0 +1,93 @@
+"""Promise: on real pages that change as real pages do, every change of the text is told and nothing else is.
+
+The data set is read from where it lies (tests/data_sets.py). `bench/replay_versions.py` replays all of it; here a sample of 40 pages.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.replay import Pair, RealPage, Result, Version, is_churn, real_pages, reason, replay
+from tidings.model.change import ChangeSet, Edit, ObjectCount
+
+SAMPLE = {"terms-html": 14, "terms-text": 12, "feed": 4, "json": 4, "docs-text": 3, "javadoc-frames": 2, "list": 1}
+MOST_VERSIONS = 5
+LARGEST = 300_000
+JUSTIFIED = {"title", "punctuation", "spelling of characters", "white space", "another link"}
+
+
+def sample() -> list[RealPage]:
+    """Return 40 pages, spread over their families, each with its first versions."""
+    chosen = []
+    for family, count in SAMPLE.items():
+        pages = [page for page in real_pages([family]) if max(len(v.body) for v in page.versions) <= LARGEST]
+        for page in pages[:: max(1, len(pages) // count)][:count]:
+            chosen.append(RealPage(page.family, page.name, page.versions[:MOST_VERSIONS]))
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Replay the sample once for all tests."""
+    pages = sample()
+    assert 40 == len(pages)
+    return replay(pages, tmp_path_factory.mktemp("replay") / "data")
+
+
+def test_forty_real_pages_go_through_without_a_fault(result: Result):
+    """No crash, no version lost, nothing that could not be compared, no empty diff, no alert from addresses that merely churn;
+    the edits told turn the old words into the new ones; every invariant of the store holds.
+    """
+    assert [] == result.faults()
+
+
+def test_text_is_told_and_markup_is_not(result: Result):
+    """We differ from the index only where one of the explained reasons lies between two versions (docs/why/real-pages.md)."""
+    differing = [pair for pair in result.pairs if not pair.agrees]
+
+    assert set() == {pair.reason for pair in differing} - JUSTIFIED
+    assert {"text", "markup-only"} == {pair.said for pair in result.pairs if pair.agrees}
+
+
+def pair_of(old: str, new: str, *, content_type: str = "text/html", told: ChangeSet | None = None) -> Pair:
+    """Return a step between two made-up versions."""
+    versions = tuple(Version(body.encode(), content_type, "text") for body in (old, new))
+    return Pair(RealPage("made-up", "p", versions), 1, "text", told or ChangeSet())
+
+
+@pytest.mark.parametrize(
+    ("expected", "pair"),
+    [
+        ("title", pair_of("<title>a</title><p>x", "<title>b</title><p>x")),
+        ("spelling of characters", pair_of("<p>a &rsquo; b", "<p>a&nbsp;&#8217; b")),
+        ("punctuation", pair_of("<p>one, two", "<p>one; two!")),
+        ("white space", pair_of("one two", "one\n  two", content_type="text/markdown")),
+        ("", pair_of("<p>one", "<p>two")),
+        ("", pair_of("<p>5", "<p>5 €")),
+        ("", pair_of("one", "two", content_type="text/plain")),
+        (
+            "another link",
+            pair_of("", "", told=ChangeSet(kinds=("links",), objects=(ObjectCount("links", "/a", 0, 1),))),
+        ),
+        ("", pair_of("a", "b", told=ChangeSet(kinds=("words",), edits=(Edit("replace", 0, 1, 0, 1),)))),
+    ],
+)
+def test_a_difference_is_explained_only_by_what_lies_between(expected: str, pair: Pair):
+    """The reading that explains differences calls a change of words by no other name, so that a missed one shows."""
+    assert expected == reason(pair)
+
+
+@pytest.mark.parametrize(
+    ("expected", "old", "new"),
+    [
+        (True, "http://a/page;jsessionid=8F3A", "http://a/page;jsessionid=77BC"),
+        (True, "http://a/app.3f9c2d71.png", "http://a/app.90aa17be.png"),
+        (True, "http://a/v12/logo.png", "http://a/v13/logo.png"),
+        (False, "http://a/safety/", "http://a/advice"),
+    ],
+)
+def test_churn_is_told_from_another_address(expected: bool, old: str, new: str):
+    """Sessions, numbers and hashes in an address are churn; another path is another link."""
+    rows = (ObjectCount("links", new, 0, 1), ObjectCount("links", old, 1, 0))
+
+    assert expected == is_churn(ChangeSet(kinds=("links",), objects=rows))
