@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tidings.notification.channel import Refused, Sent
-from tidings.notification.secrecy import redact
 from tidings.notification.writing import cut, one_line
 
 LONGEST_REASON: Final = 300
@@ -40,7 +39,7 @@ class _Listener(logging.Handler):
 
 
 def push(errand: Push) -> Sent | Refused:
-    """Tell the service; never raise for what the world does. No part of the address is in the reason."""
+    """Tell the service; never raise for what the world does. The reason may hold parts of the address."""
     import apprise  # only in the child (contracts.md §10): 150 ms and 16 MB
 
     listener = _listen()
@@ -55,7 +54,7 @@ def push(errand: Push) -> Sent | Refused:
     )
     target = apprise.Apprise.instantiate(errand.address, asset=asset)
     if target is None:
-        reason = _reason(listener, errand.address)
+        reason = _reason(listener)
         return Refused(reason=f"Apprise does not understand the address{reason and f': {reason}'}", retry=False)
     if target.overflow_mode == apprise.OverflowMode.UPSTREAM:  # writing for HTML or Markdown can make a text longer
         target.overflow_mode = apprise.OverflowMode.SPLIT
@@ -64,9 +63,7 @@ def push(errand: Push) -> Sent | Refused:
     everyone.add(target)
     if everyone.notify(body=errand.body, title=errand.title, body_format=apprise.NotifyFormat.TEXT):
         return Sent()
-    return Refused(
-        reason=f"{service} did not take it: {_reason(listener, errand.address) or 'Apprise does not say why'}"
-    )
+    return Refused(reason=f"{service} did not take it: {_reason(listener) or 'Apprise does not say why'}")
 
 
 def _listen() -> _Listener:
@@ -80,10 +77,10 @@ def _listen() -> _Listener:
     return listener
 
 
-def _reason(listener: _Listener, address: str) -> str:
+def _reason(listener: _Listener) -> str:
     """Return the guard's refusal if there was one, else the last complaint."""
     for _, text in listener.said:
         if found := _GUARD.search(text):
             return f"{found[0]}; fetch.allow_networks names networks that may be asked"
     complaints = [text for level, text in listener.said if level >= logging.WARNING]
-    return cut(one_line(redact(complaints[-1], address)), LONGEST_REASON) if complaints else ""
+    return cut(one_line(complaints[-1]), LONGEST_REASON) if complaints else ""

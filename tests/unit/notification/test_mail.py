@@ -58,9 +58,10 @@ def test_a_letter_has_both_forms():
     ]
 
 
-def test_a_letter_is_plain_ascii_in_short_lines():
+@pytest.mark.parametrize(("text", "html"), [("ü" * 5_000, "<p>" + "x" * 5_000), ("Grüße\n", "<p>Grüße</p>\n")])
+def test_a_letter_is_plain_ascii_in_short_lines(text, html):
     """Any server takes it: 7 bit, CRLF, lines below 998."""
-    content_type, body = body_of("ü" * 5_000, "<p>" + "x" * 5_000)
+    content_type, body = body_of(text, html)
     content = compose(
         message(content_type=content_type, body=body), sender=SENDER, recipient="anna@example.org", instance="i1"
     )
