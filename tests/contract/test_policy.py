@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pytest
@@ -237,7 +238,8 @@ LEARNERS = [name for name in sorted(POLICIES) if isinstance(POLICIES[name](PACE)
 @pytest.mark.parametrize("name", LEARNERS)
 def test_what_was_learned_survives_a_restart(name):
     """Pages that are told what was remembered of them, as JSON and in another order, go on as if nothing had happened."""
-    policy, population = POLICIES[name](PACE), pages()
+    policy: Any = POLICIES[name](PACE)
+    population = pages()
     rng = chance(3)
     state = policy.begin(population, chance())
     for turn in range(1, 40):
@@ -262,7 +264,7 @@ def test_what_was_learned_survives_a_restart(name):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_unreadable_memory_is_passed_over(name):
     """A row that something else wrote, or nothing, costs what was learned and no more."""
-    policy = POLICIES[name](PACE)
+    policy: Any = POLICIES[name](PACE)
     state = policy.begin(Population({"id": [1, 2], "last_polled": [START, START]}), chance())
     for memory in ({}, {"period": -1.0}, dict.fromkeys(policy.remember(state, 1), "x")):
         after = policy.recall(state, {1: memory})

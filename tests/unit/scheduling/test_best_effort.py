@@ -133,7 +133,9 @@ def test_intervals_within_the_tolerance_are_constant(second, period):
 
 def plain(inputs, *, alpha, beta, weight, history, low, high):
     """Return the periods as scheduling §5 writes the algorithm, one page, one step after the other."""
-    period, kept, misses, constant, periods = low, [], 0, 0, []
+    kept: list[float] = []
+    periods: list[float] = []
+    period, misses, constant = low, 0, 0
 
     def estimate():
         mean = sum(kept) / len(kept)
