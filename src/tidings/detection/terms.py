@@ -18,7 +18,7 @@ _REMEMBERED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Wording:
     """The words of a document as terms are looked for in them; word `k` is token `places[k]` of the document."""
 
     words: Sequence[str]
@@ -32,12 +32,12 @@ class Words:
         return self.places[start], self.places[end - 1] + 1
 
 
-def words_of(document: Document, *, exact: bool = False) -> Words:
+def words_of(document: Document, *, exact: bool = False) -> Wording:
     """Return the words of a document: folded, or `exact` as the thesis has them."""
     if not exact:
-        return Words(document.folded, range(len(document.folded)))
+        return Wording(document.folded, range(len(document.folded)))
     places = [place for place, token in enumerate(document.tokens) if not _is_symbol(token)]
-    return Words([document.tokens[place] for place in places], places)
+    return Wording([document.tokens[place] for place in places], places)
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -1,0 +1,104 @@
+"""What two context boxes wrap in a page (004 §5.4.1.1, step 4).
+
+The page is held as a string with one character a word, so that looking for a box is looking for a piece of text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from tidings.detection.compare.signatures import Span
+
+FEW = 24
+"""So many boxes are looked for one by one; more of one size in one pass over all places."""
+
+STEPS = 2_000_000
+"""Steps of looking for what boxes wrap, for one phrase on one pair of pages; after them nothing more is found."""
+
+_OTHER = "\0"
+
+
+class Boxes:
+    """The new page as boxes are looked for in it. Words outside `known` are in no box: they all look alike, and like no other."""
+
+    def __init__(self, words: Sequence[str], known: Iterable[str]) -> None:
+        letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(known), start=1)}
+        self._letter = letters.get
+        self.text = self.written(words)
+        self._places: dict[str, list[int]] = {"": []}
+        self._left = STEPS
+
+    def written(self, words: Iterable[str]) -> str:
+        """Return words as this page writes them."""
+        letter = self._letter
+        return "".join([letter(word, _OTHER) for word in words])
+
+    def prepare(self, boxes: Iterable[str]) -> None:
+        """Look for many boxes at once."""
+        by_size: defaultdict[int, set[str]] = defaultdict(set)
+        for box in boxes:
+            if box not in self._places:
+                by_size[len(box)].add(box)
+        for size, wanted in by_size.items():
+            if len(wanted) > FEW:
+                self._pass_over(size, wanted)
+
+    def gaps(self, lower: str, upper: str, most: int) -> list[Span]:
+        """Return what the boxes wrap, at most `most` words, the shortest first. An empty box is the start or the end of the page."""
+        ends = [place + len(lower) for place in self._places_of(lower)] if lower else [0]
+        starts = self._places_of(upper) if upper else [len(self.text)]
+        found: list[Span] = []
+        if len(ends) <= len(starts):
+            for end in ends[: self._left]:
+                at = bisect_left(starts, end)
+                while at < len(starts) and starts[at] <= end + most and self._step():
+                    found.append((end, starts[at]))
+                    at += 1
+        else:
+            for start in starts[: self._left]:
+                at = bisect_left(ends, start - most)
+                while at < len(ends) and ends[at] <= start and self._step():
+                    found.append((ends[at], start))
+                    at += 1
+        self._left -= min(self._left, min(len(ends), len(starts)))
+        return sorted(found, key=lambda gap: (gap[1] - gap[0], gap[0]))
+
+    def nearest(self, lower: str, upper: str) -> Span | None:
+        """Return the shortest stretch that the boxes wrap, however long it is; None if they wrap none."""
+        starts = self._places_of(upper) if upper else [len(self.text)]
+        best: Span | None = None
+        for place in self._places_of(lower) if lower else [0]:
+            end = place + len(lower)
+            at = bisect_left(starts, end)
+            if at < len(starts) and (best is None or starts[at] - end < best[1] - best[0]):
+                best = (end, starts[at])
+        return best
+
+    def _step(self) -> bool:
+        self._left -= 1
+        return self._left > 0
+
+    def _places_of(self, box: str) -> list[int]:
+        if box not in self._places:
+            self._places[box] = _all_places(self.text, box)
+        return self._places[box]
+
+    def _pass_over(self, size: int, wanted: set[str]) -> None:
+        places: dict[str, list[int]] = {box: [] for box in wanted}
+        text = self.text
+        for at in range(len(text) - size + 1):
+            box = text[at : at + size]
+            if box in places:
+                places[box].append(at)
+        self._places |= places
+
+
+def _all_places(text: str, box: str) -> list[int]:
+    places = []
+    at = text.find(box)
+    while at >= 0:
+        places.append(at)
+        at = text.find(box, at + 1)
+    return places

@@ -1,0 +1,307 @@
+"""Phrases: which instances came, went, or were reworded (004 §5.4.1.1; detection.md §1.5, D to F).
+
+Instances are paired one by one. Equal signatures are the same instance; then those whose boxes agree by half (`context`: what
+stands around the phrase changed, the phrase did not); what is still open in the old page is looked for between its boxes in the
+new one, and is *updated* if enough of its words are left there. The rest came or went.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from rapidfuzz.distance import LCSseq
+
+from tidings.detection.compare.boxes import Boxes
+from tidings.detection.compare.signatures import (
+    RESOLVED,
+    Instance,
+    PhraseEdit,
+    Rules,
+    Span,
+    by_place,
+    instances,
+    is_update,
+)
+from tidings.detection.compare.thesis import strict_edits
+from tidings.detection.occurrences import occurrences
+
+MOST_INSTANCES = 10_000
+"""Of a phrase that stands more often on one page only the number is compared."""
+
+MOST_WORDS = 1_000_000
+"""On a page of more words too."""
+
+MOST_PAIRS = 250_000
+"""Pairs of instances whose boxes are compared; of more, those that are near each other in order."""
+
+SMALLER = (7, 5, 3, 2)
+"""Words of the boxes that are tried when the whole ones are not found."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseChange:
+    """How often a phrase stood and stands on a page, and what became of each instance, those left as they are not told.
+
+    `counted`: there were too many to tell them apart, only the numbers are known.
+    """
+
+    old: int
+    new: int
+    edits: tuple[PhraseEdit, ...] = ()
+    counted: bool = False
+
+
+def compare_phrase(
+    old: Sequence[str], new: Sequence[str], phrase: Sequence[str], rules: Rules = RESOLVED
+) -> PhraseChange:
+    """Return what became of a phrase between the words of two pages. Words are equal as they are given: fold them before."""
+    before = instances(old, phrase, box=rules.box, most=MOST_INSTANCES + 1)
+    after = instances(new, phrase, box=rules.box, most=MOST_INSTANCES + 1)
+    if max(len(before), len(after)) > MOST_INSTANCES or max(len(old), len(new)) > MOST_WORDS:
+        return PhraseChange(_count(old, phrase), _count(new, phrase), counted=True)
+    if rules.resolved:
+        edits = _Pairing(before, after, new, phrase, rules).edits()
+    else:
+        edits = strict_edits(before, after, words=new, phrase=phrase, rules=rules)
+    return PhraseChange(len(before), len(after), edits)
+
+
+def _count(words: Sequence[str], phrase: Sequence[str]) -> int:
+    return sum(1 for _ in occurrences(words, phrase))
+
+
+@dataclass(slots=True)
+class _Wrapped:
+    """What boxes of one size wrap in the new page, still to be tried; `place`: where the first of it stands that is nobody else's."""
+
+    gaps: deque[Span]
+    place: int | None = None
+
+
+@dataclass(slots=True)
+class _Open:
+    """An old instance without a partner yet, and its boxes as the new page writes words."""
+
+    instance: Instance
+    lower: str = ""
+    upper: str = ""
+
+
+class _Pairing:
+    """Instances of one phrase on two pages, paired step by step."""
+
+    def __init__(
+        self,
+        before: Sequence[Instance],
+        after: Sequence[Instance],
+        words: Sequence[str],
+        phrase: Sequence[str],
+        rules: Rules,
+    ) -> None:
+        self.words = words
+        self.phrase = phrase
+        self.length = len(phrase)
+        self.rules = rules
+        self.pairs: list[tuple[Instance, Instance]] = []
+        self.context: list[tuple[Instance, Instance]] = []
+        self.updates: list[tuple[Instance, Span]] = []
+        self.gone: list[tuple[Instance, int]] = []
+        self.old = list(before)
+        self.new = list(after)
+
+    def edits(self) -> tuple[PhraseEdit, ...]:
+        """Return what became of each instance."""
+        everywhere = [instance.start for instance in self.new]
+        self._pair_equal()
+        if self.old:
+            boxes = Boxes(self.words, self._known())
+            self._pair_similar(boxes)
+            self._find_updates(boxes, everywhere)
+        return by_place(self._told())
+
+    def _known(self) -> Iterator[str]:
+        yield from self.phrase
+        for instance in self.old:
+            yield from instance.lower
+            yield from instance.upper
+
+    def _pair_equal(self) -> None:
+        waiting: dict[object, deque[Instance]] = {}
+        for instance in self.new:
+            waiting.setdefault(instance.signature, deque()).append(instance)
+        still_open = []
+        for instance in self.old:
+            same = waiting.get(instance.signature)
+            if same:
+                self.pairs.append((instance, same.popleft()))
+            else:
+                still_open.append(instance)
+        self.old = still_open
+        self.new = sorted((one for some in waiting.values() for one in some), key=lambda instance: instance.start)
+
+    def _pair_similar(self, boxes: Boxes) -> None:
+        """Pair instances whose boxes agree by half, the most alike first, then those nearest in order."""
+        if not self.new:
+            return
+        lowers = [(boxes.written(one.lower), boxes.written(one.upper)) for one in self.old]
+        uppers = [(boxes.written(one.lower), boxes.written(one.upper)) for one in self.new]
+        found = sorted(_similar(lowers, uppers))
+        old_free, new_free = set(range(len(self.old))), set(range(len(self.new)))
+        for _, _, _, i, j in found:
+            if i in old_free and j in new_free:
+                old_free.remove(i)
+                new_free.remove(j)
+                self.context.append((self.old[i], self.new[j]))
+        self.old = [self.old[i] for i in sorted(old_free)]
+        self.new = [self.new[j] for j in sorted(new_free)]
+
+    def _find_updates(self, boxes: Boxes, everywhere: list[int]) -> None:
+        """Look between the boxes of the instances that are still open, in ever smaller boxes."""
+        search = _Search(boxes, boxes.written(self.phrase), self.rules)
+        for start in everywhere:
+            search.take((start, start + self.length))
+        search.free = {instance.start: instance for instance in self.new}
+        left = [_Open(one, boxes.written(one.lower), boxes.written(one.upper)) for one in self.old]
+        for size in (self.rules.box, *(size for size in SMALLER if size < self.rules.box)):
+            left = self._search(left, size, search)
+        self.old = [one.instance for one in left]
+        self.new = sorted(search.free.values(), key=lambda instance: instance.start)
+
+    def _search(self, left: list[_Open], size: int, search: _Search) -> list[_Open]:
+        """Try boxes of one size; return the instances whose boxes are nowhere."""
+        wanted = [(one.lower[-size:], one.upper[:size]) for one in left]
+        search.boxes.prepare(box for both in wanted for box in both)
+        lost = []
+        for one, (lower, upper) in zip(left, wanted, strict=True):
+            found = search.between(lower, upper)
+            if isinstance(found, Instance):
+                self.context.append((one.instance, found))
+            elif found is not None:
+                self.updates.append((one.instance, found))
+            elif (place := search.place_of(lower, upper)) is not None:
+                self.gone.append((one.instance, place))
+            else:
+                lost.append(one)
+        return lost
+
+    def _told(self) -> Iterator[PhraseEdit]:
+        length = self.length
+        self._put_in_order()
+        spans = [(_span(one, length), _span(other, length)) for one, other in (*self.pairs, *self.context)]
+        spans += [(_span(one, length), gap) for one, gap in self.updates]
+        ends_there = sorted((old[0], new[1]) for old, new in spans)
+        ends_here = sorted((new[0], old[1]) for old, new in spans)
+        gone = [*self.gone, *((one, _after(ends_there, one.start)) for one in self.old)]
+        moved = min(len(gone), len(self.new))
+        for one, other in self.context:
+            yield PhraseEdit("context", _span(one, length), _span(other, length))
+        for one, gap in self.updates:
+            yield PhraseEdit("u", _span(one, length), gap)
+        for number, (one, place) in enumerate(sorted(gone, key=lambda both: both[0].start)):
+            yield PhraseEdit("d", _span(one, length), (place, place), moved=number < moved)
+        for number, one in enumerate(self.new):
+            place = _after(ends_here, one.start)
+            yield PhraseEdit("i", (place, place), _span(one, length), moved=number < moved)
+
+    def _put_in_order(self) -> None:
+        """Where instances with one signature were told apart by chance, let their order in the new page tell them apart."""
+        groups: dict[object, list[tuple[Span, int]]] = {}
+        for number, (one, gap) in enumerate(self.updates):
+            groups.setdefault(one.signature, []).append((gap, number))
+        olds: dict[object, list[Instance]] = {}
+        for one, _ in self.updates:
+            olds.setdefault(one.signature, []).append(one)
+        for one, other in self.pairs:
+            if one.signature in groups:
+                groups[one.signature].append((_span(other, self.length), -1))
+                olds[one.signature].append(one)
+        for signature, places in groups.items():
+            ordered = sorted(olds[signature], key=lambda instance: instance.start)
+            for one, (gap, number) in zip(ordered, sorted(places), strict=True):
+                if number >= 0:
+                    self.updates[number] = (one, gap)
+
+
+@dataclass(slots=True)
+class _Search:
+    """The new page with the stretches that belong to an instance already; `free` are instances of it without a partner, by start."""
+
+    boxes: Boxes
+    phrase: str
+    rules: Rules
+    free: dict[int, Instance] = field(default_factory=dict)
+    _taken: bytearray = field(default_factory=bytearray)
+    _wrapped: dict[tuple[str, str], _Wrapped] = field(default_factory=dict)
+
+    def take(self, span: Span) -> None:
+        """Let a stretch belong to an instance."""
+        if not self._taken:
+            self._taken = bytearray(len(self.boxes.text))
+        self._taken[span[0] : span[1]] = b"\1" * (span[1] - span[0])
+
+    def between(self, lower: str, upper: str) -> Span | Instance | None:
+        """Return what the boxes wrap: the phrase itself, or the shortest stretch that is it reworded; it is taken then."""
+        wrapped = self._between(lower, upper)
+        while wrapped.gaps:
+            gap = wrapped.gaps.popleft()
+            if self._taken.find(1, *gap) >= 0:
+                if (instance := self._free_in(gap)) is not None:
+                    del self.free[instance.start]
+                    return instance
+                continue
+            if wrapped.place is None:
+                wrapped.place = gap[0]
+            if self._is_reworded(gap):
+                self.take(gap)
+                return gap
+        return None
+
+    def place_of(self, lower: str, upper: str) -> int | None:
+        """Return where the boxes wrap something, if only nothing like the phrase: it was deleted there."""
+        return self._between(lower, upper).place
+
+    def _between(self, lower: str, upper: str) -> _Wrapped:
+        key = (lower, upper)
+        if key not in self._wrapped:
+            most = 2 * len(self.phrase) + self.rules.box
+            self._wrapped[key] = _Wrapped(deque(self.boxes.gaps(lower, upper, most)))
+        return self._wrapped[key]
+
+    def _free_in(self, gap: Span) -> Instance | None:
+        starts = range(gap[0], gap[1] - len(self.phrase) + 1)
+        return next((self.free[start] for start in starts if start in self.free), None)
+
+    def _is_reworded(self, gap: Span) -> bool:
+        """Return whether enough of the phrase is left, measured on the phrase and on both: words far apart are not it."""
+        found = self.boxes.text[gap[0] : gap[1]]
+        common = LCSseq.similarity(self.phrase, found)
+        return is_update(common, len(self.phrase), self.rules) and is_update(
+            2 * common, len(self.phrase) + len(found), self.rules
+        )
+
+
+def _similar(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield (how alike, negative; how far apart in order; ties as if the pages were swapped; place; place) of pairs alike by half."""
+    reach = len(new) if len(old) * len(new) <= MOST_PAIRS else max(1, MOST_PAIRS // (2 * len(old)))
+    shift = (len(new) - 1) / max(1, len(old) - 1)
+    for i, (lower, upper) in enumerate(old):
+        size = len(lower) + len(upper)
+        middle = i if reach == len(new) else round(i * shift)
+        for j in range(max(0, middle - reach), min(len(new), middle + reach + 1)):
+            other_lower, other_upper = new[j]
+            alike = LCSseq.similarity(lower, other_lower) + LCSseq.similarity(upper, other_upper)
+            if 2 * alike >= min(size, len(other_lower) + len(other_upper)):
+                yield -alike, abs(i - j), i + j, i, j
+
+
+def _span(instance: Instance, length: int) -> Span:
+    return instance.start, instance.start + length
+
+
+def _after(ends: list[tuple[int, int]], start: int) -> int:
+    """Return where the last paired instance before `start` ends on the other page; `ends` are (start here, end there)."""
+    at = bisect_left(ends, (start, 0))
+    return ends[at - 1][1] if at else 0
