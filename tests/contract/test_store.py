@@ -632,6 +632,22 @@ def test_a_blob_is_kept_anew_as_a_delta(world: World):
     assert {name, new.sha256} == {blob.sha256 for blob in world.read(versions.blobs)}
 
 
+def test_a_host_as_left_started_as_late_as_it_may_have(world: World):
+    """I-4: whoever comes next counts the gap from the end of the poll, from now if it never ended, or from its deadline."""
+    world.watch()
+    ended = world.charge()
+    finished = ended.at + 7
+    world.commit(world.unit(poll=world.poll(ended, finished_at=finished)))
+    (after_end,) = world.read(hosts.as_left, now=world.at + 60 * SECOND, longest=30 * SECOND)
+    opened = world.charge()
+    (soon,) = world.read(hosts.as_left, now=opened.at + 5, longest=30 * SECOND)
+    (late,) = world.read(hosts.as_left, now=opened.at + 60 * SECOND, longest=30 * SECOND)
+
+    assert finished == after_end.started_at
+    assert opened.at + 5 == soon.started_at
+    assert opened.at + 30 * SECOND == late.started_at
+
+
 def test_a_start_of_a_host_never_moves_back(world: World):
     """A unit that knows only of an older start leaves the later one of a charge."""
     world.watch()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from tidings.model.interval import Instant
+from tidings.model.interval import Duration, Instant
 from tidings.model.page import HostState
 from tidings.storage.connection import Connection
 from tidings.storage.values import plain
@@ -24,6 +25,7 @@ _START = (
     " ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at"
     " WHERE host.started_at IS NULL OR host.started_at < excluded.started_at"
 )
+_LATEST_POLLS = "SELECT charged_at, finished_at FROM poll ORDER BY id DESC LIMIT 1024"
 
 
 def states(c: Connection) -> list[HostState]:
@@ -35,6 +37,26 @@ def state(c: Connection, name: str) -> HostState:
     """Return a host; one never asked is one without any history."""
     row = c.one(f"{_SELECT} WHERE name = :name", name=plain(name))
     return HostState(name=name) if row is None else _to_state(row)
+
+
+def as_left(c: Connection, *, now: Instant, longest: Duration) -> list[HostState]:
+    """Return all hosts as whoever asks them next must take them: started as late as they may have been.
+
+    A request leaves some time after it was charged; that instant died with the process that asked. It lies before the end of its poll,
+    or before `now` if that never came, and `longest` (the deadline of a fetch) after its charge at most.
+    """
+    spans = [
+        (charged_at, finished_at if finished_at is not None else min(now, charged_at + longest))
+        for charged_at, finished_at in c.rows(_LATEST_POLLS)
+    ]
+    return [_latest(state, spans) for state in states(c)]
+
+
+def _latest(state: HostState, spans: Sequence[tuple[Instant, Instant]]) -> HostState:
+    if state.started_at is None:
+        return state
+    ends = [end for charged_at, end in spans if charged_at <= state.started_at <= end]
+    return replace(state, started_at=max(ends, default=state.started_at))
 
 
 def put(c: Connection, states: Sequence[HostState]) -> None:
