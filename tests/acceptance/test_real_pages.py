@@ -11,8 +11,8 @@ from tests.replay import Pair, RealPage, Result, Version, is_churn, real_pages, 
 from tidings.model.change import ChangeSet, Edit, ObjectCount
 
 SAMPLE = {"terms-html": 14, "terms-text": 12, "feed": 4, "json": 4, "docs-text": 3, "javadoc-frames": 2, "list": 1}
-MOST_VERSIONS = 5
-LARGEST = 300_000
+MOST_VERSIONS = 4
+LARGEST = 200_000
 JUSTIFIED = {"title", "punctuation", "spelling of characters", "white space", "another link"}
 
 

@@ -1,0 +1,89 @@
+"""Every version of every real page of `page_versions` through the whole service, and where we and the index of the set differ.
+
+    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/replay_versions.py [FAMILY…] [--batch 40] [--show]
+
+Each page is watched for any change once an hour and shows its versions one an hour, on a loopback server, under a manual clock. The
+confusion table counts pairs of successive versions: what the index says changed (text, or markup only) against what was told. `--show`
+lists each pair on which the two differ. Ends with 1 if there was a fault. docs/why/real-pages.md explains the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.replay import FAMILIES, Pair, Result, real_pages, replay
+
+
+def replayed(families: list[str], batch: int) -> Result:
+    """Return what replaying whole families brings; pages with about as many versions share an installation."""
+    result = Result()
+    for family in families:
+        pages = sorted(real_pages([family]), key=lambda page: len(page.versions))
+        for start in range(0, len(pages), batch):
+            with tempfile.TemporaryDirectory() as directory:
+                result.add(replay(pages[start : start + batch], Path(directory) / "data"))
+    return result
+
+
+def confusion(pairs: list[Pair]) -> Iterator[str]:
+    """Yield the table of pairs, a total last."""
+    yield f"{'family':<15}{'pairs':>7}{'text, told':>12}{'text, quiet':>13}{'markup, told':>14}{'markup, quiet':>15}{'agreement':>11}"
+    families = [*dict.fromkeys(pair.page.family for pair in pairs)]
+    for family in [*families, "all"]:
+        of = [pair for pair in pairs if family in {pair.page.family, "all"}]
+        cells = Counter((pair.said, bool(pair.told)) for pair in of)
+        agreement = sum(pair.agrees for pair in of) / len(of)
+        yield (
+            f"{family:<15}{len(of):>7}{cells['text', True]:>12}{cells['text', False]:>13}{cells['markup-only', True]:>14}"
+            f"{cells['markup-only', False]:>15}{agreement:>11.1%}"
+        )
+
+
+def reasons(pairs: list[Pair]) -> Iterator[str]:
+    """Yield how many pairs we differ on for each reason."""
+    counts = Counter(
+        (pair.said, "told" if pair.told else "quiet", pair.reason or "UNEXPLAINED", pair.page.family)
+        for pair in pairs
+        if not pair.agrees
+    )
+    yield f"{'index says':<13}{'we':<7}{'what lies between':<26}{'family':<16}{'pairs':>5}"
+    for (said, told, reason, family), count in sorted(counts.items()):
+        yield f"{said:<13}{told:<7}{reason:<26}{family:<16}{count:>5}"
+
+
+def main() -> int:
+    """Print the tables; return 1 if something went wrong."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("families", nargs="*", default=FAMILIES, metavar="FAMILY")
+    options.add_argument("--batch", type=int, default=40, help="pages an installation watches")
+    options.add_argument("--show", action="store_true", help="list each pair on which index and Tidings differ")
+    chosen = options.parse_args()
+    begun, cpu = time.monotonic(), time.process_time()
+    result = replayed(list(chosen.families), chosen.batch)
+    pages = len({(pair.page.family, pair.page.name) for pair in result.pairs})
+    print(f"{pages} pages, {pages + len(result.pairs)} versions, {time.monotonic() - begun:.0f} s", end=" ")
+    print(f"({time.process_time() - cpu:.0f} s of processor)\n")
+    print(*confusion(result.pairs), sep="\n")
+    print()
+    print(*reasons(result.pairs), sep="\n")
+    if chosen.show:
+        print()
+        for pair in result.pairs:
+            if not pair.agrees:
+                print(f"{pair.page.family}/{pair.page.name} version {pair.number}: {pair.said}, {pair.reason}")
+    print()
+    for name in Result.__slots__:
+        if name != "pairs":
+            print(f"{name.replace('_', ' '):<15}{len(getattr(result, name)):>5}")
+    print(*result.faults(), sep="\n")
+    return 1 if result.faults() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
