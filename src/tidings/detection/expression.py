@@ -1,29 +1,50 @@
 """Expressions: AND, OR and NOT over the change types, on one pair of versions (sentinels_and_events.md §4.5).
 
 OR: all parts that found something. AND: every positive part must find something, else there is no change. NOT inside AND: what it
-names is taken out where a sibling contains it (any change contains words, links and images), else finding it is a veto. Parts are
-evaluated on the same pair at the same time; nothing waits.
+names is taken out where a sibling contains it (any change contains words, links and images; words contain keywords and phrases),
+else finding it is a veto. Parts are evaluated on the same pair at the same time; nothing waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tidings.detection.findings import narrowed, union
 from tidings.detection.kinds import KINDS
+from tidings.detection.pair import Pair
+from tidings.detection.terms import distinct, words_of_term
 from tidings.model.change import ChangeSet, Edit, ObjectCount
 from tidings.model.sentinel import AllOf, AnyOf, Direction, Expression, Interest, Not
 
-Compare = Callable[[str], tuple[ChangeSet, ...]]
-"""From the name of a change type to its findings on the pair, one for each sort."""
-
-Findings = tuple[ChangeSet, ...]
+DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 
 
-def evaluate(expression: Expression, compare: Compare) -> ChangeSet:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one interest found of one sort, of one term if it has any: `whole`, and `change`, as much of it as goes in the direction."""
+
+    whole: ChangeSet
+    direction: Direction | None = None
+    term: str = ""
+
+    @property
+    def change(self) -> ChangeSet:
+        """Return what the interest asked for."""
+        return narrowed(self.whole, self.direction)
+
+    @property
+    def sort(self) -> str:
+        """Return the change type that this is a change of: words, links, images, body, keywords, phrases."""
+        return self.whole.kinds[0]
+
+
+Parts = tuple[Part, ...]
+
+
+def evaluate(expression: Expression, pair: Pair) -> ChangeSet:
     """Return what an expression finds on one pair of versions; empty: no change."""
-    return union(_findings(expression, compare))
+    return union(part.change for part in _parts(expression, pair))
 
 
 def interests_of(expression: Expression) -> Iterator[Interest]:
@@ -47,9 +68,7 @@ def spelled(expression: Expression) -> str:
     """Return an expression as the sentinel language writes it: `all links AND all images`."""
     match expression:
         case Interest():
-            terms = f" <{', '.join(expression.terms)}>" if expression.terms else ""
-            direction = f" {expression.direction}" if expression.direction else ""
-            return f"{KINDS[expression.kind].spelled}{terms}{direction}"
+            return _spelled(expression)
         case Not(part):
             return f"NOT {_bracketed(part)}"
         case AnyOf(parts):
@@ -63,54 +82,92 @@ def _bracketed(part: Expression) -> str:
     return f"({text})" if isinstance(part, (AnyOf, AllOf)) else text
 
 
-def _findings(expression: Expression, compare: Compare) -> Findings:
+def _spelled(interest: Interest) -> str:
+    words = [KINDS[interest.kind].spelled]
+    if len(interest.terms) == 1:
+        quoted = interest.terms[0].replace("\\", "\\\\").replace('"', '\\"')
+        words = [words[0].removesuffix("s"), f'"{quoted}"']
+    elif interest.terms:
+        words.append(f"<{', '.join(interest.terms)}>")
+    return " ".join([*words, *([interest.direction] if interest.direction else [])])
+
+
+def _parts(expression: Expression, pair: Pair) -> Parts:
     match expression:
         case Interest():
-            found = (narrowed(finding, expression.direction) for finding in compare(expression.kind))
-            return tuple(finding for finding in found if finding)
+            return tuple(_parts_of(expression, pair))
         case AnyOf(parts):
-            return tuple(finding for part in parts for finding in _findings(part, compare))
+            return tuple(part for one in parts for part in _parts(one, pair))
         case AllOf(parts):
-            return _all_of(parts, compare)
+            return _all_of(parts, pair)
         case Not():  # alone it would tell every quiet look; the language refuses it (E26)
             return ()
 
 
-def _all_of(parts: Sequence[Expression], compare: Compare) -> Findings:
+def _parts_of(interest: Interest, pair: Pair) -> Iterator[Part]:
+    for term in distinct(interest.terms) or ("",):
+        for finding in pair.compare(interest.kind, term):
+            part = Part(finding, interest.direction, term)
+            if part.change:
+                yield part
+
+
+def _all_of(parts: Sequence[Expression], pair: Pair) -> Parts:
     positive = [part for part in parts if not isinstance(part, Not)]
     negative = [part.part for part in parts if isinstance(part, Not)]
-    found = [_findings(part, compare) for part in positive]
+    found = [_parts(part, pair) for part in positive]
     for unwanted in negative:
         holders = [number for number, part in enumerate(positive) if _contains(part, unwanted)]
         if not holders:
-            if _findings(unwanted, compare):
+            if _parts(unwanted, pair):
                 return ()
             continue
         for number in holders:
-            found[number] = _without(found[number], unwanted)
-    return tuple(finding for findings in found for finding in findings) if all(found) else ()
+            found[number] = _without(found[number], unwanted, pair)
+    return tuple(part for parts in found for part in parts) if all(found) else ()
 
 
 def _contains(whole: Expression, part: Expression) -> bool:
-    """Return whether every change of `part` is of a type that `whole` watches."""
-    watched = frozenset(name for interest in interests_of(whole) for name in KINDS[interest.kind].contains)
-    return all(interest.kind in watched for interest in interests_of(part))
+    """Return whether every change of `part` is of a type that `whole` watches, and of terms that it watches."""
+    return all(any(_covers(watched, interest) for watched in interests_of(whole)) for interest in interests_of(part))
 
 
-def _without(findings: Findings, unwanted: Expression) -> Findings:
+def _covers(watched: Interest, interest: Interest) -> bool:
+    if not watched.terms:
+        return interest.kind in KINDS[watched.kind].contains
+    return watched.kind == interest.kind and _words(interest) <= _words(watched)
+
+
+def _words(interest: Interest) -> frozenset[tuple[str, ...]]:
+    return frozenset(map(words_of_term, distinct(interest.terms)))
+
+
+def _without(parts: Parts, unwanted: Expression, pair: Pair) -> Parts:
     for interest in interests_of(unwanted):
-        unwanted_kinds = KINDS[interest.kind].contains
-        findings = tuple(
-            _taken_out(finding, interest.direction) if finding.kinds[0] in unwanted_kinds else finding
-            for finding in findings
-        )
-    return tuple(finding for finding in findings if finding)
+        parts = tuple(left for part in parts if (left := _left(part, interest, pair)).change)
+    return parts
+
+
+def _left(part: Part, interest: Interest, pair: Pair) -> Part:
+    """Return a part without the changes that an unwanted interest names."""
+    if interest.terms and part.sort == "words":
+        whole = part.whole
+        for term in distinct(interest.terms):
+            whole = pair.without_term(whole, interest.kind, term, direction=interest.direction)
+        return replace(part, whole=whole)
+    if part.sort not in KINDS[interest.kind].contains:
+        return part
+    if interest.terms and words_of_term(part.term) not in _words(interest):
+        return part
+    return replace(part, whole=_taken_out(part.whole, interest.direction))
 
 
 def _taken_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
     """Return a finding of one sort without what goes in a direction (None: all of it)."""
     if direction is None:
         return ChangeSet()
+    if finding.kinds[0] == "phrases":  # inserted, deleted or updated, never two of them
+        return union(narrowed(finding, other) for other in DIRECTIONS if other != direction)
     gone = narrowed(finding, direction)
     edits: set[Edit] = set(gone.edits)
     rows: set[ObjectCount] = set(gone.objects)

@@ -10,18 +10,24 @@ from typing import TypeVar
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.moves import moves_of, without
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.change import ChangeSet, Edit, ObjectCount, Op
 from tidings.model.sentinel import Direction
 
 LONGEST_UPDATE = 64
 """A run of at most so many tokens that became another such run is told as an update, a longer one as a delete and an insert."""
 
 T = TypeVar("T")
+Span = tuple[int, int]
+_OPS: dict[Direction, Op] = {"inserted": "insert", "deleted": "delete", "updated": "replace"}
 
 
 def finding_of_words(old: Document, new: Document) -> ChangeSet:
     """Return what changed in the words of two documents: edits over their tokens, with the texts that people read."""
-    edits = compare_sequences(old.tokens, new.tokens)
+    return finding_of_edits(compare_sequences(old.tokens, new.tokens), old, new)
+
+
+def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> ChangeSet:
+    """Return edits over the tokens of two documents with the texts that people read; empty without edits."""
     if not edits:
         return ChangeSet()
     moves = moves_of(edits, old.tokens, new.tokens)
@@ -48,6 +54,19 @@ def finding_of_words(old: Document, new: Document) -> ChangeSet:
     )
 
 
+def finding_of_body(old: Document, new: Document) -> tuple[ChangeSet, ...]:
+    """Return the finding that a body without text gives: it has changed as a whole, or it has not."""
+    if not (old.textless or new.textless) or old.sha256 == new.sha256:
+        return ()
+    rows = [ObjectCount("body", _body_name(new), 0, 1)] if new.textless else []
+    rows += [ObjectCount("body", _body_name(old), 1, 0)] if old.textless else []
+    return (finding_of_objects("body", rows),)
+
+
+def _body_name(document: Document) -> str:
+    return f"{document.media} sha256:{document.sha256}"
+
+
 def finding_of_objects(kind: str, rows: Sequence[ObjectCount]) -> ChangeSet:
     """Return the finding of rows of one kind; empty without rows."""
     if not rows:
@@ -68,8 +87,11 @@ def is_update(edit: Edit) -> bool:
 def narrowed(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
     """Return the part of a finding that goes in a direction.
 
-    Where a run of words became another, words were deleted and inserted; a move is both too (004 §5.3.1, §5.4.1).
+    Where a run of words became another, words were deleted and inserted; a move is both too (004 §5.3.1, §5.4.1). A phrase that was
+    updated was neither: it is inserted, deleted or updated (004 §5.4).
     """
+    if direction is not None and finding.kinds[:1] == ("phrases",):
+        return _narrowed_phrase(finding, direction)
     match direction:
         case None:
             return finding
@@ -87,6 +109,48 @@ def narrowed(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
             edits = tuple(edit for edit in finding.edits if is_update(edit))
             part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits)
     return part or ChangeSet()
+
+
+def _narrowed_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
+    edits = tuple(edit for edit in finding.edits if edit.op == _OPS[direction])
+    if finding.edits and not edits:  # without any edits only the numbers are known
+        return ChangeSet()
+    match direction:
+        case "inserted":
+            rows = tuple(row for row in finding.objects if row.new > row.old)
+            part = ChangeSet(finding.kinds, inserted=(*finding.inserted, *finding.moved), edits=edits, objects=rows)
+        case "deleted":
+            rows = tuple(row for row in finding.objects if row.new < row.old)
+            part = ChangeSet(finding.kinds, deleted=(*finding.deleted, *finding.moved), edits=edits, objects=rows)
+        case _:
+            part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits)
+    return part or ChangeSet()
+
+
+def without_spans(finding: ChangeSet, old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
+    """Return a finding of words without the tokens of the spans, (of `old`, of `new`)."""
+    gone, come = _merged(spans[0]), _merged(spans[1])
+    edits: list[Edit] = []
+    for edit in finding.edits:
+        lost = without(edit.old_start, edit.old_end, gone)
+        won = without(edit.new_start, edit.new_end, come)
+        if len(lost) == len(won) == 1:
+            edits.append(Edit("replace", *lost[0], *won[0]))
+            continue
+        edits.extend(Edit("delete", *part, edit.new_start, edit.new_start) for part in lost)
+        edits.extend(Edit("insert", edit.old_end, edit.old_end, *part) for part in won)
+    return finding_of_edits(tuple(edits), old, new)
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    """Return spans in order, those that touch joined."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif start < end:
+            merged.append((start, end))
+    return merged
 
 
 def union(findings: Iterable[ChangeSet]) -> ChangeSet:

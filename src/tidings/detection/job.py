@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tidings.detection.expression import digests_of, evaluate, spelled
 from tidings.detection.gates import EXTRACTION, are_equal, digest_of, is_current
-from tidings.detection.kinds import KINDS
+from tidings.detection.pair import Pair
 from tidings.document.canonical import RULES_VERSION
 from tidings.document.document import Document
 from tidings.document.parse import parse
@@ -115,7 +115,7 @@ def compare_bodies(old: Body, new: Body, expression: Expression) -> tuple[Change
     problem = before.problem or after.problem
     if problem:
         return ChangeSet(), problem
-    return evaluate(expression, lambda kind: KINDS[kind].compare(before, after)), ""
+    return evaluate(expression, Pair(before, after)), ""
 
 
 def _parsed(body: Body, last_good: str = "") -> Document:
@@ -131,6 +131,7 @@ class _Examiner:
         self.digest = Digest(EXTRACTION, RULES_VERSION, "", {})
         self.documents: dict[int, Document] = {}
         self.digests: dict[int, Digest] = {}
+        self.pairs: dict[int, Pair] = {}
         self.changes: dict[tuple[int, Expression], ChangeSet] = {}
 
     def run(self) -> Examination:
@@ -185,7 +186,9 @@ class _Examiner:
         old = self._old(reference)
         if old.problem:
             return ChangeSet()
-        return evaluate(expression, lambda kind: KINDS[kind].compare(old, self.document))
+        if reference not in self.pairs:
+            self.pairs[reference] = Pair(old, self.document)
+        return evaluate(expression, self.pairs[reference])
 
     def _digest(self, reference: int) -> Digest:
         known = self.job.known.get(reference)

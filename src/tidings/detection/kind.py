@@ -6,6 +6,9 @@ from typing import Protocol
 
 from tidings.document.document import Document
 from tidings.model.change import ChangeSet
+from tidings.model.sentinel import Direction
+
+Span = tuple[int, int]
 
 
 class Kind(Protocol):
@@ -37,4 +40,21 @@ class Kind(Protocol):
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return what changed: a non-empty finding for each sort of thing (words, links, images, body), none if nothing did."""
+        ...
+
+
+class TermKind(Kind, Protocol):
+    """A change type that looks for something that the user writes: a keyword, a phrase. The row without a term finds nothing."""
+
+    @property
+    def term(self) -> str:
+        """Return what is looked for, as the user wrote it."""
+        ...
+
+    def for_term(self, term: str) -> TermKind:
+        """Return this type for another term."""
+        ...
+
+    def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
+        """Return the token ranges of the old and the new document that belong to the term, and to its changes in a direction."""
         ...

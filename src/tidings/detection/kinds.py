@@ -1,4 +1,4 @@
-"""All change types that there are (004 §3.4.2): any change, all words, all links, all images."""
+"""All change types that there are (004 §3.4.2): any change, all words, all links, all images, keywords, phrases."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.detection.compare.objects import compare_objects
-from tidings.detection.findings import finding_of_objects, finding_of_words
-from tidings.detection.kind import Kind
+from tidings.detection.findings import finding_of_body, finding_of_objects, finding_of_words
+from tidings.detection.keywords import Keywords
+from tidings.detection.kind import Kind, TermKind
+from tidings.detection.phrases import Phrases
 from tidings.document.document import Document
 from tidings.document.links import Identity, Resolver
-from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.change import ChangeSet
 from tidings.registry import Registry
 
 _EXTRACT: Final[dict[str, Callable[[Resolver, Document], list[str]]]] = {
@@ -20,32 +22,19 @@ _EXTRACT: Final[dict[str, Callable[[Resolver, Document], list[str]]]] = {
 }
 
 
-def _body(old: Document, new: Document) -> tuple[ChangeSet, ...]:
-    """Return the finding that a body without text gives: it has changed as a whole, or it has not."""
-    if not (old.textless or new.textless) or old.sha256 == new.sha256:
-        return ()
-    rows = [ObjectCount("body", _body_name(new), 0, 1)] if new.textless else []
-    rows += [ObjectCount("body", _body_name(old), 1, 0)] if old.textless else []
-    return (finding_of_objects("body", rows),)
-
-
-def _body_name(document: Document) -> str:
-    return f"{document.media} sha256:{document.sha256}"
-
-
 @dataclass(frozen=True, slots=True)
 class Words:
     """All words, in their order (004 §5.4)."""
 
     name: str = "words"
     spelled: str = "all words"
-    contains: frozenset[str] = frozenset({"words"})
+    contains: frozenset[str] = frozenset({"words", "keywords", "phrases"})
     digests: tuple[str, ...] = ("text",)
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the edits between the words of two documents."""
         words = finding_of_words(old, new)
-        return (*((words,) if words else ()), *_body(old, new))
+        return (*((words,) if words else ()), *finding_of_body(old, new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +53,7 @@ class Addresses:
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the addresses that are there more or less often."""
-        return (*self.addresses(old, new), *_body(old, new))
+        return (*self.addresses(old, new), *finding_of_body(old, new))
 
     def addresses(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the finding of the addresses alone."""
@@ -81,7 +70,7 @@ class AnyChange:
 
     name: str = "any"
     spelled: str = "any change"
-    contains: frozenset[str] = frozenset({"any", "words", "links", "images"})
+    contains: frozenset[str] = frozenset({"any", "words", "links", "images", "keywords", "phrases"})
     digests: tuple[str, ...] = ("text", "links.canonical", "images.canonical", "body")
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
@@ -92,6 +81,10 @@ class AnyChange:
 _PLAIN_LINKS = Addresses("links", "all links", "canonical", ("links.canonical", "body"))
 _PLAIN_IMAGES = Addresses("images", "all images", "canonical", ("images.canonical", "body"))
 
+TERM_KINDS: Final[Registry[TermKind]] = Registry(
+    "change type with terms", {"keywords": Keywords(), "phrases": Phrases()}
+)
+
 KINDS: Final[Registry[Kind]] = Registry(
     "change type",
     {
@@ -99,5 +92,6 @@ KINDS: Final[Registry[Kind]] = Registry(
         "words": Words(),
         "links": Addresses("links", "all links", "resolved", ("links", "body")),
         "images": Addresses("images", "all images", "resolved", ("images", "body")),
+        **TERM_KINDS,
     },
 )

@@ -8,6 +8,8 @@ from tidings.model.change import ChangeSet
 
 _NOUNS = {
     "words": ("text", "texts"),
+    "phrases": ("phrase", "phrases"),
+    "keywords": ("keyword", "keywords"),
     "links": ("link", "links"),
     "images": ("image", "images"),
     "body": ("body", "bodies"),
@@ -27,15 +29,17 @@ def summary(change: ChangeSet, *, most: int = 200) -> str:
 
 
 def _counts(change: ChangeSet) -> Iterator[str]:
-    added = [row.object for row in change.objects if row.new > row.old]
-    removed = [row.object for row in change.objects if row.new < row.old]
-    yield from _counted("updated", {"words": len(change.updated)})
-    yield from _counted("added", {"words": len(change.inserted) - len(added) if "words" in change.kinds else 0})
-    yield from _counted("removed", {"words": len(change.deleted) - len(removed) if "words" in change.kinds else 0})
-    yield from _counted("moved", {"words": len(change.moved)})
-    for kind in ("links", "images", "body"):
-        yield from _counted("added", {kind: sum(row.kind == kind and row.new > row.old for row in change.objects)})
-        yield from _counted("removed", {kind: sum(row.kind == kind and row.new < row.old for row in change.objects)})
+    texts = "words" if "words" in change.kinds else "phrases"
+    has_texts = texts in change.kinds
+    rows = [row for row in change.objects if row.kind != "phrases"]
+    added, removed = ([row for row in rows if row.new > row.old], [row for row in rows if row.new < row.old])
+    yield from _counted("updated", {texts: len(change.updated)})
+    yield from _counted("added", {texts: len(change.inserted) - len(added) if has_texts else 0})
+    yield from _counted("removed", {texts: len(change.deleted) - len(removed) if has_texts else 0})
+    yield from _counted("moved", {texts: len(change.moved)})
+    for kind in ("keywords", "links", "images", "body"):
+        yield from _counted("added", {kind: sum(row.kind == kind for row in added)})
+        yield from _counted("removed", {kind: sum(row.kind == kind for row in removed)})
 
 
 def _counted(verb: str, counts: dict[str, int]) -> Iterator[str]:
@@ -46,12 +50,13 @@ def _counted(verb: str, counts: dict[str, int]) -> Iterator[str]:
 
 
 def _examples(change: ChangeSet) -> Iterator[str]:
+    numbers = {row.object: row for row in change.objects if row.kind == "keywords" and row.old and row.new}
     for old, new in change.updated:
         yield f"{_quoted(old)} → {_quoted(new)}"
-    for text in change.inserted:
-        yield f"+{_quoted(text)}"
-    for text in change.deleted:
-        yield f"-{_quoted(text)}"
+    for sign, texts in (("+", change.inserted), ("-", change.deleted)):
+        for text in texts:
+            row = numbers.get(text)
+            yield f"{sign}{_quoted(text)}" if row is None else f"{_quoted(text)} {row.old:,} → {row.new:,}"
     for text in change.moved:
         yield f"moved {_quoted(text)}"
 

@@ -62,7 +62,7 @@ class Boxes:
                 while at < len(ends) and ends[at] <= start and self._step():
                     found.append((ends[at], start))
                     at += 1
-        self._left -= min(self._left, min(len(ends), len(starts)))
+        self._left -= min(self._left, len(ends), len(starts))
         return sorted(found, key=lambda gap: (gap[1] - gap[0], gap[0]))
 
     def nearest(self, lower: str, upper: str) -> Span | None:
