@@ -42,10 +42,14 @@ durations = st.one_of(
     st.integers(1, 400).map(lambda days: days * DAY),
     st.integers(1, 36_525 * DAY),
 )
-interests = st.builds(
-    Interest,
-    st.sampled_from(["any", "words", "links", "images"]),
-    direction=st.sampled_from([None, "inserted", "deleted", "updated"]),
+directions = st.sampled_from([None, "inserted", "deleted", "updated"])
+terms = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12)
+phrases = st.lists(terms, min_size=1, max_size=4).map(" ".join)
+listed = phrases.filter(lambda text: not set(text) & set(',<>"'))
+term_lists = phrases.map(lambda text: (text,)) | st.lists(listed, min_size=2, max_size=4, unique=True).map(tuple)
+interests = st.one_of(
+    st.builds(Interest, st.sampled_from(["any", "words", "links", "images"]), direction=directions),
+    st.builds(Interest, st.sampled_from(["keywords", "phrases"]), terms=term_lists, direction=directions),
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from tidings.model.sentinel import AllOf, AnyOf, Expression, Interest, Not
 
 _KINDS: Mapping[str, str] = {"any": "any change", "words": "all words", "links": "all links", "images": "all images"}
+_ONE: Mapping[str, str] = {"keywords": "keyword", "phrases": "phrase"}
 
 
 def to_text(expression: Expression) -> str:
@@ -34,8 +35,10 @@ def _inside(part: Expression, wrapped: tuple[type, ...]) -> str:
 
 def _interest(interest: Interest) -> str:
     words = [_KINDS.get(interest.kind, interest.kind)]
-    if interest.terms:
-        words.append(" ".join(quoted(term) for term in interest.terms))
+    if len(interest.terms) == 1:
+        words = [_ONE.get(interest.kind, interest.kind), quoted(interest.terms[0])]
+    elif interest.terms:
+        words.append(f"<{', '.join(interest.terms)}>")
     if interest.direction is not None:
         words.append(interest.direction)
     if interest.selector is not None:

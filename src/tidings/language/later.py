@@ -24,8 +24,6 @@ LATER: dict[str, Later] = {
     "of": Later("of", "make one sentinel for each page"),
     "in": Later("in", "leave it out: the whole page is watched"),
     "where": Later("where", "leave it out: every such change is told"),
-    "keywords": Later("keywords", "Monitor all words"),
-    "phrases": Later("phrase", "Monitor all words"),
     "table": Later("table", "Monitor all words"),
     "list": Later("list", "Monitor all words"),
     "regex": Later("regex", "Monitor all words"),

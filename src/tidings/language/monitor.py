@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import cast
 
 from lark import Token, Tree
 
+from tidings.document.words import tokens_of
 from tidings.language.later import LATER
 from tidings.language.problems import Report
 from tidings.model.sentinel import AllOf, AnyOf, Direction, Expression, Interest, Not
@@ -20,7 +22,8 @@ DEEPEST = 50
 """Parts may be nested this deep."""
 LONGEST_PATTERN = 10_000
 
-_KINDS: Mapping[str, str] = {"any": "any", "words": "words", "links": "links", "images": "images"}
+_KINDS = frozenset({"any", "words", "links", "images", "keywords", "phrases"})
+_NEVER_UPDATED = frozenset({"links", "images", "keywords"})
 _YIELDS: Mapping[str, str] = {
     "any": "any change yields text",
     "words": "words yields text",
@@ -134,15 +137,43 @@ def _change(node: Node, clause: Clause) -> Interest:
     for detail in details:
         if detail.data != "direction":
             raise clause.later(_offset(detail), detail.data)
-    return Interest(_KINDS[kind.data], direction=direction)
+    if direction == "updated" and kind.data in _NEVER_UPDATED:
+        message = f"{kind.data} are inserted or deleted, never updated: this is never told"
+        clause.report.warn(
+            _offset(kind) or 0, "W13", message, hint="write inserted or deleted, or nothing to hear of both"
+        )
+    return Interest(kind.data, terms=_terms(kind, clause), direction=direction)
 
 
 def _check_list(node: Node, clause: Clause) -> None:
-    value = cast("Token", node.children[-1])
     noun = "keyword" if node.data == "keywords" else "phrase"
-    words = value[1:-1].split(",") if value.type == "ANGLE" else [unquoted(value)]
-    if any(not word.strip() for word in words):
+    if not all(_listed(node)):
+        value = cast("Token", node.children[-1])
         raise clause.fail(value.start_pos, "E07", f"empty {noun} in the list", hint="remove the extra comma")
+
+
+def _listed(node: Node) -> list[str]:
+    """Return what stands in a list, white space collapsed."""
+    value = cast("Token", node.children[-1])
+    items = value[1:-1].split(",") if value.type == "ANGLE" else [unquoted(value)]
+    return [" ".join(item.split()) for item in items]
+
+
+def _terms(node: Node, clause: Clause) -> tuple[str, ...]:
+    """Return the keywords or phrases, each once, in the order given; those that are not what they look like are doubted (W3)."""
+    if node.data not in {"keywords", "phrases"}:
+        return ()
+    terms = tuple(dict.fromkeys(_listed(node)))
+    offset = cast("Token", node.children[-1]).start_pos or 0
+    for term in terms:
+        words = tokens_of(term)
+        if not words:
+            message = f'"{term}" has no letter or digit and will never be found'
+            clause.report.warn(offset, "W3", message, hint="write a word of the page")
+        elif len(words) == 1 and words[0] != unicodedata.normalize("NFC", term):
+            message = f'"{term}" is looked for as the word "{words[0]}"'
+            clause.report.warn(offset, "W3", message, hint="punctuation separates words and is not compared")
+    return terms
 
 
 def _check_pattern(node: Node, clause: Clause) -> None:

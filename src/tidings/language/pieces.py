@@ -19,6 +19,9 @@ _LEXEME = re.compile(
     """,
     re.VERBOSE,
 )
+_LISTING = frozenset({"keyword", "keywords", "phrase", "phrases", "words", "regex", "expression"})
+_LIST = re.compile(r"\s*<[^<>\"\n]*>")
+"""A list after one of these words holds any words, those of clauses too."""
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _NAMING = frozenset(
     {"sentinel", "using", "as", "of", "check", *(word.lower() for word in STATEMENTS if word != "Create")}
@@ -62,8 +65,13 @@ def cut(text: str) -> Iterator[tuple[Piece, ...]]:
     pieces: list[Piece] = []
     word, start = "", 0
     before, last = "", ""
+    list_end = 0
     for lexeme in lexemes(text):
+        if lexeme.start < list_end:
+            continue
         lower = lexeme.text.lower()
+        if lower in _LISTING and (found := _LIST.match(text, lexeme.end)):
+            list_end = found.end()
         if lexeme.text == ";" or (lexeme.kind == "word" and _begins(lower, last, before)):
             _close(text, pieces, Piece(word, start, lexeme.start))
             if lexeme.text == ";" or lower in _STATEMENTS:

@@ -24,7 +24,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """One change type (004 §3.4.2): `kind` is a name of `detection.kinds`: any, words, links, images.
+    """One change type (004 §3.4.2): `kind` is a name of `detection.kinds`: any, words, links, images, keywords, phrases.
 
     `terms` are the keywords or phrases, `direction` narrows to inserted, deleted or updated, `of` names a page of the sentinel.
     """

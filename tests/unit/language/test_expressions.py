@@ -16,7 +16,10 @@ ROWS = [
     ),
     (AllOf((AllOf((LINKS, IMAGES)), WORDS)), "(all links AND all images) AND all words"),
     (AnyOf((AnyOf((LINKS, IMAGES)), WORDS)), "(all links OR all images) OR all words"),
-    (Interest("keywords", ("oil", 'a "b" \\'), of="A"), 'keywords "oil" "a \\"b\\" \\\\" of A'),
+    (Interest("keywords", ('a "b" \\',), of="A"), 'keyword "a \\"b\\" \\\\" of A'),
+    (Interest("keywords", ("oil", "gas"), "inserted"), "keywords <oil, gas> inserted"),
+    (Interest("phrases", ("we may share your data",)), 'phrase "we may share your data"'),
+    (Interest("phrases", ("low risk", "no fee")), "phrases <low risk, no fee>"),
     (Interest("any", selector=Selector("css", 'a[href="x"]')), 'any change in css "a[href=\\"x\\"]"'),
 ]
 

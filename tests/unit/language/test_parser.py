@@ -78,8 +78,6 @@ LATE = {
     "of": ("Monitor any change of A", 20),
     "in": ('Monitor any change in css "main"', 20),
     "where": ("Monitor all words where share > 20%", 19),
-    "keywords": ("Monitor keywords <oil, gas>", 9),
-    "phrases": ('Monitor phrase "low risk"', 9),
     "table": ("Monitor table 2", 9),
     "list": ("Monitor list", 9),
     "regex": ('Monitor regex "v\\d+"', 9),
