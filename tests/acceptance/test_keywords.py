@@ -1,0 +1,114 @@
+"""Promise: who watches for words hears of these words, with how many there were and are, and of nothing else on the page."""
+
+from __future__ import annotations
+
+from tests.world import World, play
+from tidings.clock import HOUR
+from tidings.service.monitor import Monitor
+
+HEAD = "<h1>Markets</h1><p>Weather: {weather}</p>"
+
+
+def page(body: str, weather: str = "rain") -> str:
+    """Return a page whose weather is nobody's news."""
+    return f"{HEAD.format(weather=weather)}<p>{body}</p>"
+
+
+def test_a_keyword_is_told_with_its_numbers_and_everything_else_is_silence(world: World):
+    """New weather is no news; a merger more is, as 1 → 2, wherever it stands; the case of letters means nothing."""
+    world.page("/a", page("A merger of mills."))
+    world.add("Create Sentinel s Using {/a} Monitor keywords <merger, takeover> Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", page("A merger of mills.", weather="sun"))
+        await world.pass_time(monitor, HOUR)
+        assert [] == world.changes()
+        world.page("/a", page("Second MERGER today. A merger of mills.", weather="sun"))
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", page("A takeover of mills.", weather="sun"))
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    first, second = world.changes()
+
+    assert (["merger"], []) == (first["inserted"], first["deleted"])
+    assert [{"kind": "keywords", "object": "merger", "old": 1, "new": 2}] == first["counts"]
+    assert '1 keyword added: "merger" 1 → 2' == first["summary"]
+    assert "keywords <merger, takeover>" == first["kind"]
+    assert (["takeover"], ["merger"]) == (second["inserted"], second["deleted"])
+    assert [True, True] == [p.text_changed for p in world.polls()[1:3]]
+    assert [] == world.violations()
+
+
+def test_a_phrase_that_is_reworded_is_told_with_both_texts(world: World):
+    """What stands around the phrase changes in silence; the phrase itself is told as the page wrote and writes it."""
+    terms = "<p>Dear customer, please read this: {} with our partners, always.</p>"
+    world.page("/a", terms.format("We may share your data"))
+    world.add('Create Sentinel s Using {/a} Monitor phrase "we may share your data" Fetch every 1 hour')
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", terms.format("<b>We</b> may share your&nbsp;data").replace("Dear customer", "Hello"))
+        await world.pass_time(monitor, HOUR)
+        assert [] == world.changes()
+        world.page("/a", terms.format("We may <i>sell</i> your data").replace("Dear customer", "Hello"))
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+
+    assert [{"old": "We may share your data", "new": "We may sell your data"}] == change["updated"]
+    assert ([], []) == (change["inserted"], change["deleted"])
+    assert '1 phrase updated: "We may share your data" → "We may sell your data"' == change["summary"]
+    assert [] == world.violations()
+
+
+def test_inserted_updated_and_deleted_phrases_have_their_own_sentinels(world: World):
+    """A direction hears of its own sort only: a reworded phrase was neither deleted nor inserted."""
+    world.page("/a", "<p>The shop is open. Everything is in stock now, dear friends.</p>")
+    for direction in ("inserted", "deleted", "updated"):
+        world.add(
+            f'Create Sentinel {direction} Using {{/a}} Monitor phrase "everything is in stock now" {direction}'
+            " Fetch every 1 hour"
+        )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for text in (
+            "<p>The shop is open. Everything is in transit now, dear friends.</p>",
+            "<p>The shop is open. Everything is in stock now, dear friends.</p>",
+            "<p>The shop is open, dear friends.</p>",
+        ):
+            world.page("/a", text)
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert [["1.1", "1.2"]] == [[c["from_version"], c["to_version"]] for c in world.changes("updated")]
+    assert [["1.2", "1.3"]] == [[c["from_version"], c["to_version"]] for c in world.changes("inserted")]
+    assert [["1.3", "1.4"]] == [[c["from_version"], c["to_version"]] for c in world.changes("deleted")]
+    assert [] == world.violations()
+
+
+def test_all_words_but_these(world: World):
+    """`AND NOT keywords` takes these words out of the news; where nothing else changed there are none."""
+    world.page("/a", "<p>Tomatoes 3 euro. Advert: shoes</p>")
+    world.add(
+        "Create Sentinel s Using {/a} Monitor all words AND NOT keywords <advert, shoes, hats> Fetch every 1 hour"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>Tomatoes 3 euro. Advert: hats</p>")
+        await world.pass_time(monitor, HOUR)
+        assert [] == world.changes()
+        world.page("/a", "<p>Tomatoes 4 euro. Shoes!</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+
+    assert [{"old": "3", "new": "4"}] == change["updated"]
+    assert ([], []) == (change["inserted"], change["deleted"])
+    assert [] == world.violations()
