@@ -54,6 +54,7 @@ VERBS: dict[str, Row] = {
     "drop": Row("life", "end a sentinel and free its name"),
     "check": Row("check", "look at what is due (or named), tell what changed; for cron"),
     "serve": Row("serve", "watch and tell until stopped"),
+    "demo": Row("demo", "a living town on this machine, watched: see in a minute what Tidings does"),
     "changes": Row("past", "what changed"),
     "history": Row("past", "versions of a page, --polls: every look"),
     "diff": Row("past", "two versions compared, by default the last two"),

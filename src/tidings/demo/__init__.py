@@ -1,0 +1,1 @@
+"""The demo: a living town on loopback, sentinels on it, the real service, and an honest count of what was told."""

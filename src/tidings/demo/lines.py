@@ -1,0 +1,134 @@
+"""The play in lines for people, within the width of their terminal, in plain words."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+Record = Mapping[str, Any]
+
+TIME: Final = 5
+NAME: Final = 8
+EDIT: Final = 24
+DELAY: Final = 7
+GAP: Final = "  "
+INDENT: Final = " " * (TIME + len(GAP))
+
+
+def lines(record: Record, *, width: int = 80) -> list[str]:
+    """Return what a record says."""
+    match record["record"]:
+        case "change":
+            return [_change(record, width)]
+        case "summary":
+            return _summary(record, width)
+        case _:
+            return _note(record, width)
+
+
+def head(width: int) -> str:
+    """Return the head of the columns."""
+    return _row("TIME", "PAGE", "WHAT HAPPENED THERE", "WHAT TIDINGS TOLD", "AFTER", width)
+
+
+def _row(time: str, name: str, edit: str, told: str, delay: str, width: int) -> str:
+    room = max(12, width - TIME - NAME - EDIT - DELAY - 4 * len(GAP))
+    cells = (time.rjust(TIME), _cut(name, NAME), _cut(edit, EDIT), _cut(told, room), delay.rjust(DELAY))
+    return GAP.join(
+        cell.ljust(size) for cell, size in zip(cells, (TIME, NAME, EDIT, room, DELAY), strict=True)
+    ).rstrip()
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _clock(record: Record) -> str:
+    seconds = int(record.get("elapsed_seconds", 0))
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+def _change(record: Record, width: int) -> str:
+    edit = record["edit"] or "(told before)"
+    if record["edits"] > 1:
+        edit = f"{_cut(edit, EDIT - 10)} ({record['edits']} edits)"
+    delay = f"{record['delay_seconds']:.1f} s" if "delay_seconds" in record else ""
+    return _row(_clock(record), record["sentinel"], edit, told(record), delay, width)
+
+
+def told(record: Record) -> str:
+    """Return what a change record tells, in as few words as there are."""
+    base = record["url"].rstrip("/")
+
+    def shown(text: str) -> str:
+        return f'"{text.removeprefix(base)}"'
+
+    parts = [f"{shown(pair['old'])} → {shown(pair['new'])}" for pair in record["updated"]]
+    parts += [f"moved {shown(text)}" for text in record["moved"]]
+    parts += [f"+ {shown(text)}" for text in record["inserted"]]
+    parts += [f"- {shown(text)}" for text in record["deleted"]]
+    return ", ".join(parts) or record["summary"]
+
+
+def _wrapped(record: Record, texts: Sequence[str], width: int) -> list[str]:
+    found: list[str] = []
+    for text in texts:
+        first = f"{_clock(record).rjust(TIME)}{GAP}" if not found else INDENT
+        found += textwrap.wrap(text, width, initial_indent=first, subsequent_indent=INDENT, break_long_words=False)
+    return found
+
+
+def _summary(record: Record, width: int) -> list[str]:
+    fixed, every = record["fixed"], record["changes"]
+    texts = [
+        f"Tidings told {record['told']} of {every} changes with {record['looks']} looks{_after(record['median_seconds'])};",
+        (
+            f"a fixed interval with as many looks ({fixed['interval_seconds']:.1f} s): {fixed['told']} of {every}"
+            f"{_after(fixed['median_seconds'])}."
+        ),
+        *_rest(record),
+        f"{record['quiet_versions']} quiet changes (a clock, adverts, markup): kept, not told.",
+    ]
+    return ["", *_wrapped(record, texts, width), ""]
+
+
+def _after(seconds: float | None) -> str:
+    return "" if seconds is None else f", median {seconds:.1f} s"
+
+
+def _rest(record: Record) -> list[str]:
+    """Say where the changes are that were not told."""
+    parts = [
+        *([f"{record['overtaken']} overtaken by the page's next edit"] if record["overtaken"] else []),
+        *([f"{record['waiting']} not looked at yet"] if record["waiting"] else []),
+    ]
+    return [f"Of the others: {', '.join(parts)}."] if parts else []
+
+
+def _note(record: Record, width: int) -> list[str]:
+    match record["kind"]:
+        case "begin":
+            text = (
+                f"A town of {record['pages']} pages opens on this machine, and `tidings serve` watches it. Nothing leaves the"
+                " machine. Ctrl-C ends it."
+            )
+            return [*textwrap.wrap(text, width), ""]
+        case "ready":
+            return [f"Ready after {record['seconds']:.1f} s.", "", head(width)]
+        case "error":
+            text = f"cannot be read: {record['text']}. No news is made of it; looked at again in {record['retry_seconds']} s."
+            return _wrapped(record, [f"{record['sentinel']}  {text}"], width)
+        case "recovered":
+            return _wrapped(
+                record, [f"{record['sentinel']}  can be read again, after {record['seconds']:.0f} s."], width
+            )
+        case "killed":
+            return _wrapped(record, [f"The service (process {record['pid']}) is killed with kill -9."], width)
+        case "back":
+            return _wrapped(record, [f"It is back after {record['seconds']:.1f} s."], width)
+        case _:
+            times = {0: "", 1: " One message came twice, with the same id."}
+            repeated = times.get(record["repeated"], f" {record['repeated']} messages came twice, with the same ids.")
+            text = f"Nothing lost: {record['versions']} versions and {record['changes']} changes are there, each was told.{repeated}"
+            return _wrapped(record, [text], width)

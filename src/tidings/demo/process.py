@@ -1,0 +1,113 @@
+"""The real service in a process of its own, so that it can be killed like one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+from tidings.errors import ServiceError
+
+READY_SECONDS: Final = 60.0
+STOP_SECONDS: Final = 10.0
+LAST_LINES: Final = 5
+
+
+class ServiceProcess:
+    """`tidings serve` on a data directory. What it writes goes to `serve.log` there."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._process: asyncio.subprocess.Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
+
+    @property
+    def pid(self) -> int:
+        """Return the process id, 0 if it does not run."""
+        return self._process.pid if self._process is not None else 0
+
+    async def start(self) -> float:
+        """Start it and return the seconds until it was ready. Raises `ServiceError` if it ends before."""
+        begun = time.monotonic()
+        self._ready.clear()
+        self._last.clear()
+        # What the user has set for the own installation says nothing here; all else is handed on.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")}
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "tidings",
+            "serve",
+            "--json",
+            "--data",
+            str(self._home),
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        self._reading = asyncio.create_task(self._read(self._process))
+        ready = asyncio.create_task(self._ready.wait())
+        await asyncio.wait({ready, self._reading}, timeout=READY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        if not self._ready.is_set():
+            raise self.fault()
+        return time.monotonic() - begun
+
+    def is_running(self) -> bool:
+        """Say whether it runs."""
+        return self._process is not None and self._process.returncode is None
+
+    def fault(self) -> ServiceError:
+        """Return what to raise if it does not run although it should."""
+        status = self._process.returncode if self._process is not None else None
+        how = "did not get ready" if status is None else f"has ended with status {status}"
+        said = "\n  ".join(self._last) or "nothing"
+        return ServiceError(f"the demo's service {how}; the last it said:\n  {said}")
+
+    async def kill(self) -> None:
+        """Kill it as an out-of-memory killer does: nothing can be saved."""
+        if self._process is not None and self.is_running():
+            self._process.kill()
+        await self._gone()
+
+    async def stop(self) -> None:
+        """Ask it to stop, and see to it that it does."""
+        if self._process is None:
+            return
+        if self.is_running():
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
+        except TimeoutError:
+            self._process.kill()
+        await self._gone()
+
+    async def _gone(self) -> None:
+        if self._process is not None:
+            await self._process.wait()
+        if self._reading is not None:
+            # A worker may hold the pipe open for an instant longer than the service lives.
+            await asyncio.wait({self._reading}, timeout=1.0)
+            self._reading.cancel()
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        stream = process.stderr
+        if stream is None:
+            return
+        with (self._home / "serve.log").open("ab") as log:
+            while line := await stream.readline():
+                log.write(line)
+                log.flush()
+                text = line.decode("utf-8", errors="replace").rstrip()
+                self._last.append(text)
+                if text.startswith("tidings: ready"):
+                    self._ready.set()

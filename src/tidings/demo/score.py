@@ -1,0 +1,127 @@
+"""The count: how many of the town's edits were told, how soon, and what a fixed interval would have seen with as many looks.
+
+Nothing here is typed in. The town's own log says what was edited when, the service's poll records how often it looked, and the
+messages that arrived what was told. Edits that one message told together count once. Instants and durations are µs.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tidings.model.interval import Duration, Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An edit that was made: when, and the content from then on."""
+
+    at: Instant
+    said: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A message: it told a page as it was after its `number` first edits, and arrived `at`."""
+
+    number: int
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What was told of the edits: after what delays, how many were overtaken by later ones, how many are still to be told."""
+
+    delays: tuple[Duration, ...] = ()
+    overtaken: int = 0
+    waiting: int = 0
+
+    @property
+    def told(self) -> int:
+        """Return how many changes were told."""
+        return len(self.delays)
+
+    @property
+    def median_seconds(self) -> float | None:
+        """Return the median delay, None if nothing was told."""
+        return median(self.delays) / 1_000_000 if self.delays else None
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.delays + other.delays, self.overtaken + other.overtaken, self.waiting + other.waiting)
+
+
+Log = Mapping[str, Sequence[Logged]]
+"""Place → its edits in order."""
+
+
+def tally(log: Log, tellings: Mapping[str, Sequence[Telling]]) -> Tally:
+    """Return what the messages told. A delay runs from the oldest edit that a message told to its arrival."""
+    return sum((_tally(edits, tellings.get(place, ())) for place, edits in log.items()), Tally())
+
+
+def _tally(edits: Sequence[Logged], tellings: Sequence[Telling]) -> Tally:
+    delays: list[Duration] = []
+    overtaken = seen = 0
+    for telling in sorted(tellings, key=lambda telling: telling.number):
+        if telling.number > seen:
+            delays.append(telling.at - edits[seen].at)
+            overtaken += telling.number - seen - 1
+            seen = telling.number
+    return Tally(tuple(delays), overtaken, len(edits) - seen)
+
+
+def evenly(looks: int, places: Sequence[str]) -> dict[str, int]:
+    """Return the looks that each place gets where all have the same interval; the first ones get what does not divide."""
+    each, left = divmod(looks, len(places))
+    return {place: each + (number < left) for number, place in enumerate(places)}
+
+
+Span = tuple[Instant, Instant]
+
+
+def fixed_interval(
+    log: Log,
+    opening: Mapping[str, str],
+    *,
+    looks: Mapping[str, int],
+    alive: Sequence[Span],
+    is_down: Callable[[str, Instant], bool] = lambda place, at: False,  # noqa: ARG005 - never
+) -> Tally:
+    """Return what so many looks at each place would have told, evenly spaced over the spans in which the service was `alive`.
+
+    Each look stands in the middle of its interval and is told in the instant it is made. A look at a page whose server is
+    down sees nothing. `opening` has the contents before the first edit.
+    """
+    total = Tally()
+    for place, edits in log.items():
+        seen = [at for at in _instants(alive, looks[place]) if not is_down(place, at)]
+        total += _fixed(edits, opening[place], seen)
+    return total
+
+
+def _instants(alive: Sequence[Span], looks: int) -> list[Instant]:
+    """Return the middles of `looks` equal parts of the spans joined together."""
+    whole = sum(end - begin for begin, end in alive)
+    found: list[Instant] = []
+    before = 0
+    for begin, end in alive:
+        while len(found) < looks and (at := whole * (2 * len(found) + 1) // (2 * looks)) < before + end - begin:
+            found.append(begin + at - before)
+        before += end - begin
+    return found
+
+
+def _fixed(edits: Sequence[Logged], opening: str, looks: Sequence[Instant]) -> Tally:
+    instants = [edit.at for edit in edits]
+    tellings: list[Telling] = []
+    shown = opening
+    for at in looks:
+        number = bisect_right(instants, at)
+        content = edits[number - 1].content if number else opening
+        if content != shown:
+            tellings.append(Telling(number, at))
+            shown = content
+    return _tally(edits, tellings)

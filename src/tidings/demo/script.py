@@ -1,0 +1,310 @@
+"""The town's script: which pages there are, and what happens on them when. All of it follows from a seed.
+
+Each page has a story, a generator of (seconds since its last edit, what happened, the page's new content). Most of them are
+slow, as most watched pages are; a bus stop and a bakery are not.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import count, cycle
+from typing import Final, Literal
+
+Beat = tuple[float, str, str]
+Story = Callable[[random.Random], Iterator[Beat]]
+Media = Literal["html", "feed"]
+
+CLOCK: Final = "{clock}"
+ADVERT: Final = "{advert}"
+"""What the server fills in anew at each look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page of the town, and what its sentinel monitors. `restless`: it differs at every look."""
+
+    name: str
+    title: str
+    story: Story
+    monitor: str = "all words"
+    media: Media = "html"
+    restless: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Somebody edits a page, `at` seconds after the town wakes up. `news` says whether what its sentinel watches changes."""
+
+    at: float
+    place: str
+    said: str
+    content: str
+    news: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """From `begin` to `end` (seconds) a page's server answers 500, or cuts its body off."""
+
+    place: str
+    begin: float
+    end: float
+    kind: Literal["500", "cut"]
+
+    def holds(self, at: float) -> bool:
+        """Return whether it holds at an instant."""
+        return self.begin <= at < self.end
+
+
+FIRST_EDIT: Final = 3.0
+KILLS: Final = (36.0, 180.0)
+"""When the service is killed, and how long after that again (seconds)."""
+TROUBLES: Final = (Trouble("library", 9.0, 21.0, "500"), Trouble("cinema", 44.0, 56.0, "cut"))
+
+
+def opening(seed: int) -> Mapping[str, str]:
+    """Return the content of each page before anything happens."""
+    return {place.name: next(_beats(place, seed))[2] for place in PLACES}
+
+
+def edits(seed: int) -> Iterator[Edit]:
+    """Yield what happens in the town, in the order of time, without end."""
+    return heapq.merge(*(_edits(place, seed) for place in PLACES), key=lambda edit: (edit.at, edit.place))
+
+
+def _edits(place: Place, seed: int) -> Iterator[Edit]:
+    beats = _beats(place, seed)
+    next(beats)
+    at = FIRST_EDIT
+    for gap, said, content in beats:
+        at += gap
+        yield Edit(round(at, 3), place.name, said, content, news=not said.startswith("("))
+
+
+def _beats(place: Place, seed: int) -> Iterator[Beat]:
+    return place.story(random.Random(f"{seed}:{place.name}"))
+
+
+# -- pages -------------------------------------------------------------------------------------------------------------------------
+
+
+def page(title: str, *parts: str) -> str:
+    """Return a page of HTML; parts that do not begin with `<` become paragraphs."""
+    body = "\n".join(part if part.startswith("<") else f"<p>{escape(part, quote=False)}</p>" for part in parts)
+    return f"<!doctype html>\n<html lang=en><title>{title}</title>\n<h1>{title}</h1>\n{body}\n</html>\n"
+
+
+def feed(title: str, items: Sequence[str]) -> str:
+    """Return an Atom feed, the newest item first."""
+    entries = "\n".join(
+        f'<entry><title>{escape(item)}</title><link href="/items/{number}"/></entry>'
+        for number, item in reversed(list(enumerate(items, 1)))
+    )
+    head = f'<?xml version="1.0"?>\n<feed xmlns="http://www.w3.org/2005/Atom"><title>{title}</title>'
+    return f"{head}\n{entries}\n</feed>\n"
+
+
+# -- stories -----------------------------------------------------------------------------------------------------------------------
+
+LIMIT: Final = 30
+
+
+def _kettle(rng: random.Random) -> Iterator[Beat]:
+    def shown(price: int) -> str:
+        return page(
+            "The tea shop", "Kettle, 1.7 litres, brushed steel.", f"It costs {price} euro.", "Ready for collection."
+        )
+
+    price = 34
+    yield 0.0, "", shown(price)
+    prices = iter((31, 29))
+    for gap in (0.0, 5.0):
+        price = next(prices)
+        yield gap, _price(price, below=price < LIMIT), shown(price)
+    while True:
+        before, price = price, price + rng.choice([step for step in (-4, -3, -2, 2, 3, 4) if 22 <= price + step <= 38])
+        yield rng.uniform(9, 20), _price(price, below=price < LIMIT <= before), shown(price)
+
+
+def _price(price: int, *, below: bool) -> str:
+    return f"the kettle: {price}, below {LIMIT}" if below else f"the kettle costs {price} now"
+
+
+def _course(rng: random.Random) -> Iterator[Beat]:
+    def shown(state: str) -> str:
+        return page("University of the town", "Astronomy for beginners, Tuesdays at six.", f"Enrolment: {state}.")
+
+    yield 0.0, "", shown("closed")
+    for round_ in count():
+        places = rng.randint(3, 6)
+        yield 4.0 if round_ == 0 else rng.uniform(20, 40), "the course opens", shown(f"open, {places} places")
+        for left in range(places - 1, 0, -1):
+            yield (
+                rng.uniform(6, 14),
+                f"{left} left in the course",
+                shown(f"open, {left} {'place' if left == 1 else 'places'}"),
+            )
+        yield rng.uniform(6, 14), "the course is full", shown(f"full, list {round_ + 1} for those who wait")
+
+
+_NOTICES: Final = (
+    "The choir rehearses on Thursday evening in the old school, and new voices are welcome.",
+    "A grey cat with one white paw has been found near the harbour and is well.",
+    "The library sells books that nobody reads any more, on Saturday from nine to noon.",
+    "Who has lost a set of keys with a small wooden fish? Ask for them at the bakery.",
+    "The bridge at the mill is closed to carts until the new planks have been laid.",
+)
+
+
+def _board(rng: random.Random) -> Iterator[Beat]:
+    notices = list(_NOTICES)
+    yield 0.0, "", page("The notice board", *notices)
+    notices.insert(0, notices.pop())
+    yield 7.0, "a paragraph moves up", page("The notice board", *notices)
+    for number in count(1):
+        if number % 2:
+            text = f"Number {rng.randint(100, 999)} has won the raffle of week {number // 2 + 1}."
+            notices = [*notices[:5], text]
+            yield rng.uniform(10, 22), "a notice is added", page("The notice board", *notices)
+        else:
+            place = rng.randrange(2, 5)
+            notices.insert(0, notices.pop(place))
+            yield rng.uniform(10, 22), "a paragraph moves up", page("The notice board", *notices)
+
+
+_ITEMS: Final = (
+    "Mayor opens the new bridge", "Storm keeps the ferries in", "Baker wins the prize again", "Museum shows old maps",
+    "School roof is repaired", "Market moves to the square", "Record catch at the harbour", "Chess club beats the city",
+)  # fmt: skip
+
+
+def _gazette(rng: random.Random) -> Iterator[Beat]:
+    items = ["Spring fair begins in May", "Town gets a town crier"]
+    yield 0.0, "", feed("The Gazette", items)
+    for number, title in enumerate(cycle(rng.sample(_ITEMS, len(_ITEMS)))):
+        items = [*items, title if number < len(_ITEMS) else f"{title} ({number // len(_ITEMS) + 1})"]
+        yield 2.0 if number == 0 else rng.uniform(8, 18), "the feed gets an item", feed("The Gazette", items)
+
+
+def _square(rng: random.Random) -> Iterator[Beat]:
+    links = ['<a href="/stalls">Stalls</a>', '<a href="/parking">Parking</a>']
+
+    def shown() -> str:
+        banner = f"<p>It is {CLOCK}. <b>{ADVERT}</b> <img src='/adverts/{ADVERT}.png' alt=''></p>"
+        return page("The market square", banner, f"<nav>{' '.join(links)}</nav>")
+
+    yield 0.0, "", shown()
+    for number in count(1):
+        links.append(f'<a href="/fair/{number}">Fair {number}</a>')
+        yield 34.0 if number == 1 else rng.uniform(60, 120), "a link is added", shown()
+
+
+def _bus(rng: random.Random) -> Iterator[Beat]:
+    lines = {4: 0, 7: 0, 12: 0}
+
+    def shown() -> str:
+        rows = "".join(
+            f"<tr><td>Line {line}<td>{f'{late} min late' if late else 'on time'}</tr>" for line, late in lines.items()
+        )
+        return page("The bus stop", f"<table>{rows}</table>")
+
+    yield 0.0, "", shown()
+    while True:
+        line = rng.choice([4, 7, 12])
+        lines[line] = rng.choice([late for late in range(10) if late != lines[line]])
+        yield rng.uniform(1.2, 3.2), f"line {line}: {lines[line] or 'no'} min late", shown()
+
+
+_BREADS: Final = ("rye", "spelt", "walnut", "potato", "oat", "barley", "olive", "onion", "seed", "milk")
+
+
+def _bakery(rng: random.Random) -> Iterator[Beat]:
+    bread, price = "rye", 4
+    yield 0.0, "", page("The bakery", f"Fresh from the oven: {bread} bread, {price} euro a loaf.")
+    while True:
+        bread = rng.choice([kind for kind in _BREADS if kind != bread])
+        price = rng.randint(3, 6)
+        content = page("The bakery", f"Fresh from the oven: {bread} bread, {price} euro a loaf.")
+        yield rng.uniform(3, 7), f"now {bread} bread", content
+
+
+def _pool(rng: random.Random) -> Iterator[Beat]:
+    degrees = 21
+    yield 0.0, "", page("The swimming pool", f"The water has {degrees} degrees.", "Lanes 1 to 4 are free.")
+    while True:
+        degrees += rng.choice([step for step in (-2, -1, 1, 2) if 15 <= degrees + step <= 27])
+        content = page("The swimming pool", f"The water has {degrees} degrees.", "Lanes 1 to 4 are free.")
+        yield rng.uniform(12, 25), f"the water has {degrees} degrees", content
+
+
+def _library(rng: random.Random) -> Iterator[Beat]:
+    yield 0.0, "", page("The library", "Open from 9 to 17.", "New: a history of the mill.")
+    for number in count(1):
+        hour = 18 + number % 4
+        content = page("The library", f"Open from 9 to {hour}.", f"New: the diary of a ferryman, volume {number}.")
+        yield 12.0 if number == 1 else rng.uniform(50, 90), "the library: new hours", content
+
+
+def _cinema(rng: random.Random) -> Iterator[Beat]:
+    films = ("The Lighthouse Keeper", "Night Ferry", "Two Umbrellas", "The Last Tram", "Snow on the Pier")
+    shuffled = rng.sample(films, len(films))
+    yield 0.0, "", page("The cinema", f"Tonight: {shuffled[0]}, at eight.")
+    for number in count(1):
+        film = shuffled[number % len(films)]
+        content = page(
+            "The cinema", f"Tonight: {film}, at {('eight', 'nine', 'ten')[number % 3]}.", f"Hall {number % 2 + 1}."
+        )
+        yield rng.uniform(18, 35), "another film", content
+
+
+def _museum(rng: random.Random) -> Iterator[Beat]:
+    """Its pages are made anew again and again, and say the same."""
+    for number in count():
+        build = f"<div class='b{rng.randint(1000, 9999)}'>Open on Sunday. Two rooms of old maps.</div><!-- build {number} -->"
+        yield 0.0 if number == 0 else rng.uniform(9, 16), "(markup)", page("The museum", build)
+
+
+_QUIET: Final = (
+    "archive", "baths", "bridge", "chapel", "chemist", "choir", "college", "council", "court", "dentist", "doctor", "ferry",
+    "florist", "fountain", "garden", "grocer", "harbour", "hospital", "inn", "jetty", "kennel", "mill", "orchard", "quarry",
+)  # fmt: skip
+_NEWS: Final = (
+    "Closed on Friday.", "Open again from Monday.", "The roof is being repaired.", "Ring twice, please.", "A new apprentice starts.",
+    "Visits only by arrangement.", "The meeting has been put off.", "Helpers are wanted.", "Lost gloves wait here.",
+)  # fmt: skip
+
+
+def _slow(name: str) -> Story:
+    """Return the story of a page that hardly ever changes, as most pages that people watch."""
+
+    def story(rng: random.Random) -> Iterator[Beat]:
+        title = f"The {name}"
+        yield 0.0, "", page(title, f"This is the page of the {name}.")
+        for number in count(1):
+            yield (
+                rng.uniform(40, 900),
+                f"the {name}: a new notice",
+                page(title, f"Notice {number}: {rng.choice(_NEWS)}"),
+            )
+
+    return story
+
+
+PLACES: Final = (
+    Place("kettle", "The tea shop", _kettle),
+    Place("course", "University of the town", _course),
+    Place("board", "The notice board", _board),
+    Place("gazette", "The Gazette", _gazette, media="feed"),
+    Place("square", "The market square", _square, monitor="all links", restless=True),
+    Place("bus", "The bus stop", _bus),
+    Place("bakery", "The bakery", _bakery),
+    Place("pool", "The swimming pool", _pool),
+    Place("library", "The library", _library),
+    Place("cinema", "The cinema", _cinema),
+    Place("museum", "The museum", _museum),
+    *(Place(name, f"The {name}", _slow(name)) for name in _QUIET),
+)
