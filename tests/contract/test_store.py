@@ -55,6 +55,7 @@ from tidings.storage import (
     rules,
     secrets,
     sentinels,
+    subscriptions,
     timers,
     versions,
 )
@@ -592,6 +593,52 @@ def test_owed_comparisons_wait_and_settle(world: World):
     assert ([], [tried]) == (world.read(comparisons.pending), world.read(comparisons.given_up))
     world.commit(world.unit(comparisons=(replace(row, status="done"),)))
     assert [] == world.read(comparisons.given_up)
+
+
+def test_what_is_settled_settles_what_was_owed_before(world: World):
+    """Several comparisons are owed from one version; once the newest is made or given up, none of the others stays owed."""
+    world.watch()
+    for body in (b"one", b"two", b"three"):
+        world.commit(world.stored(body))
+    first = ComparisonRow(subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="pending")
+    second = replace(first, to_seq=3)
+    for ending in ("done", "could_not_compare"):
+        world.commit(world.unit(comparisons=(first, second)))
+        assert [first, second] == world.read(comparisons.pending)
+        world.commit(world.unit(comparisons=(replace(second, status=ending),)))
+
+        assert [] == world.read(comparisons.pending)
+
+
+def test_a_step_decided_on_another_state_is_none(world: World):
+    """F-24: what a user did between the service's decision and its commit stays; there is no event of the step."""
+    made = world.watch()
+    world.write(sentinels.move, SentinelMove(sentinel_id=made.id, state="disabled", at=world.at, reason="by you"))
+    last = world.read(events.last_seq)
+    world.commit(
+        world.unit(sentinels=(SentinelMove(sentinel_id=made.id, state="enabled", at=world.at, before="created"),))
+    )
+    assert "disabled" == world.read(sentinels.get, made.id).state
+    world.write(sentinels.drop, made.id, world.at)
+    world.commit(
+        world.unit(sentinels=(SentinelMove(sentinel_id=made.id, state="waiting", at=world.at, before="disabled"),))
+    )
+
+    assert "ended" == world.read(sentinels.get, made.id).state
+    assert last + 1 == world.read(events.last_seq)
+
+
+def test_a_cursor_of_before_an_alteration_moves_no_tick(world: World):
+    """A sentinel that was altered while its page was looked at keeps the tick of its new revision; what was taken is taken."""
+    world.watch()
+    world.commit(world.stored(b"one"))
+    world.write(lambda c: c.execute("UPDATE subscription SET revision = 2, next_tick = 77"))
+    world.commit(world.unit(cursors=(world.cursor(taken=(1,), next_tick=5, ticked_at=4),)))
+    (altered,) = world.read(subscriptions.listing)
+    assert (2, 77, (1,), 4) == (altered.revision, altered.next_tick, altered.taken, altered.ticked_at)
+    world.commit(world.unit(cursors=(world.cursor(revision=2, taken=(1,), next_tick=90),)))
+
+    assert [90] == [row.next_tick for row in world.read(subscriptions.listing)]
 
 
 def test_digests_go_when_no_cursor_needs_them(world: World):

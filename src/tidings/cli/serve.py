@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SECOND
-from tidings.errors import StaleEpochError
+from tidings.errors import StaleEpochError, StoreBusyError
 from tidings.service.assembly import poller
 from tidings.service.records import change_record
 
@@ -64,7 +64,10 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:
     most = round(monitor.parts.settings.serve.tick_seconds * SECOND)
     while not stopped.done():
-        await monitor.step()
+        try:
+            await monitor.step()
+        except StoreBusyError as error:
+            _announce(f"{error}; the service goes on when it is free")
         resting = asyncio.create_task(monitor.rest(most=most))
         await asyncio.wait({resting, stopped}, return_when=asyncio.FIRST_COMPLETED)
         resting.cancel()

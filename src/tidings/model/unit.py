@@ -163,12 +163,16 @@ class EndpointMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentinelMove:
-    """A step in a sentinel's life (sentinels §2)."""
+    """A step in a sentinel's life (sentinels §2).
+
+    `before` is the state that it was decided on; if another process has moved the sentinel meanwhile, the step is none.
+    """
 
     sentinel_id: int
     state: State
     at: Instant
     reason: str = ""
+    before: State | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

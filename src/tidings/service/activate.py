@@ -53,7 +53,7 @@ def _step(held: WatchedSentinel, known: Lookup, now: Instant) -> SentinelMove | 
     start, end = _life(held, known, now)
     if end is not None and end <= now:
         reason = "missed" if row.started_at is None else "its end has come"
-        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason=reason)
+        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason=reason, before=row.state)
     if row.state not in {"created", "waiting"}:
         return None
     if (
@@ -61,10 +61,12 @@ def _step(held: WatchedSentinel, known: Lookup, now: Instant) -> SentinelMove | 
         and held.sentinel.start.base == "start"
         and _never_starts(known(held.sentinel.start.sentinel or ""))
     ):
-        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason="never started")
+        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason="never started", before=row.state)
     if start is not None and start <= now:
-        return SentinelMove(sentinel_id=row.id, state="enabled", at=now)
-    return None if row.state == "waiting" else SentinelMove(sentinel_id=row.id, state="waiting", at=now)
+        return SentinelMove(sentinel_id=row.id, state="enabled", at=now, before=row.state)
+    if row.state == "waiting":
+        return None
+    return SentinelMove(sentinel_id=row.id, state="waiting", at=now, before=row.state)
 
 
 def _never_starts(awaited: Known | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidings.errors import StaleEpochError
+from tidings.errors import StaleEpochError, StoreBusyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tidings.model.unit import Unit
     from tidings.storage.commit import Committed
     from tidings.storage.store import Store
+
+
+TRIES = 3
+"""How often a unit is offered to a database that somebody else holds; each waits `store.busy_seconds`."""
 
 
 class Committer:
@@ -40,7 +44,7 @@ class Committer:
         """Return once a unit is durable; raise what the store said against it."""
         self._open += 1
         try:
-            (result,) = await self._store.commit([unit])
+            result = await self._offer(unit)
         finally:
             self._open -= 1
         if isinstance(result, Exception):
@@ -49,6 +53,14 @@ class Committer:
             self.on_refused(unit, result)
             raise result
         self.on_committed(unit, result)
+        return result
+
+    async def _offer(self, unit: Unit) -> Committed | Exception:
+        for _ in range(TRIES - 1):
+            (result,) = await self._store.commit([unit])
+            if not isinstance(result, StoreBusyError):
+                return result
+        (result,) = await self._store.commit([unit])
         return result
 
 

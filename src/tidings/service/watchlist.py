@@ -170,13 +170,10 @@ class Watchlist:
         held = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
         for page in held:
             if (sub := page.subscriptions.get(move.subscription_id)) is not None:
+                is_altered = move.revision != sub.row.revision  # while its page was looked at: it ticks as it says now
+                next_tick = sub.row.next_tick if is_altered else move.next_tick
                 sub.row = replace(
-                    sub.row,
-                    revision=move.revision,
-                    base=move.base,
-                    taken=move.taken,
-                    next_tick=move.next_tick,
-                    ticked_at=move.ticked_at,
+                    sub.row, base=move.base, taken=move.taken, next_tick=next_tick, ticked_at=move.ticked_at
                 )
 
     async def _admit(self, row: SentinelRow) -> None:

@@ -21,6 +21,11 @@ _DONE = (
     "DELETE FROM comparison WHERE subscription_id = :subscription_id AND from_seq = :from_seq AND to_seq = :to_seq"
     " AND revision = :revision"
 )
+# Once the newest of several versions is compared, or given up, those before it are owed no more.
+_OVERTAKEN = (
+    "DELETE FROM comparison WHERE subscription_id = :subscription_id AND from_seq = :from_seq AND to_seq <= :to_seq"
+    " AND revision <= :revision AND status = 'pending'"
+)
 
 
 def pending(c: Connection) -> list[ComparisonRow]:
@@ -35,9 +40,10 @@ def given_up(c: Connection) -> list[ComparisonRow]:
 
 
 def put(c: Connection, comparisons: Sequence[ComparisonRow], *, at: Instant) -> None:
-    """Write comparisons; one that is done goes."""
+    """Write comparisons; one that is done goes, and with one that is settled go those that are owed for versions before it."""
     keys = ("subscription_id", "from_seq", "to_seq", "revision")
     done = [{key: getattr(row, key) for key in keys} for row in comparisons if row.status == "done"]
+    settled = [{key: getattr(row, key) for key in keys} for row in comparisons if row.status != "pending"]
     owed = [
         {
             "subscription_id": row.subscription_id,
@@ -55,6 +61,7 @@ def put(c: Connection, comparisons: Sequence[ComparisonRow], *, at: Instant) -> 
     ]
     c.many(_PUT, owed)
     c.many(_DONE, done)
+    c.many(_OVERTAKEN, settled)
 
 
 def _to_row(row: tuple[Any, ...]) -> ComparisonRow:

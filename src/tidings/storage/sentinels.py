@@ -168,7 +168,8 @@ def names(c: Connection) -> list[str]:
 
 
 def move(c: Connection, step: SentinelMove) -> None:
-    """Bring a sentinel into a state, with the event `sentinel.<state>`; a step to where it stands already does nothing.
+    """Bring a sentinel into a state, with the event `sentinel.<state>`; a step to where it stands already does nothing, nor does one
+    that was decided on another state than it has (`step.before`): somebody else was first.
 
     Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`, which is final.
     """
@@ -178,7 +179,7 @@ def move(c: Connection, step: SentinelMove) -> None:
             f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows those that are there"
         )
     name, before = row
-    if before == step.state:
+    if before == step.state or step.before not in {None, before}:
         return
     if before == "ended":
         raise UsageError(

@@ -36,9 +36,10 @@ _INSERT = (
     "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active)"
     " VALUES (:sentinel_id, :page_id, :label, 1, :next_tick, :active) ON CONFLICT (sentinel_id, page_id, label) DO NOTHING"
 )
+# A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken.
 _MOVE = (
-    "UPDATE subscription SET revision = :revision, base = :base, taken = :taken, next_tick = :next_tick, ticked_at = :ticked_at"
-    " WHERE id = :subscription_id"
+    "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END, base = :base,"
+    " taken = :taken, ticked_at = :ticked_at WHERE id = :subscription_id"
 )
 
 
@@ -63,9 +64,9 @@ def activate(c: Connection, sentinel_id: int, *, active: bool) -> None:
 
 
 def move(c: Connection, moves: Sequence[CursorMove]) -> None:
-    """Write cursors; `UnitError` if a subscription is not there."""
+    """Write cursors, with the next tick only if the sentinel has not been altered since; `UnitError` if a subscription is not there."""
     rows = [
-        (m.revision, m.base, f"[{','.join(map(str, m.taken))}]", m.next_tick, m.ticked_at, m.subscription_id)
+        (m.revision, m.next_tick, m.base, f"[{','.join(map(str, m.taken))}]", m.ticked_at, m.subscription_id)
         for m in moves
     ]
     if c.batch(_MOVE, rows) != len(rows):
