@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import MINUTE, SECOND
-from tidings.errors import BudgetError, StaleEpochError
+from tidings.errors import BudgetError, StaleEpochError, StoreError
 from tidings.fetching import address
 from tidings.model.outcome import Failed
 from tidings.model.unit import Estimate, Unit
@@ -301,7 +301,12 @@ class Monitor:
         grants = parts.planner.choose(now, parts.gate, tokens=math.inf, limit=free, only=self.only)
         if not grants:
             return
-        charged = await parts.store.charge(grants, at=now, epoch=parts.epoch)
+        try:
+            charged = await parts.store.charge(grants, at=now, epoch=parts.epoch)
+        except StoreError:
+            for grant in grants:
+                parts.planner.release(grant.page_id)
+            raise
         for grant, paid in zip(grants, charged, strict=True):
             if paid is None:
                 parts.planner.release(grant.page_id)
@@ -321,6 +326,7 @@ class Monitor:
         parts = self.parts
         page = parts.watchlist.pages.get(charged.grant.page_id)
         if page is None:
+            parts.planner.release(charged.grant.page_id)
             return  # dropped between the grant and now; what was charged stays charged
         asked = self.asked.pop(charged.grant.page_id, None) or Asked()
         request = parts.poller.request(page, obey_robots=not asked.first)

@@ -62,6 +62,8 @@ class Planner:
         self._asked: set[int] = set()
         self._servable: set[int] = set()
         self._held: dict[int, Instant] = {}
+        self._leaving: set[int] = set()
+        """pages that are watched no more while somebody still has them: if they come back meanwhile, they come back taken"""
 
     # -- what is told to it --------------------------------------------------------------------------------------------------------
 
@@ -116,6 +118,7 @@ class Planner:
 
     def release(self, page_id: int) -> None:
         """Give a page back."""
+        self._leaving.discard(page_id)
         if page_id in self._row:
             self._busy[self._row[page_id]] = False
             self.touch((page_id,))
@@ -299,7 +302,7 @@ class Planner:
         self._row[page_id] = row
         self._ids[row] = page_id
         self._host[row] = self._code(self._pages[page_id].identity.host)
-        self._busy[row] = False
+        self._busy[row] = page_id in self._leaving
         self._forced[row] = False
 
     def _grow(self) -> None:
@@ -317,6 +320,8 @@ class Planner:
         self._held.pop(page_id, None)
         row = self._row.pop(page_id, None)
         if row is not None:
+            if self._busy[row]:
+                self._leaving.add(page_id)
             self._ids[row] = -1
             self._due[row] = self._tick[row] = NEVER
             self._busy[row] = self._forced[row] = False
