@@ -37,7 +37,8 @@ class PageState:
 
     `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a gap. `polled_at` is the last
     attempt, `checked_at` the last successful look, `changed_at` the last new version, `text_changed_at` the last change of text.
-    `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row.
+    `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second look
+    agrees with it (quarantine). `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row.
     """
 
     page_id: int
@@ -63,6 +64,10 @@ class PageState:
     changes: int = 0
     unconditional_in: int = 0
     honest_streak: int = 0
+    audited_at: Instant | None = None
+    suspect_kind: str = ""
+    suspect_sha256: str = ""
+    suspect_at: Instant | None = None
     moved_to: str = ""
 
 

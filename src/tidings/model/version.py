@@ -17,7 +17,7 @@ def version_id(page_id: int, seq: int) -> str:
 class Version:
     """One stored body of a page. `seq` counts from 1 without gaps; `sha256` names the blob; consecutive ones differ.
 
-    `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
+    `words` is how many the page had in all. `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
     """
 
     page_id: int
@@ -34,6 +34,7 @@ class Version:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     text_changed: bool = True
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from tidings.isolation.runners import RUNNERS
 from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.policies import POLICIES
+from tidings.service.bodies import Bodies
 from tidings.service.committer import Committer
 from tidings.service.deliver import Deliverer, Teller
 from tidings.service.detect import Detector
@@ -137,7 +138,12 @@ async def _build(
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
     poll = Poller(
-        store=store, archive=archive, detector=detector, teller=Teller(), instance=installation, commit=committer.write
+        store=store,
+        bodies=Bodies(store, archive),
+        detector=detector,
+        teller=Teller(),
+        instance=installation,
+        commit=committer.write,
     )
     secret = settings.notify.webhook_secret or await store.write(_webhook_secret)
     senders = _senders(stack, settings, client, secret, installation, stream)

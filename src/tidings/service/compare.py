@@ -11,7 +11,7 @@ from tidings.isolation.runner import Died
 from tidings.language import expressions
 from tidings.model.version import version_id
 from tidings.service.assembly import open_archive, open_runner
-from tidings.service.poll import read_body
+from tidings.service.bodies import read_body
 from tidings.service.records import Record, rfc3339
 from tidings.service.watchlist import meaning
 

@@ -329,7 +329,7 @@ class Monitor:
             parts.planner.release(charged.grant.page_id)
             return  # dropped between the grant and now; what was charged stays charged
         asked = self.asked.pop(charged.grant.page_id, None) or Asked()
-        request = parts.poller.request(page, obey_robots=not asked.first)
+        request = parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
 
         async def further(host: str) -> None:
             await parts.store.write(

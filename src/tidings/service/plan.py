@@ -15,8 +15,8 @@ import numpy as np
 from tidings.clock import SECOND
 from tidings.model.unit import Grant
 from tidings.scheduling import allocator
-from tidings.scheduling.intervals import FixedInterval
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
+from tidings.service.cursors import fixed
 
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
@@ -333,6 +333,8 @@ class Planner:
         tick, servable = _tick_of(page, self._floor)
         due = min(tick, on_change)
         state = page.state
+        if state.retry_at is not None and (state.health == "shaky" or state.suspect_kind):
+            due = state.retry_at  # a doubt is cleared up before the next tick
         if due != NEVER:
             due = max(due, state.retry_at or 0, self._held.get(page_id, 0))
             due = max(due, (state.polled_at or 0) + self._floor if state.polled_at is not None else 0)
@@ -377,14 +379,3 @@ def _fresh(sub: Subscription, checked_at: Instant | None, floor: Duration) -> bo
     if sub.row.next_tick is None:
         return checked_at + sub.interval.effective_slack >= sub.owner.row.created_at
     return fixed(sub).is_satisfied(sub.row.next_tick, checked_at)
-
-
-def fixed(sub: Subscription) -> FixedInterval:
-    """Return the ticks of a subscription with a fixed interval, counted from its sentinel's start."""
-    if sub.interval is None:
-        message = "a subscription that is fetched on change has no ticks"
-        raise TypeError(message)
-    row = sub.owner.row
-    start = next(i for i in (row.start_at, row.started_at, row.created_at) if i is not None)
-    slack = min(sub.interval.effective_slack, sub.interval.interval - 1)
-    return FixedInterval(start=start, interval=sub.interval.interval, slack=slack)

@@ -160,6 +160,10 @@ page = _table(
     _number("changes", default=0),
     _number("unconditional_in", default=0),
     _number("honest_streak", default=0),
+    _number("audited_at", null=True),
+    _text("suspect_kind", default=""),
+    _text("suspect_sha256", default=""),
+    _number("suspect_at", null=True),
     _text("moved_to", default=""),
     UniqueConstraint("key"),
     Index(None, "host"),
@@ -228,6 +232,7 @@ version = _table(
     _number("status", default=200),
     _text("headers", default="{}"),
     _flag("text_changed", default=1),
+    _number("words", default=0),
     UniqueConstraint("page_id", "seq"),
     Index(None, "sha256"),
 )

@@ -12,7 +12,7 @@ from tidings.storage.values import from_json, plain, to_json
 
 _SELECT = (
     "SELECT page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,"
-    " headers, text_changed FROM version"
+    " headers, text_changed, words FROM version"
 )
 _LISTING = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq"
 _ONE = f"{_SELECT} WHERE page_id = :page_id AND seq = :seq"
@@ -20,8 +20,8 @@ _NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
 _LAST = "SELECT seq, sha256 FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
 _INSERT = (
     "INSERT INTO version (page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title,"
-    " final_url, status, headers, text_changed) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
-    " :charset_source, :content_type, :title, :final_url, :status, :headers, :text_changed)"
+    " final_url, status, headers, text_changed, words) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
+    " :charset_source, :content_type, :title, :final_url, :status, :headers, :text_changed, :words)"
 )
 _BLOB = "SELECT sha256, size, base, height, frame, file FROM blob WHERE sha256 = :sha256"
 _PUT_BLOB = (
@@ -57,6 +57,13 @@ def newest(c: Connection, page_id: int) -> Version | None:
     return None if row is None else _to_version(row)
 
 
+def usual_words(c: Connection, page_id: int, *, among: int = 5) -> int | None:
+    """Return the median number of words of the newest versions, None if there are none (contracts.md §11: collapsed text)."""
+    text = "SELECT words FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :among"
+    counts = sorted(row[0] for row in c.rows(text, page_id=page_id, among=among))
+    return counts[len(counts) // 2] if counts else None
+
+
 def add(c: Connection, version: Version) -> None:
     """Write the next version of a page; its blob must be there.
 
@@ -85,6 +92,7 @@ def add(c: Connection, version: Version) -> None:
         status=version.status,
         headers=to_json(dict(version.headers)),
         text_changed=int(version.text_changed),
+        words=version.words,
     )
 
 
@@ -200,7 +208,7 @@ def forget_digests(c: Connection, page_id: int) -> None:
 def _to_version(row: tuple[Any, ...]) -> Version:
     (
         page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,
-        headers, text_changed,
+        headers, text_changed, words,
     ) = row  # fmt: skip
     return Version(
         page_id=page_id,
@@ -217,6 +225,7 @@ def _to_version(row: tuple[Any, ...]) -> Version:
         status=status,
         headers=from_json(headers),
         text_changed=bool(text_changed),
+        words=words,
     )
 
 

@@ -1,0 +1,162 @@
+"""Standing: what an answer makes of a page's state (sentinels_and_events §5.3).
+
+`ok → shaky → error(kind) → ok`. Going into and out of error are events, told once; repetitions are not. Nothing of this moves a cursor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY, HOUR, MINUTE, WEEK
+from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
+from tidings.model.unit import Event
+from tidings.service.bodies import xxh3
+
+if TYPE_CHECKING:
+    from tidings.detection.job import Examination
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageState
+
+FAILURES_TO_ERROR: Final = 3
+SHAKY_AT_LEAST: Final = HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a kind of failure is met: at once in error or after `FAILURES_TO_ERROR`; the first wait, its growth, the longest wait (µs)."""
+
+    at_once: bool
+    first: Duration
+    factor: int
+    longest: Duration
+
+
+MANNERS: Final[dict[ErrorKind, Manner]] = {
+    "net": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "busy": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "5xx": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "framing": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "encoding": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "request": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "denied": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "blocked": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "404": Manner(at_once=False, first=5 * MINUTE, factor=2, longest=DAY),
+    "410": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+    "redirect": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "address": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "robots": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+    "size": Manner(at_once=False, first=HOUR, factor=4, longest=DAY),
+    "secret": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+}
+GONE_DAILY: Final = 7
+"""Looks at a page that said 410, one a day; after these one a week."""
+
+
+def after_failure(before: PageState, failed: Failed, at: Instant) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a failure, and the event if the page goes into error (or from one kind of error into another)."""
+    failures = before.failures + 1
+    since = before.failing_since if before.failing_since is not None else at
+    lasting = failures >= FAILURES_TO_ERROR and at - since >= SHAKY_AT_LEAST
+    in_error = before.health == "error" or MANNERS[failed.kind].at_once or lasting
+    state = replace(
+        before,
+        polled_at=at,
+        polls=before.polls + 1,
+        health="error" if in_error else "shaky",
+        kind=failed.kind,
+        reason=failed.reason,
+        failures=failures,
+        failing_since=since,
+        retry_at=at + wait(failed, failures, page_id=before.page_id),
+    )
+    if not in_error or (before.health == "error" and before.kind == failed.kind):
+        return state, ()
+    data = {"kind": failed.kind, "reason": failed.reason, "status": failed.status, "since": since}
+    return state, (Event(type="page.error", at=at, page_id=before.page_id, data=data),)
+
+
+def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:
+    """Return how long a page is left alone: what the server asked for, else a wait that grows, spread by a tenth from page to page."""
+    if failed.retry_after is not None:
+        return failed.retry_after
+    manner = MANNERS[failed.kind]
+    if failed.kind == "410" and failures > GONE_DAILY:
+        return WEEK
+    grown: Duration = manner.first * manner.factor ** min(failures - 1, 16)
+    spread = page_id * 2_654_435_761 % 1_000 / 10_000
+    return round(min(manner.longest, grown) * (1 + spread))
+
+
+def after_look(state: PageState, at: Instant) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a good look, and the event if that ends an error."""
+    events: tuple[Event, ...] = ()
+    if state.health == "error":
+        data = {"kind": state.kind, "since": state.failing_since}
+        events = (Event(type="page.ok", at=at, page_id=state.page_id, data=data),)
+    well = replace(
+        state,
+        polled_at=at,
+        checked_at=at,
+        polls=state.polls + 1,
+        health="ok",
+        kind="",
+        reason="",
+        failures=0,
+        failing_since=None,
+        retry_at=None,
+        suspect_kind="",
+        suspect_sha256="",
+        suspect_at=None,
+    )
+    return well, events
+
+
+def with_version(
+    state: PageState,
+    fetched: Fetched,
+    seen: Examination | None,
+    *,
+    seq: int,
+    at: Instant,
+    text_changed: bool,
+    seed: int,
+) -> PageState:
+    """Return the state with version `seq`, whose body `fetched` brought, as the newest."""
+    return replace(
+        state,
+        last_seq=seq,
+        body_size=len(fetched.body),
+        body_xxh3=xxh3(fetched.body, seed),
+        text_digest=seen.digest.text if seen is not None else state.text_digest,
+        charset=seen.charset if seen is not None else state.charset,
+        title=seen.title if seen is not None else state.title,
+        final_url=fetched.final_url,
+        changed_at=at,
+        text_changed_at=at if text_changed else state.text_changed_at,
+        changes=state.changes + (seq > 1),
+    )
+
+
+AUDIT_FIRST, AUDIT_LAST = 5, 20
+AUDIT_AT_LEAST: Duration = DAY
+
+
+def is_audit(state: PageState, now: Instant) -> bool:
+    """Say whether the next request must be unconditional: 1 in k and at least daily (contracts.md §11)."""
+    if state.last_seq == 0 or state.unconditional_in <= 0:
+        return True
+    return state.audited_at is None or now - state.audited_at >= AUDIT_AT_LEAST
+
+
+def learn_validators(state: PageState, outcome: Unchanged | Fetched, *, changed: bool, at: Instant) -> PageState:
+    """Count down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts.md §11).
+
+    A lie is a body that changed under validators that the server repeats.
+    """
+    if isinstance(outcome, Unchanged):
+        return replace(state, unconditional_in=state.unconditional_in - 1)
+    lied = changed and bool(outcome.validators) and outcome.validators == state.validators
+    streak = 0 if lied else state.honest_streak + 1
+    k = 0 if lied or not outcome.validators else min(AUDIT_LAST, AUDIT_FIRST + streak)
+    return replace(state, validators=outcome.validators, honest_streak=streak, unconditional_in=k, audited_at=at)
