@@ -1,7 +1,8 @@
 """Addresses in a page: which count, and in which form they are compared (detection.md §1.2).
 
 Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the base, scheme and host in lower case,
-default port and fragment gone. *canonical*: resolved without its query; sessions and cache busters alone are then no change.
+default port and fragment gone. *canonical*: resolved without its query, without a session in its path and, for an image, without the
+fingerprint that a build puts into a file's name (`logo-3f9c2d71.png`); sessions and cache busters alone are then no change.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _INSIDE = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _SEGMENT = r"[A-Za-z0-9_~%\-][A-Za-z0-9_~%.,+=\-]*"
 _SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?[^#\s]+)?(?:#.*)?")
+_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*", re.IGNORECASE)
+_FINGERPRINT = re.compile(r"[.\-_](?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,64}(?=(?:\.[A-Za-z0-9]{2,5}){1,2}$)")
 _NO_LINK = frozenset({"javascript:", "vbscript:", "mailto:", "tel:", "sms:", "data:", "blob:", "about:"})
 _NO_IMAGE = frozenset({"javascript:", "vbscript:", "blob:", "about:"})
 _PORTS = {"http": ":80", "https": ":443", "ftp": ":21"}
@@ -46,7 +49,8 @@ class Resolver:
 
     def images(self, raw: Iterable[str]) -> list[str]:
         """Return the images that count, in order; one that is written into the page stands there by its digest."""
-        return self._addresses(raw, _NO_IMAGE)
+        found = self._addresses(raw, _NO_IMAGE)
+        return [_FINGERPRINT.sub("", address) for address in found] if self.identity == "canonical" else found
 
     def _addresses(self, raw: Iterable[str], refused: frozenset[str]) -> list[str]:
         known = self._known
@@ -71,8 +75,9 @@ def images_of(raw: Iterable[str], base: str, identity: Identity = "resolved") ->
 
 
 def without_query(address: str) -> str:
-    """Return an address up to its query or fragment."""
-    return address.partition("#")[0].partition("?")[0]
+    """Return an address up to its query or fragment, a session in its path left out."""
+    address = address.partition("#")[0].partition("?")[0]
+    return _SESSION.sub("", address) if ";" in address else address
 
 
 def _identified(raw: str, base: str, identity: Identity, refused: frozenset[str]) -> str | None:
