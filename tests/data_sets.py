@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import os
 import tarfile
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ def path_of(name: str) -> Path:
 def files_of(archive: str) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of each file of a `.tar.zst`, in its order."""
     packed = path_of(archive).read_bytes()
-    options = {zstd.DecompressionParameter.window_log_max: 27}
+    options: dict[int, int] = {int(zstd.DecompressionParameter.window_log_max): 27}
     with tarfile.open(fileobj=io.BytesIO(zstd.decompress(packed, options=options))) as tar:
         for member in tar:
             content = tar.extractfile(member) if member.isfile() else None
@@ -79,7 +80,7 @@ def page_pairs(family: str = "terms-html") -> tuple[Pair, ...]:
     files = dict(files_of(f"page_versions/{family}.tar.zst"))
     rows = [row for row in rows_of("page_versions/index.csv.gz") if row["family"] == family]
     pairs = []
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in itertools.pairwise(rows):
         if before["page"] == after["page"]:
             pairs.append(_pair(files, before, after))
     return tuple(pairs)

@@ -15,6 +15,9 @@ from lxml import etree
 
 from tidings.document.walk import BREAK
 
+_BUILT = frozenset({"lastBuildDate", "pubDate", "updated"})
+_FEEDS = frozenset({"channel", "feed"})
+
 MOST_FRAGMENTS = 10_000
 """Most texts of a feed that are read as HTML; what comes after them is compared as it is written."""
 
@@ -56,7 +59,8 @@ def _words(value: Any) -> Iterator[str]:
 def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tuple[list[str], list[str], str] | None:
     """Return (pieces, links, title) of an XML text, or None if it is not well-formed or nested too deep for the parser.
 
-    Links are what feeds call so: the text or `href` of `link`. The title is the first element of that name.
+    Links are what feeds call so: the text or `href` of `link`. The title is the first element of that name. When a feed itself was
+    built is no text of it: that moves with every look, while the entries stay.
     """
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -76,19 +80,24 @@ def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tupl
     title = ""
     shown = _Shown(pieces_of_html)
     for event, element in etree.iterwalk(root, events=("start", "end")):
+        pieces.append(BREAK)
         if event == "end":
-            pieces.append(BREAK)
             pieces.extend(shown.pieces(element.tail))
             continue
-        pieces.append(BREAK)
+        name = _name(element)
+        if name in _BUILT and _name(element.getparent()) in _FEEDS:
+            continue
         content = element.text
-        name = etree.QName(element).localname if isinstance(element.tag, str) else ""
         if name == "link":
             links.append(element.get("href") or (content or "").strip())
         elif name == "title" and not title:
             title = " ".join((content or "").split())
         pieces.extend(shown.pieces(content))
     return pieces, links, title
+
+
+def _name(element: Any) -> str:
+    return etree.QName(element).localname if element is not None and isinstance(element.tag, str) else ""
 
 
 class _Shown:

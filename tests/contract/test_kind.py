@@ -1,0 +1,77 @@
+"""The contract of a change type, for every row of the table (004 §3.4.2)."""
+
+import pytest
+from hypothesis import given
+
+from tests.strategies import pages
+from tidings.detection.gates import are_equal, digest_of
+from tidings.detection.kinds import KINDS, TERM_KINDS
+from tidings.document.parse import parse
+
+ROWS = {name: TERM_KINDS[name].for_term("one") if name in TERM_KINDS else row for name, row in KINDS.items()}
+
+every_kind = pytest.mark.parametrize("kind", ROWS.values(), ids=list(ROWS))
+
+
+def page(body):
+    return parse(f"<!doctype html><body>{body}".encode(), "text/html", url="http://x.org/")
+
+
+@every_kind
+def test_name_is_its_key(kind):
+    """A kind is found under its own name, contains itself and names digests that exist."""
+    known = {"text", *digest_of(page("")).objects, "body"}
+
+    assert ROWS[kind.name] is kind
+    assert kind.name in kind.contains
+    assert kind.contains <= set(KINDS)
+    assert set(kind.digests) <= known
+
+
+@every_kind
+@given(body=pages)
+def test_nothing_changes_by_itself(kind, body):
+    """A page compared with itself, read twice, has not changed."""
+    assert () == kind.compare(page(body), page(body))
+
+
+@every_kind
+@given(old=pages, new=pages)
+def test_equal_digests_mean_no_change(kind, old, new):
+    """Where the digests that decide are equal, comparing finds nothing: a gate never hides a change."""
+    before, after = page(old), page(new)
+    found = kind.compare(before, after)
+
+    assert not (found and are_equal(kind.digests, digest_of(before), digest_of(after)))
+
+
+@every_kind
+@given(old=pages, new=pages)
+def test_findings_are_not_empty_and_of_one_sort(kind, old, new):
+    """Each finding is a change and says which sort of thing it is about."""
+    found = kind.compare(page(old), page(new))
+
+    assert all(found)
+    assert [1] * len(found) == [len(finding.kinds) for finding in found]
+    assert len({finding.kinds for finding in found}) == len(found)
+
+
+@every_kind
+@given(old=pages, new=pages)
+def test_change_goes_both_ways(kind, old, new):
+    """What is a change from old to new is one from new to old."""
+    there = {finding.kinds for finding in kind.compare(page(old), page(new))}
+    back = {finding.kinds for finding in kind.compare(page(new), page(old))}
+
+    assert there == back
+
+
+@every_kind
+@given(old=pages, new=pages)
+def test_a_change_of_a_contained_kind_is_a_change(kind, old, new):
+    """Where a type that this one contains finds something, this one does too: subtracting it can never leave more."""
+    before, after = page(old), page(new)
+    found = bool(kind.compare(before, after))
+
+    for name in kind.contains:
+        assert found or not ROWS[name].compare(before, after)

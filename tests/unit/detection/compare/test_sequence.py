@@ -1,0 +1,133 @@
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from rapidfuzz.distance import LCSseq
+
+from tests.strategies import edited_pairs, pairs
+from tidings.detection.compare.sequence import MOST_RUNS, apply_edits, common_length, compare_sequences
+from tidings.model.change import Edit
+
+BUDGETS = (16_000_000, 400, 16, 1)
+
+
+def chance(seed):
+    return random.Random(seed)
+
+
+@given(pairs | edited_pairs())
+def test_edits_turn_old_into_new(pair):
+    """apply(edits, old) = new, whatever the budget of cells."""
+    old, new = pair
+
+    assert [new] * len(BUDGETS) == [
+        apply_edits(compare_sequences(old, new, cells=cells), old, new) for cells in BUDGETS
+    ]
+
+
+@given(pairs | edited_pairs())
+def test_no_edits_exactly_for_equal_sequences(pair):
+    """A sequence compared with itself gives nothing; two that differ give something."""
+    old, new = pair
+
+    assert () == compare_sequences(old, list(old))
+    assert [old == new] * len(BUDGETS) == [not compare_sequences(old, new, cells=cells) for cells in BUDGETS]
+
+
+@given(pairs | edited_pairs())
+def test_the_common_part_is_a_longest_one_within_the_budget(pair):
+    """What is kept is as long as the longest common subsequence, which rapidfuzz computes on its own."""
+    old, new = pair
+
+    assert LCSseq.similarity(old, new) == common_length(compare_sequences(old, new), len(old))
+
+
+@given(pairs | edited_pairs())
+def test_swapping_the_sides_swaps_insert_and_delete(pair):
+    """As many tokens are inserted one way as are deleted the other way."""
+    old, new = pair
+    there, back = compare_sequences(old, new), compare_sequences(new, old)
+
+    assert sum(edit.new_end - edit.new_start for edit in there) == sum(edit.old_end - edit.old_start for edit in back)
+    assert sum(edit.old_end - edit.old_start for edit in there) == sum(edit.new_end - edit.new_start for edit in back)
+
+
+@given(pairs | edited_pairs())
+def test_edits_are_in_order_and_part_by_what_is_kept(pair):
+    """Edits never touch: between two of them at least one token stays; each does what its name says."""
+    for cells in BUDGETS:
+        edits = compare_sequences(*pair, cells=cells)
+
+        assert all(a.old_end < b.old_start and a.new_end < b.new_start for a, b in itertools.pairwise(edits))
+        for edit in edits:
+            is_delete, is_insert = edit.old_start < edit.old_end, edit.new_start < edit.new_end
+            assert {(True, False): "delete", (False, True): "insert", (True, True): "replace"}[
+                is_delete, is_insert
+            ] == edit.op
+
+
+def test_a_pair_that_changed_places():
+    """`a b c d` → `a c b d`: three words stay, one is deleted and one inserted (detection.md §1.6)."""
+    edits = compare_sequences("abcd", "acbd")
+
+    assert 3 == common_length(edits, 4)
+    assert ["delete", "insert"] == sorted(edit.op for edit in edits)
+
+
+def test_empty_sides():
+    """From nothing all is inserted; to nothing all is deleted."""
+    assert (Edit("insert", 0, 0, 0, 2),) == compare_sequences([], ["a", "b"])
+    assert (Edit("delete", 0, 2, 0, 0),) == compare_sequences(["a", "b"], [])
+    assert () == compare_sequences([], [])
+
+
+def test_beyond_the_budget_little_is_lost():
+    """Of 200 edited pairs compared with 400 cells at least 98 % of the longest common part is kept."""
+    kept = best = 0
+    rng = chance(7)
+    for _ in range(200):
+        old = rng.choices([f"w{number}" for number in range(60)], k=120)
+        new = [word for word in old if rng.random() > 0.1]
+        new.insert(rng.randrange(len(new)), "new")
+        kept += common_length(compare_sequences(old, new, cells=400), len(old))
+        best += LCSseq.similarity(old, new)
+
+    assert kept >= 0.98 * best
+
+
+def _random(words, length, seed):
+    return chance(seed).choices(words, k=length)
+
+
+def _zipf(seed, length=60_000):
+    rng = chance(seed)
+    return [f"w{int(rng.paretovariate(1)) % 20_000}" for _ in range(length)]
+
+
+NUMBERS = [str(number) for number in range(60_000)]
+LOW = _random("abcd", 40_000, 3)
+ADVERSARIES = {
+    "four words": (_random("abcd", 50_000, 1), _random("abcd", 50_000, 2)),
+    "zipf": (_zipf(4), _zipf(5)),
+    "disjoint": (NUMBERS, [f"x{number}" for number in NUMBERS]),
+    "reversed": (NUMBERS, NUMBERS[::-1]),
+    "blocks moved": (NUMBERS, NUMBERS[30_000:] + NUMBERS[:30_000]),
+    "low blocks moved": (LOW + ["q"] * 20_000, ["q"] * 20_000 + LOW),
+    "one letter": (["a"] * 60_000, ["a"] * 59_000),
+    "two letters turned": (["a", "b"] * 30_000, ["b", "a"] * 30_000),
+    "last word of 225,000": (
+        [*NUMBERS, *NUMBERS, *NUMBERS, *NUMBERS[:45_000]],
+        [*NUMBERS, *NUMBERS, *NUMBERS, *NUMBERS[:44_999], "last"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVERSARIES)
+def test_adversaries_stay_right_and_bounded(name):
+    """Inputs that need minutes elsewhere (changedetection.io 3173) still give edits that turn old into new, not too many."""
+    old, new = ADVERSARIES[name]
+    edits = compare_sequences(old, new)
+
+    assert new == apply_edits(edits, old, new)
+    assert len(edits) <= MOST_RUNS + 1

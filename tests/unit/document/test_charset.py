@@ -1,0 +1,109 @@
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import data_sets
+from tidings.document.charset import decode, known_charset
+
+HTML = "text/html; charset="
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type", "last_good", "expected"),
+    [
+        (codecs.BOM_UTF8 + "é".encode(), HTML + "iso-8859-1", "", ("é", "utf-8", "bom")),
+        ("é".encode("utf-16"), HTML + "utf-8", "", ("é", "utf-16-le", "bom")),
+        ("é".encode("utf-32"), None, "", ("é", "utf-32-le", "bom")),
+        (b"\xe9", HTML + "windows-1251", "", ("й", "cp1251", "header")),
+        (b'<meta charset="windows-1251">\xe9', None, "", ('<meta charset="windows-1251">й', "cp1251", "meta")),
+        ("é".encode(), "text/html", "", ("é", "utf-8", "utf-8")),
+        (b"\xe9", None, "cp1251", ("й", "cp1251", "last good")),
+        ("aé".encode("utf-16-le") * 40, None, "", ("aé" * 40, "utf-16-le", "statistics")),
+        (b"\xe9!\x80\x81", None, "", ("é!€\x81", "cp1252", "fallback")),
+    ],
+)
+def test_order_of_evidence(data, content_type, last_good, expected):
+    """Mark, header, declaration, UTF-8, the last version's charset, zeros, windows-1252: the first that fits holds."""
+    decoded = decode(data, content_type, last_good=last_good)
+
+    assert expected == (decoded.text, decoded.charset, decoded.source)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "rot13",
+        "rot_13",
+        "base64",
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "zip",
+        "x" * 500,
+        "a\0b",
+        "%s",
+        "../x",
+        "undefined",
+    ],
+)
+def test_labels_that_are_no_charset_are_ignored(label):
+    """`charset=rot13` (H-053) and its kind never raise; the bytes are read as if nothing was said."""
+    decoded = decode("naïve".encode(), HTML + label)
+
+    assert ("naïve", "utf-8", "utf-8") == (decoded.text, decoded.charset, decoded.source)
+    assert known_charset(label) == ""
+
+
+def test_a_false_declaration_is_replaced_the_same_way_each_time():
+    """Declared UTF-8, bytes latin-1 (H-054): replacement characters, never an error, always the same text."""
+    decoded = decode(b"caf\xe9 \xe9t\xe9", HTML + "utf-8")
+
+    assert ("caf\ufffd \ufffdt\ufffd", "utf-8", "header") == (decoded.text, decoded.charset, decoded.source)
+    assert decoded == decode(b"caf\xe9 \xe9t\xe9", HTML + "utf-8")
+
+
+def test_header_is_stronger_than_meta():
+    """A meta that says utf-16 cannot be right where it can be read; the header holds (H-055)."""
+    page = '<meta charset="utf-16">é'.encode()
+
+    assert ("utf-8", "header") == (decode(page, HTML + "utf-8").charset, decode(page, HTML + "utf-8").source)
+    assert ("utf-8", "meta") == (decode(page).charset, decode(page).source)
+
+
+def test_a_declaration_in_a_comment_is_none():
+    """What stands in a comment declares nothing."""
+    assert "utf-8" == decode("<!-- <meta charset=koi8-r> --><p>é".encode()).charset
+
+
+def test_a_lost_charset_setting_is_no_change():
+    """UTF-8 bytes that the server suddenly calls ISO-8859-1 stay UTF-8 where the last version was (changedetection.io 2963)."""
+    flipped = decode("naïve café".encode(), HTML + "iso-8859-1", last_good="utf-8")
+
+    assert ("naïve café", "last good") == (flipped.text, flipped.source)
+    assert "naÃ¯ve cafÃ©" == decode("naïve café".encode(), HTML + "iso-8859-1").text
+
+
+@given(st.binary(max_size=200), st.text(max_size=30), st.text(max_size=10))
+def test_any_bytes_and_any_label_give_a_text(data, content_type, last_good):
+    """Nothing raises, the text can be written as UTF-8, and the same bytes give the same text."""
+    decoded = decode(data, content_type, last_good=last_good)
+
+    assert decoded == decode(data, content_type, last_good=last_good)
+    assert decoded.utf8.decode("utf-8", "replace") is not None
+
+
+def test_pages_of_the_world_with_their_declaration():
+    """With the true charset in the header every page of the charset corpus is read without a replacement character."""
+    rows = {row["file"]: row["true_or_utf8_check"] for row in data_sets.rows_of("html_corpus/index.csv")}
+    wrong = []
+    for name, content in data_sets.files_of("html_corpus/charsets.tar.zst"):
+        label = rows.get(name) or rows[f"charsets/{name}"]
+        if not known_charset(label):
+            continue
+        decoded = decode(content, HTML + label)
+        if "\ufffd" in decoded.text and "\ufffd".encode() not in content:
+            wrong.append((name, label))
+
+    assert [] == wrong

@@ -1,0 +1,58 @@
+from hypothesis import given
+
+from tests.strategies import pages, texts
+from tidings.document.document import Document
+from tidings.document.parse import parse
+from tidings.document.walk import BREAK
+from tidings.document.words import tokens_of
+
+
+def page(text):
+    return parse(text.encode(), "text/html")
+
+
+@given(texts)
+def test_tokens_and_words_agree(text):
+    """The number of words is the number of tokens, and the canonical text is the tokens."""
+    document = Document(media="text", pieces=(text,))
+
+    assert tokens_of(text) == document.tokens
+    assert len(document.tokens) == document.words
+    assert " ".join(document.tokens).encode() == document.canonical
+
+
+@given(pages)
+def test_places_lead_back_to_the_tokens(body):
+    """Each token is found at its text node and offset, unless markup parts it."""
+    document = page(f"<body>{body}")
+    nodes = [piece for piece in document.pieces if piece is not BREAK]
+    places = list(document.places())
+
+    assert len(document.tokens) == len(places)
+    for token, (node, offset) in zip(document.tokens, places, strict=True):
+        assert nodes[node][offset:].startswith(token[: len(nodes[node]) - offset])
+
+
+def test_runs_are_shown_as_the_page_writes_them():
+    """Punctuation and spaces between the first and the last token, white space collapsed, numbers whole."""
+    document = page("<p>Now,\n  only <b>€19.99</b>  (was: 24.99)!<p>On 2024-05-01 at 12:30.")
+
+    assert "Now, only €19.99 (was: 24.99" == document.shown(0, 8)
+    assert "19.99" == document.shown(3, 4)
+    assert "12:30" == document.shown(len(document.tokens) - 1, len(document.tokens))
+    assert "" == document.shown(2, 2)
+
+
+def test_long_runs_are_cut():
+    """A run that fills books is shown up to a length."""
+    document = page("word " * 5_000)
+
+    assert len(document.shown(0, 5_000, most=100)) <= 100
+    assert document.shown(0, 5_000, most=100).endswith("…")
+
+
+def test_a_long_text_without_white_space_is_shown_quickly():
+    """Chinese has no spaces: a token inside a long run is found without cutting the run again each time."""
+    document = page("价格很高" * 5_000)
+
+    assert ["格"] * 1_000 == [document.shown(place, place + 1) for place in range(1, 4_000, 4)]

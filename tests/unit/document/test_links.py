@@ -1,0 +1,84 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.document import links
+from tidings.document.links import base_of, images_of, links_of, without_query
+
+BASE = "http://Example.org/dir/page?q=1"
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("a", "http://example.org/dir/a"),
+        ("/a?b=c#d", "http://example.org/a?b=c"),
+        ("../a", "http://example.org/a"),
+        ("//Other.org:80/a", "http://other.org/a"),
+        ("HTTPS://Other.org:443", "https://other.org/"),
+        ("https://other.org:8443/A", "https://other.org:8443/A"),
+        ("http://USER@Other.org/", "http://USER@other.org/"),
+        (" \n/a\tb ", "http://example.org/ab"),
+        ("", "http://example.org/dir/page?q=1"),
+        ("#part", "http://example.org/dir/page?q=1"),
+        ("http://[broken", "http://[broken"),
+        ("ftp://x.org:21/f", "ftp://x.org/f"),
+    ],
+)
+def test_resolved_form(raw, expected):
+    """Joined with the base; scheme and host in lower case; default port and fragment gone; what is no URL stays."""
+    assert [expected] == links_of([raw], BASE)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["JavaScript:void(0)", "MAILTO:a@b.org", "tel:+1", "java\nscript:x", " javascript:x", "data:,x", "about:blank"],
+)
+def test_what_is_no_link(raw):
+    """Scripts, mail addresses and telephone numbers are no links, however they are spelled (004 §5.3.1)."""
+    assert [] == links_of([raw], BASE)
+
+
+def test_levels_of_identity():
+    """Raw as written; resolved; canonical without the query."""
+    assert ["a?s=1#x"] == links_of(["a?s=1#x"], BASE, "raw")
+    assert ["http://example.org/dir/a?s=1"] == links_of(["a?s=1#x"], BASE, "resolved")
+    assert ["http://example.org/dir/a"] == links_of(["a?s=1#x"], BASE, "canonical")
+
+
+def test_an_image_in_the_page_is_known_by_its_digest():
+    """A `data:` image is an image; other pictures are other images."""
+    first, second = images_of(["data:image/png;base64,AAAA", "data:image/png;base64,BBBB"], BASE)
+
+    assert first.startswith("data:")
+    assert first != second
+
+
+def test_base_is_joined_with_the_pages_own_address():
+    """`<base href>` may be relative; without one the address of the page holds."""
+    assert "http://Example.org/dir/page?q=1" == base_of(BASE, None)
+    assert "http://example.org/other/" == base_of(BASE, "/other/")
+
+
+_part = st.text("ab./-_~%:?#=&+ ,;@AÄ", max_size=12)
+
+
+@given(_part, st.sampled_from(["http://h.org/", "https://h.org", "http://h.org/x/", ""]))
+def test_the_quick_way_is_the_long_way(part, start):
+    """Addresses that are plain enough to be taken as they are would have been joined to the same."""
+    address = start + part
+    quick = links_of([address], BASE)
+    simple, links._SIMPLE = links._SIMPLE, re.compile("(?!)")
+    try:
+        slow = links_of([address], BASE)
+    finally:
+        links._SIMPLE = simple
+
+    assert slow == quick
+
+
+def test_without_query():
+    """Up to the query or the fragment."""
+    assert ["a", "a", "a"] == [without_query(address) for address in ("a?b#c", "a#c?b", "a")]

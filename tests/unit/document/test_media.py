@@ -1,0 +1,52 @@
+import pytest
+
+from tidings.document.media import media_of_bytes, media_of_text
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"%PDF-1.7\n", "pdf"),
+        (b"\n%PDF-1.4", "pdf"),
+        (b"\x89PNG\r\n\x1a\n....", "binary"),
+        (b"PK\x03\x04....", "binary"),
+        (b"RIFF....WEBP", "binary"),
+        (b"BM\x36\x00\x00\x00", "binary"),
+        (b"BMW sells cars", None),
+        (b"<html>", None),
+        (b"", None),
+    ],
+)
+def test_first_bytes_tell_what_is_no_text(data, expected):
+    """A PDF or a picture is known by its first bytes, whatever the server says."""
+    assert expected == media_of_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "content_type", "expected"),
+    [
+        ("<!doctype html><p>x", "text/plain", "html"),
+        ("<!-- c --><HTML>", None, "html"),
+        ('<?xml version="1.0"?><!DOCTYPE html><html>', "application/xhtml+xml", "html"),
+        ("<ul><li>x", None, "html"),
+        ("hello <b>world</b>", None, "html"),
+        ("hello", "text/html; charset=utf-8", "html"),
+        ('<?xml version="1.0"?><rss version="2.0">', "text/html", "feed"),
+        ("<feed xmlns='http://www.w3.org/2005/Atom'>", "application/atom+xml", "feed"),
+        ("<rdf:RDF>", None, "feed"),
+        ("<?xml version='1.0'?><urlset>", None, "xml"),
+        ("<svg>", "image/svg+xml", "xml"),
+        ('{"a": 1}', "text/plain", "json"),
+        ("\n[1, 2]", None, "json"),
+        ('{"a": 1}', "text/html", "json"),
+        ("true", "application/json", "json"),
+        ("# Title\n<p align=center>x</p>", "text/markdown", "text"),
+        ("a,b\n1,2", "text/csv", "text"),
+        ("a < b and c > d", None, "text"),
+        ("", None, "text"),
+        ("", "text/html", "html"),
+    ],
+)
+def test_content_tells_first_and_then_the_server(text, content_type, expected):
+    """What a text begins with decides; what says it is plain text or Markdown stays that unless it is a whole page."""
+    assert expected == media_of_text(text, content_type)

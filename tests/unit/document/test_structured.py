@@ -1,0 +1,98 @@
+import pytest
+
+from tidings.document.parse import parse
+
+RSS = "<?xml version='1.0'?><rss><channel><title>News</title>{}<item><title>One</title><link>http://x/1</link>{}</item></channel></rss>"
+
+
+def words(data, content_type=None):
+    return parse(data.encode(), content_type).tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"name": "caf\\u00e9", "n": [1.50, true, null]}', ["name", "café", "n", "1", "50", "true", "null"]),
+        ('{"a": 1, "a": 2}', ["a", "1", "a", "2"]),
+        ('{"a": NaN, "b": 1e999}', ["a", "NaN", "b", "1e999"]),
+        ('["\\ud800x"]', ["\ufffd", "x"]),
+        ('{"a": "<b>x</b>"}', ["a", "<", "b", ">", "x", "<", "b", ">"]),
+    ],
+)
+def test_json_is_keys_and_values_in_order(text, expected):
+    """Keys and values with escapes read; of a key that is there twice both count (H-066, H-067)."""
+    assert expected == words(text)
+
+
+def test_numbers_of_any_length_are_texts():
+    """A 5,000-digit integer is a word like another (H-066)."""
+    assert ["9" * 5_000] == words(f"[{'9' * 5_000}]")
+
+
+def test_json_too_deep_for_the_parser_is_read_as_text():
+    """100,000 nested arrays (H-065) raise nothing; the words in them are still seen."""
+    assert ["deep"] == words("[" * 100_000 + '"deep"')
+
+
+def test_xml_is_the_text_of_its_elements():
+    """Each element is a border of words; attributes, comments and instructions are no text; CDATA is."""
+    assert ["a", "b", "c", "d"] == words(
+        '<?xml version="1.0"?><x y="no">a<y>b</y>c<!-- no --><?no no?><z><![CDATA[d]]></z></x>'
+    )
+
+
+def test_html_in_a_feed_gives_its_own_text():
+    """A description that is escaped HTML or CDATA shows what a reader would see."""
+    escaped = RSS.format("", "<description>&lt;p&gt;un&lt;b&gt;broken&lt;/b&gt;&lt;/p&gt;</description>")
+    section = RSS.format("", "<description><![CDATA[<p>un<b>broken</b></p>]]></description>")
+
+    assert words(escaped) == words(section)
+    assert "unbroken" in words(escaped)
+
+
+def test_when_a_feed_was_built_is_no_text_of_it():
+    """`lastBuildDate` moves with every look; the date of an item is its own."""
+    first = RSS.format("<lastBuildDate>Mon 10:06:29</lastBuildDate>", "<pubDate>Mon 9:00</pubDate>")
+    second = RSS.format("<lastBuildDate>Mon 10:14:53</lastBuildDate>", "<pubDate>Mon 9:00</pubDate>")
+
+    assert words(first) == words(second)
+    assert words(first) != words(RSS.format("", "<pubDate>Tue 9:00</pubDate>"))
+
+
+def test_links_and_title_of_a_feed():
+    """The links of a feed are its link elements; the title is the first one."""
+    feed = parse(RSS.format("", "").encode())
+    atom = parse(
+        b'<feed xmlns="http://www.w3.org/2005/Atom"><title>A</title><entry><link href="http://x/2"/></entry></feed>'
+    )
+
+    assert ("News", ("http://x/1",)) == (feed.title, feed.links)
+    assert ("A", ("http://x/2",)) == (atom.title, atom.links)
+
+
+@pytest.mark.parametrize(
+    "document_type",
+    [
+        '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>',
+        '<!DOCTYPE x [<!ENTITY % p SYSTEM "http://127.0.0.1:1/"> %p;]>',
+        "<!DOCTYPE x [<!ENTITY a '"
+        + "ha" * 10
+        + "'>"
+        + "".join(f"<!ENTITY {b} '{('&' + a + ';') * 10}'>" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+        + "<!ENTITY e '&i;'>]>",
+    ],
+    ids=["file", "network", "laughs"],
+)
+def test_entities_are_never_loaded_nor_unfolded(document_type):
+    """An entity that names a file or an address, or one that grows, gives nothing (H-061 to H-063)."""
+    document = parse(f'<?xml version="1.0"?>{document_type}<rss><title>t</title><x>before &e; after</x></rss>'.encode())
+
+    assert "root" not in document.text
+    assert len(document.text) < 4_000
+    assert {"before", "after"} <= set(document.tokens)
+
+
+def test_xml_that_is_none_is_read_as_text():
+    """A body that ends early or nests too deep for the parser keeps every word."""
+    assert "kept" in words('<?xml version="1.0"?><a>kept')
+    assert "kept" in words('<?xml version="1.0"?>' + "<a>" * 100_000 + "kept")

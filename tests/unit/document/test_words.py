@@ -1,0 +1,77 @@
+import pytest
+import regex
+from hypothesis import given
+
+from tests.strategies import any_text, texts
+from tidings.document.words import spans_of_chunk, tokens_of
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Price: 3.5% of 1,000", ["Price", "3", "5", "of", "1", "000"]),
+        ("ALGOR&DATASTRUC snake_case re-use", ["ALGOR", "DATASTRUC", "snake", "case", "re", "use"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("مُحَمَّدٌ رَسُول", ["مُحَمَّدٌ", "رَسُول"]),
+        ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
+        ("最新の価格は千円", list("最新の価格は千円")),
+        ("한국어 문장", ["한국어", "문장"]),
+        ("ที่นี่", ["ที่", "นี่"]),
+        ("iPhone价格5元", ["iPhone", "价", "格", "5", "元"]),
+    ],
+)
+def test_words_of_many_scripts(text, expected):
+    """Letters, digits and marks make words; Han, Kana and Thai characters stand alone; punctuation separates."""
+    assert expected == tokens_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$5 → €5", ["$", "5", "→", "€", "5"]),
+        ("a+b=c <x> |", ["a", "+", "b", "=", "c", "<", "x", ">", "|"]),
+        ("👍🏽👍", ["👍🏽", "👍"]),
+        ("👨‍👩‍👧x", ["👨‍👩‍👧", "x"]),
+        ("🇩🇪🇫🇷🇩", ["🇩🇪", "🇫🇷", "🇩"]),
+        ("☺️ ≠ =\u0338", ["☺️", "≠", "≠"]),
+    ],
+)
+def test_symbols_are_tokens_of_one_cluster(text, expected):
+    """A currency sign, an arrow or an emoji is a token, however many code points it takes."""
+    assert expected == tokens_of(text)
+
+
+@pytest.mark.parametrize("sign", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e", "\u200f", "\u202a", "\u2069"])
+def test_invisible_signs_are_dropped_and_join(sign):
+    """A soft hyphen, a zero-width space or a bidi mark inside a word changes nothing, nor does one beside it."""
+    assert ["lowrisk", "now"] == tokens_of(f"{sign}low{sign}risk{sign} now{sign}")
+
+
+def test_joiners_inside_a_word_are_kept():
+    """ZWNJ and ZWJ distinguish words in Persian and Hindi; at the end of a word they say nothing."""
+    assert ["می\u200cخواهم", "क्\u200dष"] == tokens_of("می\u200cخواهم\u200c क्\u200dष\u200d")
+
+
+def test_tokens_are_composed():
+    """`café` is one word, written with one code point or two; so is が."""
+    assert tokens_of("caf\u00e9 \u304c") == tokens_of("cafe\u0301 \u304b\u3099")
+
+
+@given(any_text | texts)
+def test_spans_point_at_the_tokens(text):
+    """Each span of a chunk holds its token, up to what is dropped and composed; there are as many spans as tokens."""
+    for chunk in text.split():
+        spans = spans_of_chunk(chunk)
+
+        assert [tokens_of(chunk[start:end]) for start, end in spans] == [[token] for token in tokens_of(chunk)]
+
+
+@given(any_text | texts)
+def test_ascii_takes_no_other_way(text):
+    """The quick way for ASCII gives what the general pattern gives."""
+    ascii_only = text.encode("ascii", "ignore").decode()
+
+    expected = regex.findall(r"[\p{L}\p{N}\p{M}]+|[\p{So}\p{Sc}\p{Sm}]", ascii_only)
+
+    assert expected == tokens_of(ascii_only)
