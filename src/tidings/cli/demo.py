@@ -21,7 +21,7 @@ from tidings.demo.play import Say, play
 if TYPE_CHECKING:
     from tidings.settings import Settings
 
-NARROWEST, WIDEST = 60, 110
+NARROWEST, WIDEST = 64, 110
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb

@@ -13,7 +13,6 @@ NAME: Final = 8
 EDIT: Final = 24
 DELAY: Final = 7
 GAP: Final = "  "
-INDENT: Final = " " * (TIME + len(GAP))
 
 
 def lines(record: Record, *, width: int = 80) -> list[str]:
@@ -50,7 +49,7 @@ def _clock(record: Record) -> str:
 
 
 def _change(record: Record, width: int) -> str:
-    edit = record["edit"] or "(told before)"
+    edit = record["edit"] or "nothing: a false alarm"
     if record["edits"] > 1:
         edit = f"{_cut(edit, EDIT - 10)} ({record['edits']} edits)"
     delay = f"{record['delay_seconds']:.1f} s" if "delay_seconds" in record else ""
@@ -72,10 +71,14 @@ def told(record: Record) -> str:
 
 
 def _wrapped(record: Record, texts: Sequence[str], width: int) -> list[str]:
+    """Return texts in lines beside the time, and beside the page's name if the record is about one."""
+    begin = f"{_clock(record).rjust(TIME)}{GAP}"
+    if "sentinel" in record:
+        begin += f"{_cut(record['sentinel'], NAME).ljust(NAME)}{GAP}"
+    indent = " " * len(begin)
     found: list[str] = []
     for text in texts:
-        first = f"{_clock(record).rjust(TIME)}{GAP}" if not found else INDENT
-        found += textwrap.wrap(text, width, initial_indent=first, subsequent_indent=INDENT, break_long_words=False)
+        found += textwrap.wrap(text, width, initial_indent=indent if found else begin, subsequent_indent=indent)
     return found
 
 
@@ -88,13 +91,18 @@ def _summary(record: Record, width: int) -> list[str]:
             f"{_after(fixed['median_seconds'])}."
         ),
         *_rest(record),
-        f"{record['quiet_versions']} quiet changes (a clock, adverts, markup): kept, not told.",
+        f"{record['quiet_versions']} quiet changes (clock, adverts, markup) kept, not told; {_false(record)}.",
     ]
-    return ["", *_wrapped(record, texts, width), ""]
+    return ["", *_wrapped(record, texts, width), *([] if record["last"] else [""])]
 
 
 def _after(seconds: float | None) -> str:
     return "" if seconds is None else f", median {seconds:.1f} s"
+
+
+def _false(record: Record) -> str:
+    count = record["false_alarms"]
+    return f"{count} false alarm{'' if count == 1 else 's'}"
 
 
 def _rest(record: Record) -> list[str]:
@@ -118,11 +126,9 @@ def _note(record: Record, width: int) -> list[str]:
             return [f"Ready after {record['seconds']:.1f} s.", "", head(width)]
         case "error":
             text = f"cannot be read: {record['text']}. No news is made of it; looked at again in {record['retry_seconds']} s."
-            return _wrapped(record, [f"{record['sentinel']}  {text}"], width)
+            return _wrapped(record, [text], width)
         case "recovered":
-            return _wrapped(
-                record, [f"{record['sentinel']}  can be read again, after {record['seconds']:.0f} s."], width
-            )
+            return _wrapped(record, [f"can be read again, after {record['seconds']:.0f} s."], width)
         case "killed":
             return _wrapped(record, [f"The service (process {record['pid']}) is killed with kill -9."], width)
         case "back":

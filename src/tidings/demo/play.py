@@ -109,7 +109,7 @@ class Performance:
         self._tellings: dict[str, list[Telling]] = {}
         self._messages: set[str] = set()
         self._arrived: set[str] = set()
-        self._repeated = self._repeated_before = 0
+        self._repeated = self._repeated_before = self._false_alarms = 0
         self._ailing: dict[str, float] = {}
         self._kill_at = script.KILLS[0]
         self._killed: Kept | None = None
@@ -124,7 +124,7 @@ class Performance:
             database = open_database(self._settings)
             try:
                 register(database, self._sentences(), settings=self._settings, now=self._clock.now())
-                took = await self._service.start()
+                took = await self._service.start(stop)
                 ready = time.monotonic()
                 self._say(
                     {
@@ -135,6 +135,8 @@ class Performance:
                     }
                 )
                 await self._wait_until_known(stop)
+                if stop.is_set():
+                    return
                 town.wake()
                 await self._live(database, until=None if seconds is None else ready + seconds, stop=stop)
                 self._summarise(database, last=True)
@@ -151,7 +153,7 @@ class Performance:
 
     async def _live(self, database: Database, *, until: float | None, stop: asyncio.Event) -> None:
         summary_at, health_at = SUMMARY_SECONDS, 0.0
-        while not stop.is_set() and (until is None or time.monotonic() < until):
+        while not stop.is_set() and (until is None or time.monotonic() < until or self._killed is not None):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), BEAT_SECONDS)
             self._edit()
@@ -207,11 +209,13 @@ class Performance:
         house = self._town.houses[record["sentinel"]]
         number = house.number_at(_instant(record["polled_at"]))
         told = self._tellings.setdefault(house.place.name, [])
-        seen = max((telling.number for telling in told), default=0)
-        told.append(Telling(number, at))
-        if number <= seen:
-            self._say({**record, "edit": "", "edits": 0, "elapsed_seconds": self._town.elapsed()})
+        elapsed = round(self._town.elapsed(), 3)
+        if not number or any(telling.number == number for telling in told):
+            self._false_alarms += 1
+            self._say({**record, "edit": "", "edits": 0, "elapsed_seconds": elapsed})
             return
+        seen = max((telling.number for telling in told if telling.number < number), default=0)
+        told.append(Telling(number, at))
         self._say(
             {
                 **record,
@@ -220,7 +224,7 @@ class Performance:
                 "edited_at": rfc3339(house.log[seen].at),
                 "told_at": rfc3339(at),
                 "delay_seconds": round((at - house.log[seen].at) / SECOND, 3),
-                "elapsed_seconds": round(self._town.elapsed(), 3),
+                "elapsed_seconds": elapsed,
             }
         )
 
@@ -251,7 +255,7 @@ class Performance:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), 1.0)
         self._edit()
-        took = await self._service.start()
+        took = await self._service.start(stop)
         self._dead.append((dead, self._clock.now()))
         self._note("back", seconds=round(took, 2))
 
@@ -312,6 +316,7 @@ class Performance:
                 "waiting": told.waiting,
                 "quiet_versions": kept.quiet,
                 "versions": len(kept.versions),
+                "false_alarms": self._false_alarms,
                 "repeated_messages": self._repeated,
                 "fixed": {
                     "interval_seconds": round(lived / SECOND * len(even) / max(1, total), 2),

@@ -33,8 +33,8 @@ class ServiceProcess:
         """Return the process id, 0 if it does not run."""
         return self._process.pid if self._process is not None else 0
 
-    async def start(self) -> float:
-        """Start it and return the seconds until it was ready. Raises `ServiceError` if it ends before."""
+    async def start(self, stop: asyncio.Event) -> float:
+        """Start it and return the seconds until it was ready, or until `stop` was set. Raises `ServiceError` if it ends before."""
         begun = time.monotonic()
         self._ready.clear()
         self._last.clear()
@@ -54,10 +54,11 @@ class ServiceProcess:
             stderr=asyncio.subprocess.PIPE,
         )
         self._reading = asyncio.create_task(self._read(self._process))
-        ready = asyncio.create_task(self._ready.wait())
-        await asyncio.wait({ready, self._reading}, timeout=READY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        ready.cancel()
-        if not self._ready.is_set():
+        waits = {asyncio.create_task(self._ready.wait()), asyncio.create_task(stop.wait())}
+        await asyncio.wait({*waits, self._reading}, timeout=READY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+        if not self._ready.is_set() and not stop.is_set():
             raise self.fault()
         return time.monotonic() - begun
 

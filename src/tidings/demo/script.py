@@ -60,7 +60,7 @@ class Trouble:
         return self.begin <= at < self.end
 
 
-FIRST_EDIT: Final = 3.0
+FIRST_EDIT: Final = 2.0
 KILLS: Final = (36.0, 180.0)
 """When the service is killed, and how long after that again (seconds)."""
 TROUBLES: Final = (Trouble("library", 9.0, 21.0, "500"), Trouble("cinema", 44.0, 56.0, "cut"))
@@ -148,7 +148,7 @@ def _course(rng: random.Random) -> Iterator[Beat]:
                 f"{left} left in the course",
                 shown(f"open, {left} {'place' if left == 1 else 'places'}"),
             )
-        yield rng.uniform(6, 14), "the course is full", shown(f"full, list {round_ + 1} for those who wait")
+        yield rng.uniform(6, 14), "the course is full", shown(f"full, waiting list {round_ + 1}")
 
 
 _NOTICES: Final = (
@@ -157,6 +157,18 @@ _NOTICES: Final = (
     "The library sells books that nobody reads any more, on Saturday from nine to noon.",
     "Who has lost a set of keys with a small wooden fish? Ask for them at the bakery.",
     "The bridge at the mill is closed to carts until the new planks have been laid.",
+)
+_THINGS: Final = (
+    "a ladder",
+    "an oven",
+    "a cello",
+    "a pram",
+    "a sledge",
+    "a desk",
+    "two chairs",
+    "a map",
+    "a lamp",
+    "a kite",
 )
 
 
@@ -167,12 +179,10 @@ def _board(rng: random.Random) -> Iterator[Beat]:
     yield 7.0, "a paragraph moves up", page("The notice board", *notices)
     for number in count(1):
         if number % 2:
-            text = f"Number {rng.randint(100, 999)} has won the raffle of week {number // 2 + 1}."
-            notices = [*notices[:5], text]
+            notices.append(f"For sale: {rng.choice(_THINGS)}, {rng.randint(5, 90)} euro (notice {number // 2 + 1}).")
             yield rng.uniform(10, 22), "a notice is added", page("The notice board", *notices)
         else:
-            place = rng.randrange(2, 5)
-            notices.insert(0, notices.pop(place))
+            notices.insert(0, notices.pop(rng.randrange(2, len(_NOTICES))))
             yield rng.uniform(10, 22), "a paragraph moves up", page("The notice board", *notices)
 
 
@@ -216,7 +226,7 @@ def _bus(rng: random.Random) -> Iterator[Beat]:
     while True:
         line = rng.choice([4, 7, 12])
         lines[line] = rng.choice([late for late in range(10) if late != lines[line]])
-        yield rng.uniform(1.2, 3.2), f"line {line}: {lines[line] or 'no'} min late", shown()
+        yield rng.uniform(1.5, 3.5), f"line {line}: {lines[line] or 'no'} min late", shown()
 
 
 _BREADS: Final = ("rye", "spelt", "walnut", "potato", "oat", "barley", "olive", "onion", "seed", "milk")

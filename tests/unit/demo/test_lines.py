@@ -1,0 +1,118 @@
+"""What people read, within their terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tidings.demo.lines import head, lines, told
+
+CHANGE = {
+    "record": "change",
+    "sentinel": "kettle",
+    "url": "http://127.0.0.2:8000/",
+    "inserted": [],
+    "deleted": [],
+    "updated": [{"old": "31", "new": "29"}],
+    "moved": [],
+    "summary": '1 text updated: "31" → "29"',
+    "edit": "the kettle: 29, below 30",
+    "edits": 1,
+    "delay_seconds": 1.26,
+    "elapsed_seconds": 68.4,
+}
+SUMMARY = {
+    "record": "summary",
+    "last": False,
+    "elapsed_seconds": 90.0,
+    "changes": 95,
+    "looks": 918,
+    "told": 88,
+    "median_seconds": 1.62,
+    "overtaken": 2,
+    "waiting": 5,
+    "quiet_versions": 81,
+    "false_alarms": 0,
+    "fixed": {"interval_seconds": 3.21, "told": 78, "median_seconds": 1.94},
+}
+NOTES = [
+    {"kind": "begin", "pages": 35},
+    {"kind": "ready", "seconds": 1.5},
+    {"kind": "error", "sentinel": "library", "text": "the server answered 500: it has a fault", "retry_seconds": 60},
+    {"kind": "recovered", "sentinel": "library", "seconds": 60.2},
+    {"kind": "killed", "pid": 4711},
+    {"kind": "back", "seconds": 1.1},
+    {"kind": "kept", "versions": 99, "changes": 34, "repeated": 2},
+]
+
+
+def test_a_change_is_one_line_with_its_delay():
+    """When, where, what happened there, what was told, how long after."""
+    (line,) = lines(CHANGE)
+
+    assert line == ' 1:08  kettle    the kettle: 29, below 30  "31" → "29"                     1.3 s'
+
+
+def test_edits_told_together_are_counted_in_the_line():
+    """Nobody is made to believe that each was told."""
+    (line,) = lines({**CHANGE, "edits": 3})
+
+    assert "(3 edits)" in line
+
+
+def test_a_false_alarm_is_called_one():
+    """A message that no edit explains is shown as what it is."""
+    (line,) = lines({key: value for key, value in CHANGE.items() if key != "delay_seconds"} | {"edit": "", "edits": 0})
+
+    assert "false alarm" in line
+
+
+def test_the_summary_sets_both_counts_side_by_side():
+    """What was told, what a fixed interval would have told, and where the rest is."""
+    text = " ".join(" ".join(lines(SUMMARY)).split())
+
+    assert "Tidings told 88 of 95 changes with 918 looks, median 1.6 s;" in text
+    assert "a fixed interval with as many looks (3.2 s): 78 of 95, median 1.9 s." in text
+    assert "2 overtaken by the page's next edit, 5 not looked at yet" in text
+    assert "81 quiet changes (clock, adverts, markup) kept, not told; 0 false alarms." in text
+
+
+def test_a_summary_before_anything_was_told_names_no_median():
+    """There is none."""
+    empty = {**SUMMARY, "told": 0, "median_seconds": None, "overtaken": 0, "waiting": 0}
+
+    assert "Tidings told 0 of 95 changes with 918 looks;" in " ".join(lines(empty))
+
+
+@pytest.mark.parametrize("width", [64, 80, 110])
+@pytest.mark.parametrize(
+    "record",
+    [
+        {**CHANGE, "updated": [{"old": "a long text " * 9, "new": "b"}], "edit": "something long happened there, twice", "edits": 12},
+        SUMMARY,
+        *({"record": "note", "elapsed_seconds": 3599.0, **note} for note in NOTES),
+    ],
+    ids=lambda record: record.get("kind", record["record"]),
+)  # fmt: skip
+def test_every_line_fits(record, width):
+    """No line is broken by the terminal."""
+    longest = max(len(line) for line in [*lines(record, width=width), head(width)])
+
+    assert longest <= width
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ({"updated": [{"old": "31", "new": "29"}]}, '"31" → "29"'),
+        ({"inserted": ["http://127.0.0.2:8000/fair/1"]}, '+ "/fair/1"'),
+        ({"deleted": ["gone"], "moved": ["here"]}, 'moved "here", - "gone"'),
+        ({}, "one thing changed"),
+    ],
+)
+def test_what_was_told_in_few_words(found, expected):
+    """The texts of the change record, addresses of the page itself shortened."""
+    nothing: dict[str, Any] = {"updated": [], "inserted": [], "deleted": [], "moved": []}
+
+    assert expected == told({"url": "http://127.0.0.2:8000/", "summary": "one thing changed", **nothing, **found})

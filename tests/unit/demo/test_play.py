@@ -1,0 +1,129 @@
+"""The post office of the play, and one whole run with the real service."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from tidings.cli.main import main
+from tidings.clock import SECOND
+from tidings.demo import script
+from tidings.demo.play import Performance
+from tidings.demo.script import Edit
+from tidings.notification.webhook import signature
+from tidings.service.records import rfc3339
+
+KEYS = (b"k" * 32,)
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+@pytest.fixture
+def performance(tmp_path, said):
+    """A play whose town is awake; the kettle was edited twice and looked at after each."""
+    play = Performance(tmp_path, said.append, seed=1, keys=KEYS)
+    play._town.wake()
+    return play
+
+
+def edit_and_look(play, number):
+    """Edit the kettle, let a look see it, and return the look's instant."""
+    house = play._town.houses["kettle"]
+    play._town.edit(Edit(1.0, "kettle", f"edit {number}", f"content {number}"))
+    house.seen_at.append(play._clock.now())
+    house.seen.append(len(house.log))
+    return rfc3339(play._clock.now())
+
+
+def post(play, message_id, polled_at, *, keys=KEYS):
+    record = {"id": f"change-{message_id}", "sentinel": "kettle", "polled_at": polled_at}
+    body = json.dumps({"type": "change.found", "data": record}).encode()
+    stamp = play._clock.now() // SECOND
+    headers = {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(stamp),
+        "webhook-signature": signature(message_id, stamp * SECOND, body=body, keys=keys),
+    }
+    return play.receive(headers, body)
+
+
+def test_a_message_is_told_with_the_edit_that_it_tells(performance, said):
+    """Beside the record stand what had happened and how long ago."""
+    status = post(performance, "m1", edit_and_look(performance, 1))
+
+    assert 204 == status
+    assert [("edit 1", 1)] == [(record["edit"], record["edits"]) for record in said]
+    assert 0 <= said[0]["delay_seconds"] < 5
+
+
+def test_a_message_that_the_service_has_not_signed_is_refused(performance, said):
+    """Nobody else puts words into its mouth."""
+    polled_at = edit_and_look(performance, 1)
+
+    assert 401 == post(performance, "m1", polled_at, keys=(b"x" * 32,))
+    assert 401 == performance.receive({}, b"{}")
+    assert [] == said
+
+
+def test_a_message_that_comes_twice_is_told_once(performance, said):
+    """The second one has the same id: it is taken, and counted as a repeat only."""
+    polled_at = edit_and_look(performance, 1)
+    statuses = [post(performance, "m1", polled_at), post(performance, "m1", polled_at)]
+
+    assert [204, 204] == statuses
+    assert 1 == len(said)
+
+
+def test_two_edits_between_two_looks_are_told_as_two(performance, said):
+    """One message, and it says that it is for both."""
+    edit_and_look(performance, 1)
+    post(performance, "m1", edit_and_look(performance, 2))
+
+    assert [("edit 2", 2)] == [(record["edit"], record["edits"]) for record in said]
+
+
+def test_messages_that_come_in_another_order_are_no_false_alarm(performance, said):
+    """A delivery that was repeated may arrive after the next one."""
+    first, second = edit_and_look(performance, 1), edit_and_look(performance, 2)
+    post(performance, "m2", second)
+    post(performance, "m1", first)
+
+    assert ["edit 2", "edit 1"] == [record["edit"] for record in said]
+
+
+def test_a_message_that_no_edit_explains_is_a_false_alarm(performance, said):
+    """A second message on a page as it was told already."""
+    polled_at = edit_and_look(performance, 1)
+    post(performance, "m1", polled_at)
+    post(performance, "m2", polled_at)
+
+    assert ["edit 1", ""] == [record["edit"] for record in said]
+
+
+def test_a_short_run_tells_changes_survives_a_kill_and_ends_well(tmp_path, monkeypatch, capsys):
+    """The command with its real service: changes are told, kill -9 costs nothing, exit 0."""
+    monkeypatch.setattr(script, "KILLS", (3.0, 180.0))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("TIDINGS_DATA", str(tmp_path / "real"))
+    begun = time.monotonic()
+
+    code = main(["demo", "--for", "6s", "--json"])
+
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    changes = [record for record in records if record["record"] == "change"]
+    kinds = [record.get("kind") for record in records if record["record"] == "note"]
+    summary = records[-1]
+    assert 0 == code
+    assert ["begin", "ready", "killed", "back", "kept"] == [
+        kind for kind in kinds if kind not in {"error", "recovered"}
+    ]
+    assert 1 <= summary["told"] == len(changes)
+    assert 0 == summary["false_alarms"]
+    assert summary["told"] + summary["overtaken"] + summary["waiting"] == summary["changes"]
+    assert not (tmp_path / "real").exists()
+    assert time.monotonic() - begun < 60
