@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.cli.output import add_json, short_time, table, write_json, write_line, write_page
 from tidings.errors import UsageError
+from tidings.presentation.edits import headline
+from tidings.presentation.presenter import Caption
+from tidings.presentation.presenters import FORMS, VIEWS, presenter
 from tidings.service import register
-from tidings.service.records import change_record, poll_record, rfc3339, version_record
-from tidings.storage import changes, pages, polls, subscriptions, versions
+from tidings.service.records import change_record, poll_record, quarantine_record, rfc3339, version_record
+from tidings.storage import changes, pages, polls, quarantine, subscriptions, versions
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -39,6 +42,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "new", nargs="?", metavar="NEW", help="version id or number; left out: the one after OLD, or the last"
         )
+        parser.add_argument(
+            "--view", choices=VIEWS, default="changes", help="what is shown (default changes, the one there is)"
+        )
+        parser.add_argument(
+            "--format", choices=FORMS, default="text", help="text for people, or a page of HTML (default text)"
+        )
     add_json(parser)
 
 
@@ -64,11 +73,12 @@ def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
     name = register.find(connection, arguments.name).name if arguments.name else None
     found = changes.listing(connection, sentinel=name, quiet=arguments.quiet, limit=arguments.limit)
     for change in found:
+        record = change_record(change.row, sentinel=change.sentinel, url=change.url)
         if arguments.json:
-            write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
+            write_json(record)
             continue
-        write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.sentinel}  {change.url}")
-        write_line(f"    {change.row.kind}: {change.row.summary}")
+        write_line(f"{short_time(record['detected_at'])}  {change.sentinel}  {change.url}")
+        write_line(f"    {change.row.kind}: {headline(record)}")
     if not found and not arguments.json:
         write_line("no changes yet")
     return 1 if arguments.exit_code and found else 0
@@ -89,9 +99,12 @@ def _history(connection: Connection, arguments: argparse.Namespace) -> int:
 
 def _versions(connection: Connection, page_id: int, url: str, arguments: argparse.Namespace) -> None:
     kept = versions.listing(connection, page_id)[-arguments.limit :]
+    withheld = quarantine.listing(connection, page_id)[-arguments.limit :]
     if arguments.json:
         for version in kept:
             write_json(version_record(version, url=url))
+        for row in withheld:
+            write_json(quarantine_record(row, url=url))
         return
     write_line(url)
     table(
@@ -107,6 +120,8 @@ def _versions(connection: Connection, page_id: int, url: str, arguments: argpars
         ),
         ("VERSION", "FETCHED (UTC)", "BYTES", "CHANGED", "TITLE"),
     )
+    for row in withheld:
+        write_line(f"withheld  {short_time(rfc3339(row.at))}  {row.kind}: {row.reason}")
 
 
 def _polls(connection: Connection, page_id: int, url: str, arguments: argparse.Namespace) -> None:
@@ -149,6 +164,10 @@ def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int
 
 
 def _diff(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
+    drawing = presenter(arguments.view, arguments.format)
+    if arguments.json and arguments.format != "text":
+        message = "--json prints the record; leave out --json, or --format"
+        raise UsageError(message)
     row, page_id, old, new = database.read(_pair, arguments)
     url = database.read(pages.identity, page_id).given
     stored = [
@@ -162,11 +181,22 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
         from tidings.service import compare
 
         record = asyncio.run(compare.two_versions(database, settings, row, page_id=page_id, old=old, new=new))
+    between = f"version {old.seq} ({_fetched(old)}) → version {new.seq} ({_fetched(new)})"
     if arguments.json:
         write_json(record)
+    elif arguments.format == "html":
+        caption = Caption(heading=f"{row.name}: {headline(record)}", sentinel=row.name, between=between)
+        write_page(drawing.present([record], caption))
     else:
-        _print(record, old, new)
+        write_line(str(record["url"]))
+        write_line(f"{between}  {record['kind']}")
+        for line in drawing.fragment(record).split("\n"):
+            write_line(f"  {line}")
     return 0
+
+
+def _fetched(version: Version) -> str:
+    return f"{short_time(rfc3339(version.fetched_at))} UTC"
 
 
 def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[SentinelRow, int, Version, Version]:
@@ -200,23 +230,3 @@ def _number(text: str, page_id: int) -> int:
         message = f"{text} is no version of this page; give its number, or its id as `tidings history` prints it"
         raise UsageError(message)
     return int(number)
-
-
-def _print(record: dict[str, Any], old: Version, new: Version) -> None:
-    write_line(f"{record['url']}")
-    write_line(
-        f"version {old.seq} ({short_time(rfc3339(old.fetched_at))} UTC) → version {new.seq} ({short_time(rfc3339(new.fetched_at))} UTC)  {record['kind']}"
-    )
-    for pair in record["updated"]:
-        write_line(f"  [-{pair['old']}-]{{+{pair['new']}+}}")
-    for text in record["deleted"]:
-        write_line(f"  [-{text}-]")
-    for text in record["inserted"]:
-        write_line(f"  {{+{text}+}}")
-    for text in record["moved"]:
-        write_line(f"  moved: {text}")
-    for count in record["counts"]:
-        if count["old"] and count["new"]:
-            write_line(f"  {count['kind']} {count['object']}: {count['old']} → {count['new']}")
-    if not any(record[key] for key in ("updated", "deleted", "inserted", "moved", "counts")):
-        write_line("  no difference in what this sentinel watches")

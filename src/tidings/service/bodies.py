@@ -33,6 +33,8 @@ class Stored:
     bodies: Mapping[int, Body]
     digests: Mapping[int, Digest]
     lost: Mapping[int, str]
+    usual_words: int | None = None
+    """median number of words of the newest versions, None if there are none"""
 
 
 class Bodies:
@@ -45,6 +47,13 @@ class Bodies:
     async def stored(self, page_id: int, seqs: set[int]) -> Stored:
         """Return these versions of a page with the digests that are known of them."""
         return await self._store.read(self._read, page_id, seqs) if seqs else Stored({}, {}, {})
+
+    async def context(self, page_id: int, seqs: set[int]) -> Stored:
+        """Return these versions and what the page is usually like, to judge a new body by."""
+        return await self._store.read(self._read_context, page_id, seqs)
+
+    def _read_context(self, connection: Connection, page_id: int, seqs: set[int]) -> Stored:
+        return replace(self._read(connection, page_id, seqs), usual_words=versions.usual_words(connection, page_id))
 
     def _read(self, connection: Connection, page_id: int, seqs: set[int]) -> Stored:
         found: dict[int, Body] = {}

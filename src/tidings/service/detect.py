@@ -39,6 +39,9 @@ class Look:
     modified_at: Instant | None
     lost: Mapping[int, str]
     """stored versions whose bodies cannot be given back, and why"""
+    status: int = 200
+    usual_words: int | None = None
+    """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
 
     def comparing(self) -> tuple[Subscription, ...]:
         """Return the takers that have something to compare the newest version with."""
@@ -85,6 +88,10 @@ class Detector:
             last_charset=state.charset,
             text_digest=state.text_digest,
             seed=self._instance.hash_seed,
+            usual_words=look.usual_words,
+            usual_title=state.title,
+            status=look.status,
+            asked_url=look.page.identity.url,
         )
         match await self._runner.run(examine, job, seconds=self._seconds):
             case Done(value):

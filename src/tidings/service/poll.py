@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import SECOND
 from tidings.detection.job import Body, Examination
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
-from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
+from tidings.model.unit import ComparisonRow, Event, PollRecord, Quarantined, Unit
 from tidings.model.version import Version
 from tidings.service import standing
 from tidings.service.bodies import same_body
@@ -208,7 +208,7 @@ class Poller:
     async def _changed(self, poll: Occasion, fetched: Fetched) -> None:
         page, at, before = poll.page, poll.at, poll.page.state
         takers = tuple(s for s in page.subscriptions.values() if takes(s, at, poll.eager))
-        stored = await self._bodies.stored(before.page_id, {s.row.taken[-1] for s in takers if s.row.taken})
+        stored = await self._bodies.context(before.page_id, {s.row.taken[-1] for s in takers if s.row.taken})
         look = Look(
             page=page,
             seq=before.last_seq + 1,
@@ -219,9 +219,31 @@ class Poller:
             at=at,
             modified_at=_modified_at(fetched, before.checked_at, at),
             lost=stored.lost,
+            status=fetched.status,
+            usual_words=stored.usual_words if before.last_seq else None,
         )
         findings = await self._detector.examine(look, attempts=poll.owed)
-        await self._new_version(poll, fetched, look, findings)
+        seen = findings.examination
+        if seen is not None and seen.suspicion and not self._is_believed(before, seen.suspicion, at):
+            await self._withhold(poll, fetched, seen)
+        else:
+            await self._new_version(poll, fetched, look, findings)
+
+    @staticmethod
+    def _is_believed(before: PageState, kind: str, at: Instant) -> bool:
+        return kind in standing.CAN_BE_TRUE and standing.is_confirmed(before, kind, at)
+
+    async def _withhold(self, poll: Occasion, fetched: Fetched, seen: Examination) -> None:
+        """Quarantine a body: no version, no cursor moves, no estimator hears of it; the first two bodies are kept."""
+        before, sha256 = poll.page.state, hashlib.sha256(fetched.body).hexdigest()
+        state, events = standing.after_suspicion(before, seen.suspicion, seen.why, sha256=sha256, at=poll.at)
+        record = poll.record("quarantined", fetched, reason=seen.why, kind=seen.suspicion)
+        unit = poll.unit(record, state, events)
+        if before.health == "error" and before.kind == seen.suspicion:
+            await self._commit(unit)
+            return
+        row = Quarantined(page_id=state.page_id, at=poll.at, kind=seen.suspicion, sha256=sha256, reason=seen.why)
+        await self._bodies.commit_apart(replace(unit, quarantined=(row,)), fetched.body, self._commit)
 
     async def _new_version(self, poll: Occasion, fetched: Fetched, look: Look, findings: Findings) -> None:
         page, at = poll.page, poll.at

@@ -14,7 +14,7 @@ from tidings.notification.secrecy import shown
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.unit import ChangeRow
+    from tidings.model.unit import ChangeRow, Quarantined
     from tidings.model.version import Version
     from tidings.storage.deliveries import DeliveryRow
     from tidings.storage.polls import PollRow
@@ -110,6 +110,19 @@ def version_record(version: Version, *, url: str) -> Record:
         "text_changed": version.text_changed,
         "fetched_at": rfc3339(version.fetched_at),
         "modified_at": rfc3339(version.modified_at),
+    }
+
+
+def quarantine_record(row: Quarantined, *, url: str) -> Record:
+    """Return a body that was withheld: it is no version, and it is kept."""
+    return {
+        "record": "quarantine",
+        "page": str(row.page_id),
+        "url": url,
+        "at": rfc3339(row.at),
+        "kind": row.kind,
+        "sha256": row.sha256,
+        "reason": row.reason,
     }
 
 

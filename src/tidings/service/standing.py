@@ -76,6 +76,49 @@ def after_failure(before: PageState, failed: Failed, at: Instant) -> tuple[PageS
     return state, (Event(type="page.error", at=at, page_id=before.page_id, data=data),)
 
 
+CONFIRM_AFTER: Final[Duration] = 5 * MINUTE
+"""A second look agrees with a suspicion only if it is at least so much later."""
+CAN_BE_TRUE: Final = frozenset({"collapsed", "empty"})
+"""Suspicions that a second look turns into a version: a page may really have become short. A wall never is the page."""
+
+
+def is_confirmed(before: PageState, kind: str, at: Instant) -> bool:
+    """Say whether a look finds again what an earlier one was withheld for."""
+    return before.suspect_kind == kind and before.suspect_at is not None and at - before.suspect_at >= CONFIRM_AFTER
+
+
+def after_suspicion(
+    before: PageState, kind: str, why: str, *, sha256: str, at: Instant
+) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a body that is withheld: a second look soon, then the page is in error of that kind, told once.
+
+    What the page showed before stays its newest version, so that nothing has "changed back" when the wall is gone.
+    """
+    confirmed = is_confirmed(before, kind, at)
+    in_error = confirmed or (before.health == "error" and before.kind == kind)
+    failures = before.failures + 1
+    first = before.suspect_at if before.suspect_kind == kind and before.suspect_at is not None else at
+    grown: Duration = min(DAY, HOUR * 2 ** min(max(failures - 2, 0), 16))
+    state = replace(
+        before,
+        polled_at=at,
+        polls=before.polls + 1,
+        health="error" if in_error else "shaky",
+        kind=kind,
+        reason=why,
+        failures=failures,
+        failing_since=before.failing_since if before.failing_since is not None else at,
+        retry_at=at + (grown if in_error else CONFIRM_AFTER),
+        suspect_kind=kind,
+        suspect_sha256=sha256,
+        suspect_at=first,
+    )
+    if not in_error or (before.health == "error" and before.kind == kind):
+        return state, ()
+    data = {"kind": kind, "reason": why, "status": None, "since": state.failing_since}
+    return state, (Event(type="page.error", at=at, page_id=before.page_id, data=data),)
+
+
 def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:
     """Return how long a page is left alone: what the server asked for, else a wait that grows, spread by a tenth from page to page."""
     if failed.retry_after is not None:

@@ -1,0 +1,129 @@
+"""Promise: a bad answer is never a change: walls, maintenance pages, cut bodies and flapping servers are told as what they are, once."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.monitor import Monitor
+
+TEXT = "<title>Prices</title>" + "".join(f"<p>Item {n} costs {n * 3} euro this week.</p>" for n in range(60))
+
+
+def _suspect(monitor: Monitor, marker: bytes, kind: str) -> None:
+    """Let the examination suspect each body with a marker in it, as the rules of `detection/plausibility` would."""
+    detector = monitor.parts.poller._detector
+    examine = detector._runner.run
+
+    async def run(function, job, *, seconds=None):
+        answer = await examine(function, job, seconds=seconds)
+        if marker in job.new.data:
+            answer = dataclasses.replace(
+                answer, value=dataclasses.replace(answer.value, suspicion=kind, why="it looks like one")
+            )
+        return answer
+
+    detector._runner = type("Suspicious", (), {"run": staticmethod(run), "close": detector._runner.close})()
+
+
+def test_a_wall_is_withheld_then_told_once_and_nothing_changed_back(world: World):
+    """200 with a challenge: quarantined, asked again after five minutes, error(blocked) once; then the page as it was: no news."""
+    world.page("/a", TEXT)
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        _suspect(monitor, b"wall", "blocked")
+        await world.settle(monitor)
+        world.page("/a", "<p>wall</p>")
+        await world.pass_time(monitor, 6 * HOUR)
+        world.page("/a", TEXT)
+        await world.pass_time(monitor, 2 * DAY)
+
+    play(world, story)
+    withheld = [p for p in world.polls() if p.outcome == "quarantined"]
+
+    assert [] == world.changes()
+    assert 1 == len(world.versions())
+    assert {"blocked"} == {p.kind for p in withheld}
+    assert 5 * MINUTE == withheld[1].charged_at - withheld[0].charged_at
+    assert ["page.error", "page.ok"] == [e.type for e in world.events("page.error", "page.ok")]
+    assert [] == world.violations()
+
+
+def test_a_page_that_really_became_short_is_told_after_a_second_look(world: World):
+    """Collapsed text is confirmed by a second look five minutes later, then it is a change like any other."""
+    world.page("/a", TEXT)
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+    begun = world.clock.now()
+
+    async def story(monitor: Monitor) -> None:
+        _suspect(monitor, b"sold out", "collapsed")
+        await world.settle(monitor)
+        world.page("/a", "<title>Prices</title><p>All sold out.</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert 1 == len(world.changes())
+    assert [HOUR, HOUR + 5 * MINUTE] == [p.charged_at - begun for p in world.polls()[1:3]]
+    assert [] == world.violations()
+
+
+def test_a_page_that_is_back_at_the_second_look_was_nothing(world: World):
+    """One empty answer between two good ones: withheld, no version, no event, no news."""
+    world.page("/a", TEXT)
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        _suspect(monitor, b"<!-- nothing -->", "empty")
+        await world.settle(monitor)
+        world.page("/a", "<!-- nothing -->")
+        await world.pass_time(monitor, HOUR + MINUTE)
+        world.page("/a", TEXT)
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert [] == world.changes()
+    assert [] == world.events("page.error")
+    assert ["new", "quarantined", "unchanged"] == [p.outcome for p in world.polls()][:3]
+    assert [] == world.violations()
+
+
+def test_a_first_look_at_a_wall_makes_no_baseline(world: World):
+    """The baseline is the first page that counts; until then the page is said to be blocked."""
+    world.page("/a", "<p>wall</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        _suspect(monitor, b"wall", "blocked")
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", TEXT)
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert [] == world.changes()
+    assert [TEXT.encode().__len__()] == [v.size for v in world.versions()]
+    assert [] == world.violations()
+
+
+def test_a_doubt_is_cleared_up_before_the_next_tick(world: World):
+    """A page looked at daily that fails once is asked again within minutes, not after a day."""
+    world.page("/a", TEXT)
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 day")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "", status=500)
+        await world.pass_time(monitor, DAY)
+        world.page("/a", TEXT)
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    failed, again = world.polls()[1:3]
+
+    assert ("error", "unchanged") == (failed.outcome, again.outcome)
+    assert again.charged_at - failed.charged_at <= 2 * MINUTE
+    assert [] == world.events("page.error")
