@@ -68,7 +68,7 @@ def test_a_letter_tells_what_changed_and_letters_of_a_sentinel_are_a_thread(mail
     _counting(mailing, "email anna@example.org immediate", looks=3)
     first, second = _letters(mail)
 
-    assert "[-0-] {+1+}" in _text(first, "plain")
+    assert "[-0-]{+1+}" in _text(first, "plain")
     assert "</span>0</del>" in _text(first, "html")
     assert first["References"] == second["References"] is not None
     assert first["Message-ID"] != second["Message-ID"]
@@ -135,7 +135,7 @@ def test_a_digest_is_one_message_to_a_chat(world: World):
     told = json.loads(seen.body)
 
     assert "s: 3 changes" == told["title"]
-    assert ["[-0-] {+1+}", "[-1-] {+2+}", "[-2-] {+3+}"] == [
+    assert ["[-0-]{+1+}", "[-1-]{+2+}", "[-2-]{+3+}"] == [
         line for line in told["message"].splitlines() if line.startswith("[-")
     ]
     assert ["delivered"] == [d.status for d in world.deliveries()]

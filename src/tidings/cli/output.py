@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from tidings.presentation.writing import tame
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +24,7 @@ def write_json(record: Mapping[str, Any]) -> None:
 
 def write_line(text: str = "") -> None:
     """Write one line for people; what a page brought cannot command the terminal."""
-    line = safe(text)
+    line = tame(text, keep="\t")
     try:
         sys.stdout.write(line + "\n")
     except UnicodeEncodeError:
@@ -32,16 +33,16 @@ def write_line(text: str = "") -> None:
     sys.stdout.flush()
 
 
-def safe(text: str) -> str:
-    """Return a text with control, bidirectional and other invisible format characters spelled out."""
-    return "".join(
-        c if c == "\t" or unicodedata.category(c) not in {"Cc", "Cf", "Cs"} else f"\\u{ord(c):04x}" for c in text
-    )
+def write_page(page: str) -> None:
+    """Write a page of HTML; where the output is not in UTF-8, which the page says it is, in characters that are the same there."""
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    sys.stdout.write(page if utf8 else page.encode("ascii", "xmlcharrefreplace").decode("ascii"))
+    sys.stdout.flush()
 
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
     """Write columns; the last one is not padded."""
-    body = [[safe(cell) for cell in row] for row in rows]
+    body = [[tame(cell, keep="\t") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
     for row in [list(head), *body]:
         write_line("  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) + "  " + row[-1])

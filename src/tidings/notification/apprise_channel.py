@@ -10,7 +10,7 @@ from tidings.notification.apprise_child import Push, push
 from tidings.notification.channel import Errands, Message, Refused, Sent
 from tidings.notification.mail import MARGIN_SECONDS
 from tidings.notification.secrecy import redact
-from tidings.notification.writing import cut, subject_line
+from tidings.presentation.writing import cut, subject_line
 
 
 @dataclass(frozen=True, slots=True)

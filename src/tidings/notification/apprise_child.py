@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tidings.notification.channel import Refused, Sent
-from tidings.notification.writing import cut, one_line
+from tidings.presentation.writing import cut, one_line
 
 LONGEST_REASON: Final = 300
 _GUARD: Final = re.compile(r"the address is refused: [^'\")]+")

@@ -21,7 +21,7 @@ from tidings.errors import AddressError, SettingError
 from tidings.notification import smtp
 from tidings.notification.addresses import ascii_address
 from tidings.notification.channel import Errands, Message, Refused, Sent
-from tidings.notification.writing import subject_line
+from tidings.presentation.writing import subject_line
 
 PORTS: Final = {"tls": 465, "starttls": 587, "none": 25}
 NO_SUBJECT: Final = "Tidings"

@@ -6,16 +6,14 @@ counted in `more`.
 
 from __future__ import annotations
 
-import bisect
 import json
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from tidings.clock import Instant
-
-Record = Mapping[str, Any]
+from tidings.presentation.edits import Record, summary
+from tidings.presentation.writing import most_that_fit, one_line
 
 JSON_TYPE: Final = "application/json"
 TEXT_TYPE: Final = "text/plain; charset=utf-8"
@@ -54,7 +52,7 @@ def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes:
     def body(kept: int) -> bytes:
         return _body(records[:kept], sentinel, at=at, more=len(records) - kept)
 
-    return body(max(1, bisect.bisect_right(range(1, len(records) + 1), most_bytes, key=lambda kept: len(body(kept)))))
+    return body(max(1, most_that_fit(len(records), lambda kept: len(body(kept)), most_bytes)))
 
 
 def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
@@ -108,20 +106,7 @@ def console_body(records: Sequence[Record]) -> bytes:
 
 def _line(record: Record) -> str:
     second = str(record.get("detected_at") or "").partition(".")[0].removesuffix("Z")
-    parts = (f"{second}Z" if second else "-", record["sentinel"], _summary(record), record["url"])
-    return _tame("  ".join(" ".join(str(part).split()) for part in parts))
-
-
-def _summary(record: Record) -> str:
-    if record.get("summary"):
-        return str(_cut_text(str(record["summary"]), SUMMARY_CHARACTERS))
-    counts = [f"{len(record[name])} {name}" for name in LISTS[:4] if record.get(name)]
-    return ", ".join(counts) or str(record.get("kind", "changed"))
-
-
-def _tame(text: str) -> str:
-    return "".join(_spell(c) if unicodedata.category(c) in {"Cc", "Cf", "Cs"} and c != "\u200d" else c for c in text)
-
-
-def _spell(character: str) -> str:
-    return f"\\u{ord(character):04x}"
+    what = _cut_text(summary(record), SUMMARY_CHARACTERS)
+    return "  ".join(
+        one_line(str(part)) for part in (f"{second}Z" if second else "-", record["sentinel"], what, record["url"])
+    )

@@ -11,14 +11,21 @@ from typing import Any, Final
 from tidings.clock import Instant
 from tidings.notification import mail, payload
 from tidings.notification.addresses import limit_of
-from tidings.notification.edits import Record, summary
-from tidings.notification.hypertext import document, hypertext
-from tidings.notification.text import plain, unmentioning
-from tidings.notification.writing import cut, subject_line
+from tidings.presentation.edits import Record, summary
+from tidings.presentation.hypertext import document
+from tidings.presentation.presenter import Caption
+from tidings.presentation.presenters import PRESENTERS
+from tidings.presentation.writing import cut, subject_line, unmentioning
 from tidings.registry import Registry
 
 FRAME: Final = 16
 """Characters left free in a message with a title: a service may count title and body together."""
+MOST_TEXT: Final = 60_000
+"""Units of UTF-16 in the text of a letter."""
+MOST_HTML: Final = 90_000
+"""Bytes: some mail readers clip a message at 102 kB."""
+_TEXT: Final = PRESENTERS["changes-as-text"]
+_HTML: Final = PRESENTERS["changes-as-html"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +72,18 @@ def _console(news: News) -> tuple[str, bytes]:
 
 
 def _email(news: News) -> tuple[str, bytes]:
-    text = plain(news.records, heading=news.subject)
-    return mail.body_of(f"{text}\n", hypertext(news.records, news.sentinel, heading=news.subject))
+    caption = Caption(heading=news.subject, sentinel=news.sentinel)
+    text = _TEXT.present(news.records, caption, most=MOST_TEXT)
+    return mail.body_of(f"{text}\n", _HTML.present(news.records, caption, most=MOST_HTML))
 
 
 def _apprise(news: News) -> tuple[str, bytes]:
     limit = limit_of(news.address)
     if limit.title:
         room = limit.body - min(len(news.subject), limit.title) - FRAME
-        text = unmentioning(plain(news.records, most=max(room, limit.body // 2)))
+        text = unmentioning(_TEXT.present(news.records, most=max(room, limit.body // 2)))
     else:
-        text = unmentioning(plain(news.records, heading=news.subject, most=limit.body))
+        text = unmentioning(_TEXT.present(news.records, Caption(heading=news.subject), most=limit.body))
     return payload.TEXT_TYPE, cut(text, limit.body).encode(errors="backslashreplace")
 
 
@@ -92,6 +100,7 @@ def rehearsal(kind: str, sentinel: str, *, at: Instant) -> Rendered:
         data: dict[str, Any] = {"type": "test", "timestamp": payload.stamp(at), "data": {"sentinel": sentinel}}
         return Rendered(payload.JSON_TYPE, json.dumps(data, separators=(",", ":")).encode(), subject)
     if kind == "email":
-        html = document([f"<p>Changes that {escape(sentinel)} finds will be told here.</p>\n"], "", heading=subject)
+        words = f"<p>Changes that {escape(sentinel)} finds will be told here.</p>\n"
+        html = document([words], Caption(heading=subject))
         return Rendered(*mail.body_of(f"{text}\n", html), subject)
     return Rendered(payload.TEXT_TYPE, text.encode(), subject)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.notification.channel import Refused, Sent
-from tidings.notification.writing import cut, one_line
+from tidings.presentation.writing import cut, one_line
 
 if TYPE_CHECKING:
     from smtplib import SMTP

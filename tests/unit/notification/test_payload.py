@@ -143,7 +143,7 @@ def test_console_has_one_line_a_change():
 
 def test_console_counts_where_there_is_no_summary():
     """Numbers stand in for words."""
-    assert "  1 inserted, 1 deleted, 1 updated  " in console_body([record(summary="")]).decode()
+    assert "  1 updated, 1 deleted, 1 inserted  " in console_body([record(summary="")]).decode()
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from tests.unit.notification.records import record
+from tests.unit.presentation.records import record
 from tidings.notification.addresses import limits
 from tidings.notification.channel import KINDS
 from tidings.notification.rendering import RENDERERS, News, rehearsal, render
-from tidings.notification.writing import length
+from tidings.presentation.writing import length
 
 ADDRESSES = {
     "apprise": "tgram://token/chat",

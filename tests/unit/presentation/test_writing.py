@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.notification.writing import cut, length, one_line, subject_line
+from tidings.presentation.writing import (
+    cut,
+    length,
+    most_that_fit,
+    one_line,
+    subject_line,
+    tame,
+    unmentioning,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +71,42 @@ def test_a_text_without_room_is_nothing():
     """Not even an ellipsis fits into no space."""
     assert "" == cut("abc", 0)
     assert "…" == cut("abc", 1)
+
+
+def test_on_a_terminal_a_tab_may_stay():
+    """A line for people keeps the tabs that we put there, and nothing else that steers."""
+    assert "a\tb\\u000ac" == tame("a\tb\nc", keep="\t")
+    assert "a\\u2028b" == tame("a\u2028b")
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_a_tamed_text_steers_nothing_and_is_tame(text):
+    """Whatever was in it: no control is left, it can be written anywhere, and taming it again changes nothing."""
+    tamed = tame(text)
+
+    assert not {"Cc", "Cs", "Zl", "Zp"} & {unicodedata.category(c) for c in tamed}
+    assert not set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") & set(tamed)
+    assert tamed.encode().decode() == tamed
+    assert tamed == tame(tamed)
+
+
+@given(st.lists(st.integers(0, 9), max_size=30).map(sorted), st.integers(0, 9))
+def test_as_many_are_kept_as_fit(sizes, most):
+    """The largest number whose size is within the bound, 0 if none is."""
+    expected = sum(size <= most for size in sizes)
+
+    assert expected == most_that_fit(len(sizes), lambda number: sizes[number - 1], most)
+
+
+@pytest.mark.parametrize("text", ["@everyone", "hey @HERE!", "<!channel>", "<@U123>", "@all"])
+def test_pages_call_nobody_in_a_chat(text):
+    """A page cannot make a bot ring every member of a channel."""
+    assert text != unmentioning(text)
+    assert text == unmentioning(text).replace("\u2060", "")
+
+
+def test_other_text_stays_as_it_is():
+    """Addresses and comparisons are no calls."""
+    text = "anna@example.org 3 < 4 @annabell @hereford"
+
+    assert text == unmentioning(text)

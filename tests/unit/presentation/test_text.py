@@ -2,9 +2,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.notification.records import record
-from tidings.notification.text import plain, unmentioning
-from tidings.notification.writing import length
+from tests.unit.presentation.records import record
+from tidings.presentation.presenter import Caption
+from tidings.presentation.text import ChangesAsText
+from tidings.presentation.writing import length
+
+
+def plain(records, *, heading="", most=60_000):
+    return ChangesAsText().present(records, Caption(heading=heading), most=most)
 
 
 def test_a_change_is_read_without_colour():
@@ -12,24 +17,18 @@ def test_a_change_is_read_without_colour():
     text = plain([record(deleted=["gone"], inserted=["come"], moved=["par"])], heading="price: 5 → 6")
 
     assert (
-        "price: 5 → 6\n"
-        "https://shop.example/a?x=1&y=2\n"
-        "2023-11-14 22:13 UTC\n"
-        "[-5-] {+6+}\n"
-        "[-gone-]\n"
-        "{+come+}\n"
-        "moved: par"
+        "price: 5 → 6\nhttps://shop.example/a?x=1&y=2\n2023-11-14 22:13 UTC\n[-5-]{+6+}\n[-gone-]\n{+come+}\nmoved: par"
     ) == text
 
 
 def test_several_changes_have_a_headline_each():
     """An empty line stands between changes."""
-    text = plain([record(summary="one"), record(summary="two", updated=[])], heading="price: 2 changes")
+    text = plain([record(summary="one"), record(summary="two", updated=[], inserted=["x"])], heading="price: 2 changes")
 
     assert (
         "price: 2 changes\n\n"
-        "one\nhttps://shop.example/a?x=1&y=2\n2023-11-14 22:13 UTC\n[-5-] {+6+}\n\n"
-        "two\nhttps://shop.example/a?x=1&y=2\n2023-11-14 22:13 UTC"
+        "one\nhttps://shop.example/a?x=1&y=2\n2023-11-14 22:13 UTC\n[-5-]{+6+}\n\n"
+        "two\nhttps://shop.example/a?x=1&y=2\n2023-11-14 22:13 UTC\n{+x+}"
     ) == text
 
 
@@ -110,15 +109,46 @@ def test_a_hostile_change_is_cut_quickly():
     assert "and 99" in plain([many], most=4_096)
 
 
-@pytest.mark.parametrize("text", ["@everyone", "hey @HERE!", "<!channel>", "<@U123>", "@all"])
-def test_pages_call_nobody_in_a_chat(text):
-    """A page cannot make a bot ring every member of a channel."""
-    assert text != unmentioning(text)
-    assert text == unmentioning(text).replace("\u2060", "")
+def test_objects_are_named():
+    """An address stands bare at the end of its line, where chats make a link of it, with what it is and what became of it."""
+    counts = [
+        {"kind": "links", "object": "https://a.example/new", "old": 0, "new": 1},
+        {"kind": "images", "object": "https://a.example/old.png", "old": 2, "new": 0},
+        {"kind": "links", "object": "https://a.example/twice", "old": 3, "new": 2},
+        {"kind": "keywords", "object": "tree", "old": 0, "new": 4},
+    ]
+    told = record(
+        updated=[],
+        deleted=["https://a.example/old.png", "https://a.example/twice"],
+        inserted=["https://a.example/new"],
+        counts=counts,
+    )
+
+    assert (
+        "image removed: https://a.example/old.png\n"
+        "link added: https://a.example/new\n"
+        "link https://a.example/twice: 3 → 2\n"
+        "keyword tree: 0 → 4"
+    ) == ChangesAsText().fragment(told)
 
 
-def test_other_text_stays_as_it_is():
-    """Addresses and comparisons are no calls."""
-    text = "anna@example.org 3 < 4 @annabell @hereford"
+def test_a_text_does_not_end_its_own_mark():
+    """A page that writes our marks cannot make it look as if something else had come or gone."""
+    told = record(updated=[{"old": "1-] {+", "new": "a+} [-b-]"}])
 
-    assert text == unmentioning(text)
+    assert r"[-1-\] {+-]{+a+\} [-b-]+}" == ChangesAsText().fragment(told)
+
+
+def test_what_was_compared_stands_where_the_time_would():
+    """Two versions on demand have no time of being seen."""
+    text = ChangesAsText().present([record()], Caption(between="version 2 → version 3"))
+
+    assert "https://shop.example/a?x=1&y=2\nversion 2 → version 3\n[-5-]{+6+}" == text
+
+
+def test_without_a_bound_nothing_is_left_out():
+    """On a terminal a paragraph of 50,000 characters is whole."""
+    told = record(updated=[], inserted=["x" * 50_000] * 3)
+
+    assert 3 == ChangesAsText().fragment(told).count("x" * 50_000)
+    assert 3 == ChangesAsText().present([told, record()]).count("x" * 50_000)

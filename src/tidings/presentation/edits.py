@@ -1,0 +1,144 @@
+"""What one change record (DESIGN §5) has to show, read once for every view of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final, Literal
+
+from tidings.presentation.writing import ELLIPSIS, one_line
+
+Record = Mapping[str, Any]
+EditKind = Literal["updated", "deleted", "inserted", "moved", "counted"]
+
+LONGEST: Final = 8_000
+"""Characters of a text that are looked at where a view is bounded; no message shows more of one."""
+NOTHING: Final = "no difference in what is watched"
+LISTS: Final = ("updated", "deleted", "inserted", "moved")
+_SORTS: Final = {"links": "link", "images": "image", "keywords": "keyword", "phrases": "phrase"}
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A line of a view: what went (`old`), what came (`new`), tamed and in one line each.
+
+    `moved` has its text in `new`; `counted` in `old` what, and in `new` how often (`3 → 2`). `sort` is what an object is (`link`,
+    `image`, …), empty for words of the page.
+    """
+
+    kind: EditKind
+    old: str = ""
+    new: str = ""
+    sort: str = ""
+
+
+def edits_of(record: Record, *, most: int | None = None, longest: int | None = LONGEST) -> tuple[list[Edit], int]:
+    """Return the first `most` edits and how many more there are; None means all. `longest` is where a single text is cut.
+
+    An object that is there in both versions is told once, by its numbers: it neither came nor went.
+    """
+    objects = _Objects.of(record)
+    found = list(islice(_edits(record, objects, longest), most))
+    return found, _number(record, objects) - len(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """The multiset rows of a record, by where they are told."""
+
+    counted: tuple[Mapping[str, Any], ...] = ()
+    """rows told by their numbers"""
+    sorts: Mapping[str, str] = field(default_factory=dict)
+    """object → its sort, of those that came or went"""
+    again: Mapping[str, Counter[str]] = field(default_factory=dict)
+    """`inserted` or `deleted` → texts there that rows of `counted` tell already, and how often"""
+
+    @classmethod
+    def of(cls, record: Record) -> _Objects:
+        rows: list[Mapping[str, Any]] = list(record.get("counts") or ())
+        if not rows:
+            return cls()
+        told = {name: set(map(str, record.get(name) or ())) for name in ("deleted", "inserted")}
+        counted: list[Mapping[str, Any]] = []
+        sorts: dict[str, str] = {}
+        again: dict[str, Counter[str]] = {"deleted": Counter(), "inserted": Counter()}
+        for row in rows:
+            name, where = str(row["object"]), "inserted" if row["new"] > row["old"] else "deleted"
+            if row["old"] and row["new"]:
+                counted.append(row)
+                again[where][name] += abs(row["new"] - row["old"])
+            elif name in told[where]:
+                sorts[name] = _sort(row)
+            else:
+                counted.append(row)
+        return cls(tuple(counted), sorts, again)
+
+    def left(self, record: Record, name: str) -> Iterable[str]:
+        """Return the texts of a list that `counted` does not tell already."""
+        texts = record.get(name) or ()
+        return self._untold(texts, Counter(self.again[name])) if self.again.get(name) else map(str, texts)
+
+    @staticmethod
+    def _untold(texts: Iterable[object], told: Counter[str]) -> Iterator[str]:
+        for text in map(str, texts):
+            if told[text] > 0:
+                told[text] -= 1
+                continue
+            yield text
+
+
+def _edits(record: Record, objects: _Objects, longest: int | None) -> Iterator[Edit]:
+    def read(text: object) -> str:
+        whole = str(text)
+        return one_line(whole if longest is None or len(whole) <= longest else f"{whole[:longest]}{ELLIPSIS}")
+
+    for pair in record.get("updated") or ():
+        yield Edit("updated", read(pair["old"]), read(pair["new"]))
+    for text in objects.left(record, "deleted"):
+        yield Edit("deleted", old=read(text), sort=objects.sorts.get(text, ""))
+    for text in objects.left(record, "inserted"):
+        yield Edit("inserted", new=read(text), sort=objects.sorts.get(text, ""))
+    for text in record.get("moved") or ():
+        yield Edit("moved", new=read(text))
+    for row in objects.counted:
+        yield Edit("counted", read(row["object"]), f"{row['old']:,} → {row['new']:,}", _sort(row))
+
+
+def _sort(row: Mapping[str, Any]) -> str:
+    kind = str(row.get("kind") or "")
+    return _SORTS.get(kind, one_line(kind))
+
+
+def _number(record: Record, objects: _Objects) -> int:
+    whole = sum(len(record.get(name) or ()) for name in LISTS) + len(objects.counted)
+    for name, again in objects.again.items():
+        if again:
+            whole -= len(record[name]) - sum(1 for _ in objects.left(record, name))
+    return whole
+
+
+def headline(record: Record) -> str:
+    """Return what happened in one line."""
+    return one_line(summary(record)[:LONGEST])
+
+
+def summary(record: Record) -> str:
+    """Return what happened as the record says it (a text of a page may be in it), else in numbers, else its change type."""
+    if record.get("summary"):
+        return str(record["summary"])
+    counts = ", ".join(f"{len(record[name]):,} {name}" for name in LISTS if record.get(name))
+    return counts or str(record.get("kind") or "changed")
+
+
+def seen_at(record: Record) -> str:
+    """Return when the change was seen, as `2026-11-27 08:00 UTC`; empty if the record does not say."""
+    stamp = str(record.get("detected_at") or "")
+    return f"{stamp[:10]} {stamp[11:16]} UTC" if len(stamp) >= 16 else ""
+
+
+def more(count: int, noun: str = "") -> str:
+    """Return `and n more`, with a noun in its number if one is given."""
+    plural = "" if count == 1 else "s"
+    return f"and {count:,} more" + (f" {noun}{plural}" if noun else "")

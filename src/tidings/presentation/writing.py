@@ -1,0 +1,80 @@
+"""Texts of strangers, made fit for people's screens: nothing in them steers, measured and cut.
+
+Pages are hostile: their texts may steer a terminal, turn the writing direction, break a header or ring a whole channel
+(trust.md R-17, H-104, H-105, H-107). What is written for people, on a terminal or in a message, is tamed here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Final
+
+HARMLESS: Final = frozenset("\u00ad\u061c\u200c\u200d\u200e\u200f\u2060")
+"""Format characters that scripts need and that turn nothing around: joiners, marks, the soft hyphen."""
+SUBJECT_CHARACTERS: Final = 200
+ELLIPSIS: Final = "…"
+_STEERING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_MENTION: Final = re.compile(r"@(?=(?:everyone|here|channel|all)\b)|<(?=[!@#])", re.IGNORECASE)
+
+
+def tame(text: str, *, keep: str = "") -> str:
+    """Return the text with every character that steers a screen or turns the writing direction spelled out, an escape as its number.
+
+    Controls, line ends among them, format characters that no script needs and lone surrogates are such; those of `keep` stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep or not _steers(c) else _spelled(c) for c in text)
+
+
+def one_line(text: str) -> str:
+    """Return the text tamed and in one line."""
+    return tame(" ".join(text.split()))
+
+
+def subject_line(text: str, *, most: int = SUBJECT_CHARACTERS) -> str:
+    """Return a line for a subject: control and format characters are gone, not spelled. It may be empty."""
+    kept = (" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text if not _unseen(c))
+    return cut(" ".join("".join(kept).split()), most)
+
+
+def unmentioning(text: str) -> str:
+    """Return a text that calls nobody in a chat: words such as `@everyone` come from pages, not from you."""
+    return _MENTION.sub(lambda found: f"{found[0]}\u2060", text)
+
+
+def _steers(character: str) -> bool:
+    return character not in HARMLESS and unicodedata.category(character) in _STEERING
+
+
+def _unseen(character: str) -> bool:
+    return unicodedata.category(character) in {"Cf", "Cs"} and character not in "\u200c\u200d"
+
+
+def _spelled(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08x}"
+
+
+def length(text: str) -> int:
+    """Return how long services count a text: in units of UTF-16, so that an emoji is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", errors="surrogatepass")) // 2
+
+
+def cut(text: str, most: int | None) -> str:
+    """Return the text, or its beginning and an ellipsis, in at most `most` units of `length`; None sets no bound."""
+    if most is None or length(text) <= most:
+        return text
+    if most < 1:
+        return ""
+    kept = text[: most - 1]
+    while length(kept) > most - 1:
+        kept = kept[: len(kept) - max(1, (length(kept) - most) // 2)]
+    return kept.rstrip() + ELLIPSIS
+
+
+def most_that_fit(count: int, size: Callable[[int], int], most: int) -> int:
+    """Return the largest number up to `count` whose `size` is at most `most`, 0 if none is; sizes must not fall as numbers rise."""
+    return bisect.bisect_right(range(1, count + 1), most, key=size)

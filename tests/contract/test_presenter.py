@@ -1,0 +1,288 @@
+"""The contract of presentation, over every row of PRESENTERS."""
+
+import re
+from typing import get_args
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from tests.unit.presentation.records import record
+from tidings.errors import UsageError
+from tidings.presentation.edits import edits_of
+from tidings.presentation.presenter import Caption, Form, View
+from tidings.presentation.presenters import FORMS, PRESENTERS, VIEWS, presenter
+
+ROWS = tuple(PRESENTERS)
+TAGS = set(
+    "html head meta title style body main h1 h2 article p a b br ul li del ins span bdi footer".split()
+)  # nothing else is ours
+ATTRIBUTES = {"charset", "class", "content", "dir", "href", "http-equiv", "lang", "name", "rel"}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "</style><svg onload=alert(1)>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "&lt;script&gt;",
+    "&amp;amp;",
+    "<!--",
+    "]]>",
+    "{{7*7}} ${7*7} %s {0}",
+    "<noscript><p title='</noscript><img onerror>'>",
+    "<base href=//x><meta http-equiv=refresh content=0>",
+]
+STEERING = {
+    "\x1b[2J": "\\u001b[2J",
+    "safe\u202egnp.exe": "safe\\u202egnp.exe",
+    "\u2066x\u2069": "\\u2066x\\u2069",
+    "a\rb\nc": "a b c",
+    "\x00\x9b": "\\u0000\\u009b",
+    "\ud800": "\\ud800",
+}
+
+
+@pytest.fixture(params=ROWS)
+def row(request):
+    return PRESENTERS[request.param]
+
+
+def everywhere(text):
+    """Return a record in which a stranger's text stands wherever one can."""
+    counts = [
+        {"kind": "links", "object": text, "old": 3, "new": 2},
+        {"kind": "images", "object": f"{text}i", "old": 0, "new": 1},
+        {"kind": "keywords", "object": f"{text}k", "old": 0, "new": 1},
+    ]
+    lists = {name: [f"{text}{name}"] for name in ("deleted", "moved")}
+    return record(
+        url=text,
+        kind=text,
+        summary=text,
+        inserted=[f"{text}i"],
+        updated=[{"old": text, "new": text}],
+        counts=counts,
+        **lists,
+    )
+
+
+def read(row, shown):
+    """Return what a person reads of a text or a page: as much of the page's head as is seen, and its body."""
+    if row.form == "text":
+        return shown
+    tree = LexborHTMLParser(shown)
+    return "\n".join(node.text() for node in tree.css("title, body"))
+
+
+def check(row, shown):
+    """Assert that nothing of ours but what is known stands there: elements, attributes, addresses."""
+    if row.form != "html":
+        return
+    tree = LexborHTMLParser(shown)
+    nodes = [node for node in tree.css("*") if node.tag]
+    assert {node.tag for node in nodes} <= TAGS
+    assert {name for node in nodes for name in node.attributes} <= ATTRIBUTES
+    assert all((n.attributes.get("href") or "http").lower().startswith(("http://", "https://", "http")) for n in nodes)
+
+
+def test_every_view_and_form_is_a_row_once():
+    """A row is found by what it shows and what it writes; its name says both."""
+    assert {name: f"{row.view}-as-{row.form}" for name, row in PRESENTERS.items()} == {
+        name: name for name in PRESENTERS
+    }
+    assert (get_args(View), get_args(Form)) == (VIEWS, FORMS)
+    assert all(presenter(row.view, row.form) is row for row in PRESENTERS.values())
+
+
+@pytest.mark.parametrize("view", ["single", "dual", "table"])
+def test_a_view_that_comes_later_is_refused_by_name(view):
+    """Nobody is shown another view than the one asked for."""
+    with pytest.raises(UsageError, match=f"the view {view} comes in a later release"):
+        presenter(view, "html")
+
+
+def test_an_unknown_view_is_refused():
+    """What nobody planned is no later view."""
+    with pytest.raises(UsageError, match='there is no presenter "gazette-as-text"'):
+        presenter("gazette", "text")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_pages_say_is_text(row, text):
+    """H-077 to H-080, H-084: it is read as it stood, in every place; nothing comes of it, nothing is decoded or escaped twice."""
+    one, two = everywhere(text), everywhere(text)
+    parts = [row.present([one, two], Caption(heading=text, sentinel=text, between=text)), row.fragment(one)]
+
+    for shown, times in zip(parts, (14, 6), strict=True):
+        check(row, shown)
+        assert read(row, shown).count(text) >= times
+
+
+@pytest.mark.parametrize("text", STEERING)
+def test_what_steers_is_spelled(row, text):
+    """H-107: escapes, overrides, line ends and half characters are seen and do nothing."""
+    one = everywhere(text)
+    shown = row.present([one, one], Caption(heading=text, sentinel=text, between=text)) + row.fragment(one)
+
+    assert not set("\x1b\u202e\u2066\u2069\r\x00\x9b\ud800") & set(shown)
+    assert read(row, shown).count(STEERING[text]) >= 10
+    assert shown.encode().decode() == shown
+
+
+@pytest.mark.parametrize("name", ["deleted", "inserted", "moved", "updated"])
+def test_each_edit_says_what_it_is(row, name):
+    """Without colour, sheet or picture: the same text is told differently as each kind of edit."""
+    kinds = ("deleted", "inserted", "moved", "updated")
+    told = {kind: [{"old": "same", "new": "same"}] if kind == "updated" else ["same"] for kind in kinds}
+    bare = {
+        kind: re.sub(r' class="[^"]*"', "", row.fragment(record(**{"updated": [], kind: texts})))
+        for kind, texts in told.items()
+    }
+
+    assert "same" in read(row, bare[name])
+    assert [name] == [kind for kind in kinds if bare[kind] == bare[name]]
+
+
+def test_marks_are_words_or_signs(row):
+    """What a person reads of an edit differs by more than the element it stands in."""
+    went, came, moved = (
+        read(row, row.fragment(record(**{"updated": [], n: ["x"]}))).strip() for n in ("deleted", "inserted", "moved")
+    )
+
+    assert 3 == len({went, came, moved})
+    assert "moved" in moved
+
+
+def test_numbers_of_objects_are_shown(row):
+    """An object that is there more or less often is told once, with both numbers."""
+    counts = [{"kind": "links", "object": "https://a.example/x", "old": 3, "new": 2}]
+    shown = read(row, row.fragment(record(updated=[], deleted=["https://a.example/x"], counts=counts)))
+
+    assert "https://a.example/x: 3 → 2" in shown
+    assert 1 == shown.count("https://a.example/x")
+    assert "removed" not in shown
+
+
+def test_moves_are_shown(row):
+    """A paragraph that moved neither came nor went."""
+    shown = read(row, row.fragment(record(updated=[], moved=["a paragraph of words"])))
+
+    assert re.search("moved:? a paragraph of words", shown)
+    assert not re.search(r"added|removed|\{\+|\[-", shown)
+
+
+def test_no_difference_is_said(row):
+    """A record without edits is no empty page."""
+    empty = record(updated=[], summary="no difference")
+
+    assert "no difference in what is watched" in read(row, row.fragment(empty))
+    assert "no difference in what is watched" in read(row, row.present([empty], Caption(heading="h")))
+
+
+def test_a_record_may_lack_what_it_can_do_without(row):
+    """Only the address is needed."""
+    shown = read(row, row.present([{"url": "https://a.example/"}]))
+
+    assert "https://a.example/" in shown
+
+
+def test_nothing_is_no_message(row):
+    """Nobody is told of nothing."""
+    with pytest.raises(ValueError, match="at least one change"):
+        row.present([])
+
+
+def test_without_a_bound_all_is_there(row):
+    """Every edit and every character."""
+    told = record(updated=[], inserted=[f"word{n} " + "x" * 9_000 for n in range(300)])
+
+    for shown in (row.fragment(told), row.present([told, told])):
+        assert "word299 " in shown
+        assert "more" not in read(row, shown)
+        assert 9_000 in {len(run) for run in re.findall("x+", shown)}
+
+
+def test_what_is_left_out_is_counted(row):
+    """Edits first, then changes; the number is right."""
+    told = record(updated=[], inserted=[f"w{n}." for n in range(10_000)])
+    fragment = read(row, row.fragment(told, most=row.least + 300))
+    many = read(
+        row,
+        row.present([record(updated=[], inserted=["y" * 300], summary=f"c{n}.") for n in range(3_000)], most=50_000),
+    )
+
+    assert f"and {10_000 - len(re.findall(r'w[0-9]+[.]', fragment)):,} more" in fragment
+    assert f"and {3_000 - len(re.findall(r'c[0-9]+[.]', many)):,} more changes" in many
+
+
+def test_a_million_edits_cost_what_is_shown(row):
+    """A hostile page does not make a letter slow."""
+    told = record(inserted=["x"] * 1_000_000)
+
+    assert "and 99" in read(row, row.present([told], most=row.least + 4_096))
+
+
+texts = st.one_of(st.sampled_from([*HOSTILE, *STEERING]), st.text(st.characters(exclude_categories=()), max_size=40))
+several = st.lists(texts, max_size=6)
+rows = st.lists(
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from(["links", "images", "body", "keywords", "x<y"]),
+            "object": texts,
+            "old": st.integers(0, 3),
+            "new": st.integers(0, 3),
+        }
+    ),
+    max_size=4,
+)
+records = st.builds(
+    record,
+    inserted=several,
+    deleted=several,
+    moved=several,
+    updated=st.lists(st.fixed_dictionaries({"old": texts, "new": texts}), max_size=4),
+    counts=rows,
+    summary=texts,
+    kind=texts,
+    url=texts,
+)
+captions = st.builds(Caption, heading=texts, sentinel=texts, between=texts)
+
+
+@pytest.mark.parametrize("name", ROWS)
+@settings(max_examples=80, deadline=None)
+@given(st.lists(records, min_size=1, max_size=4), captions, st.integers(0, 4_000))
+@example(
+    [record(url="https://" + '"' * 50_000, kind="&" * 50_000)] * 3,
+    Caption(heading="'" * 9_999, sentinel="🙂" * 999, between='"' * 500),
+    0,
+)
+def test_whatever_pages_say_it_fits_and_nothing_acts(name, told, caption, over):
+    """Any text in any place: the bound holds, it is UTF-8, it parses back to what is ours."""
+    row = PRESENTERS[name]
+    most = row.least + over
+    parts = [row.present(told, caption, most=most), row.fragment(told[0], most=most)]
+
+    for shown in parts:
+        assert row.size(shown) <= most
+        assert shown.encode().decode() == shown
+        check(row, shown)
+
+
+@pytest.mark.parametrize("name", [name for name, row in PRESENTERS.items() if row.form == "html"])
+@settings(max_examples=80, deadline=None)
+@given(records)
+def test_html_parses_back(name, told):
+    """A whole document reads back to the texts that were put in, each escaped once; every element that needs it is closed."""
+    shown = PRESENTERS[name].present([told])
+    tree = LexborHTMLParser(shown)
+    edits, _ = edits_of(told, longest=None)
+
+    assert shown.startswith("<!DOCTYPE html>\n")
+    assert shown.endswith("</html>\n")
+    assert [e.new for e in edits if e.kind in {"updated", "inserted"}] == [node.text() for node in tree.css("ins")]
+    assert [e.old for e in edits if e.kind in {"updated", "deleted"}] == [node.text() for node in tree.css("del")]
+    assert [e.new for e in edits if e.kind == "moved"] == [node.text() for node in tree.css("bdi.moved")]
+    for tag in ("main", "article", "ul", "li", "del", "ins", "bdi", "span", "p", "a", "h1", "h2"):
+        assert len(re.findall(rf"<{tag}[ >]", shown)) == shown.count(f"</{tag}>") == len(tree.css(tag))
