@@ -1,0 +1,156 @@
+"""Promise: what other processes do while the service looks at a page stays done, and breaks nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from tests.fakes import Page, Seen, Wire, response
+from tests.world import World, play
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.model.sentinel import Command
+from tidings.service import activate, register
+from tidings.service.monitor import Monitor
+from tidings.service.watchlist import meaning
+from tidings.storage import polls, subscriptions
+from tidings.storage.connection import Connection
+from tidings.storage.database import open_database
+
+STATEMENT = "Create Sentinel s Using {/a} Monitor all words Fetch every "
+
+
+def elsewhere(world: World, act: Callable[[Connection], object]) -> None:
+    """Do something as another process would: over a connection of its own."""
+    database = open_database(world.settings)
+    try:
+        database.write(act)
+    finally:
+        database.close()
+
+
+def during_the_look(world: World, act: Callable[[], object], *, at: int) -> None:
+    """Let `act` happen between the `at`-th request for /a and its answer; every answer has another edition."""
+    count = 0
+
+    def answer(seen: Seen, wire: Wire) -> None:
+        nonlocal count
+        count += 1
+        if count == at:
+            act()
+        wire.send(response(Page(b"<p>edition %d</p>" % count, {"Content-Type": "text/html"})))
+
+    world.server.pages["/a"] = answer
+
+
+def command(world: World, verb: str) -> None:
+    elsewhere(world, lambda c: register.command(c, Command(verb, "s"), now=world.clock.now()))  # type: ignore[arg-type]
+
+
+async def second_look(world: World, monitor: Monitor, *acts: Callable[[], object]) -> int:
+    """Let things happen while the page is looked at for the second time, the service hearing of each at once.
+
+    Return how many looks were under way when they had.
+    """
+    answered = threading.Event()
+    during_the_look(world, lambda: answered.wait(10), at=2)
+    await world.pass_time(monitor, MINUTE)
+    monitor.ask(1, sentinels={1})
+    while len(world.server.seen) < 2:
+        await monitor.step()
+    for act in acts:
+        act()
+        await monitor.step()
+    under_way = len(world.read(polls.open_polls))
+    answered.set()
+    await world.settle(monitor)
+    return under_way
+
+
+def alter(world: World, every: str) -> None:
+    sentinel = meaning(world.text(STATEMENT + every))
+    elsewhere(world, lambda c: register.alter(c, register.find(c, "s"), sentinel, now=world.clock.now()))
+
+
+def minutely(world: World) -> list[int]:
+    """Return how often the page is looked at in five minutes of one run, and in five minutes after a restart."""
+    counts = []
+    for _ in range(2):
+        before = len(world.polls())
+        play(world, lambda monitor: world.pass_time(monitor, 5 * MINUTE))
+        counts.append(len(world.polls()) - before)
+    return counts
+
+
+def test_an_interval_altered_during_a_look_holds(world: World):
+    """A sentinel altered from an hour to a minute while its page is asked for is looked at each minute from then on."""
+    during_the_look(world, lambda: alter(world, "1 min"), at=2)
+    world.add(STATEMENT + "1 hour")
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+
+    assert all(5 <= count <= 6 for count in minutely(world))
+    assert [2] == [row.revision for row in world.read(subscriptions.listing)]
+    assert [] == world.violations()
+
+
+def test_an_interval_altered_and_heard_of_during_a_look_holds(world: World):
+    """The same if the service has taken in the alteration before the answer comes."""
+
+    async def story(monitor: Monitor) -> None:
+        await second_look(world, monitor, lambda: alter(world, "1 min"))
+        before = len(world.polls())
+        await world.pass_time(monitor, 5 * MINUTE)
+
+        assert 5 <= len(world.polls()) - before <= 6
+
+    world.add(STATEMENT + "1 hour")
+    play(world, story)
+
+    assert all(5 <= count <= 6 for count in minutely(world))
+
+
+def test_a_page_that_comes_back_during_its_look_is_not_asked_twice(make_world):
+    """Disabled and enabled again while its page is asked for: nobody asks a second time meanwhile, and no unit is refused."""
+    world: World = make_world(fetch__host_connections="4")
+
+    async def story(monitor: Monitor) -> None:
+        under_way = await second_look(
+            world,
+            monitor,
+            lambda: command(world, "disable"),
+            lambda: command(world, "enable"),
+            lambda: monitor.ask(1),
+            lambda: None,
+        )
+        await world.pass_time(monitor, MINUTE)
+
+        assert 1 == under_way
+
+    world.add(STATEMENT + "1 hour")
+    play(world, story)
+
+    assert 3 == len(world.polls())
+    assert [] == world.events("problem.unit")
+    assert [] == world.violations()
+
+
+def test_what_a_user_decides_first_is_not_stepped_over(world: World):
+    """A sentinel that is disabled, or dropped, just before the service starts it stays so, and the service goes on."""
+    world.page("/a", "<p>one</p>")
+
+    async def story(monitor: Monitor) -> None:
+        for verb, state in (("disable", "disabled"), ("drop", "ended")):
+            world.add(STATEMENT.replace("Sentinel s", f"Sentinel {verb}s") + "1 hour")
+            monitor.parts.planner.touch(await monitor.parts.watchlist.follow())
+            (move,) = activate.steps(monitor.parts.watchlist, now=world.clock.now())
+            name = f"{verb}s"
+            elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023
+            await monitor._step_life(move, world.clock.now())
+            await world.pass_time(monitor, 10 * SECOND)
+            row = world.read(lambda c: c.one("SELECT state FROM sentinel WHERE id = :id", id=move.sentinel_id))  # noqa: B023
+
+            assert (state,) == row
+
+    play(world, story)
+
+    assert [] == world.server.seen
+    assert [] == world.events("problem.unit", "sentinel.enabled")
