@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidings.detection.compare.signatures import Span
 
 FEW = 24
 """So many boxes are looked for one by one; more of one size in one pass over all places."""
 
-STEPS = 2_000_000
+STEPS = 500_000
 """Steps of looking for what boxes wrap, for one phrase on one pair of pages; after them nothing more is found."""
 
 _OTHER = "\0"
@@ -47,23 +47,30 @@ class Boxes:
 
     def gaps(self, lower: str, upper: str, most: int) -> list[Span]:
         """Return what the boxes wrap, at most `most` words, the shortest first. An empty box is the start or the end of the page."""
-        ends = [place + len(lower) for place in self._places_of(lower)] if lower else [0]
-        starts = self._places_of(upper) if upper else [len(self.text)]
-        found: list[Span] = []
-        if len(ends) <= len(starts):
-            for end in ends[: self._left]:
-                at = bisect_left(starts, end)
-                while at < len(starts) and starts[at] <= end + most and self._step():
-                    found.append((end, starts[at]))
-                    at += 1
-        else:
-            for start in starts[: self._left]:
-                at = bisect_left(ends, start - most)
-                while at < len(ends) and ends[at] <= start and self._step():
-                    found.append((ends[at], start))
-                    at += 1
-        self._left -= min(self._left, len(ends), len(starts))
+        lowers = self._places_of(lower) if lower else [0]
+        uppers = self._places_of(upper) if upper else [len(self.text)]
+        found = self._from_lower(lowers, uppers, len(lower), most)
+        if len(uppers) < len(lowers):
+            found = self._from_upper(lowers, uppers, len(lower), most)
         return sorted(found, key=lambda gap: (gap[1] - gap[0], gap[0]))
+
+    def _from_lower(self, lowers: list[int], uppers: list[int], size: int, most: int) -> Iterator[Span]:
+        for end in (place + size for place in lowers):
+            at = bisect_left(uppers, end)
+            while self._step() and at < len(uppers) and uppers[at] <= end + most:
+                yield end, uppers[at]
+                at += 1
+            if not self._left:
+                return
+
+    def _from_upper(self, lowers: list[int], uppers: list[int], size: int, most: int) -> Iterator[Span]:
+        for start in uppers:
+            at = bisect_left(lowers, start - most - size)
+            while self._step() and at < len(lowers) and lowers[at] + size <= start:
+                yield lowers[at] + size, start
+                at += 1
+            if not self._left:
+                return
 
     def nearest(self, lower: str, upper: str) -> Span | None:
         """Return the shortest stretch that the boxes wrap, however long it is; None if they wrap none."""
@@ -77,7 +84,7 @@ class Boxes:
         return best
 
     def _step(self) -> bool:
-        self._left -= 1
+        self._left = max(0, self._left - 1)
         return self._left > 0
 
     def _places_of(self, box: str) -> list[int]:

@@ -1,7 +1,8 @@
 """Phrases: which instances came, went, or were reworded (004 §5.4.1.1; detection.md §1.5, D to F).
 
-Instances are paired one by one. Equal signatures are the same instance; then those whose boxes agree by half (`context`: what
-stands around the phrase changed, the phrase did not); what is still open in the old page is looked for between its boxes in the
+Instances are paired one by one. Equal signatures are the same instance; then those whose boxes agree by half, or whose nearest words
+do (`context`: what stands around the phrase changed, the phrase did not); up to here both pages are alike, so that what is silence in
+one direction is silence in the other. What is still open in the old page is looked for between its boxes in the
 new one, and is *updated* if enough of its words are left there. The rest came or went.
 """
 
@@ -115,12 +116,17 @@ class _Pairing:
     def edits(self) -> tuple[PhraseEdit, ...]:
         """Return what became of each instance."""
         everywhere = [instance.start for instance in self.new]
-        self._pair_equal()
+        self.pairs.extend(self._pair_equal(self.rules.box))
         if self.old:
             boxes = Boxes(self.words, self._known())
             self._pair_similar(boxes)
+            for size in self._sizes():
+                self.context.extend(self._pair_equal(size))
             self._find_updates(boxes, everywhere)
         return by_place(self._told())
+
+    def _sizes(self) -> Iterator[int]:
+        return (size for size in SMALLER if size < self.rules.box)
 
     def _known(self) -> Iterator[str]:
         yield from self.phrase
@@ -128,15 +134,16 @@ class _Pairing:
             yield from instance.lower
             yield from instance.upper
 
-    def _pair_equal(self) -> None:
+    def _pair_equal(self, size: int) -> Iterator[tuple[Instance, Instance]]:
+        """Yield instances with the same `size` words on both sides, in page order, and leave the others open."""
         waiting: dict[object, deque[Instance]] = {}
         for instance in self.new:
-            waiting.setdefault(instance.signature, deque()).append(instance)
+            waiting.setdefault((instance.lower[-size:], instance.upper[:size]), deque()).append(instance)
         still_open = []
         for instance in self.old:
-            same = waiting.get(instance.signature)
+            same = waiting.get((instance.lower[-size:], instance.upper[:size]))
             if same:
-                self.pairs.append((instance, same.popleft()))
+                yield instance, same.popleft()
             else:
                 still_open.append(instance)
         self.old = still_open
@@ -163,12 +170,10 @@ class _Pairing:
         search = _Search(boxes, boxes.written(self.phrase), self.rules)
         for start in everywhere:
             search.take((start, start + self.length))
-        search.free = {instance.start: instance for instance in self.new}
         left = [_Open(one, boxes.written(one.lower), boxes.written(one.upper)) for one in self.old]
-        for size in (self.rules.box, *(size for size in SMALLER if size < self.rules.box)):
+        for size in (self.rules.box, *self._sizes()):
             left = self._search(left, size, search)
         self.old = [one.instance for one in left]
-        self.new = sorted(search.free.values(), key=lambda instance: instance.start)
 
     def _search(self, left: list[_Open], size: int, search: _Search) -> list[_Open]:
         """Try boxes of one size; return the instances whose boxes are nowhere."""
@@ -177,9 +182,7 @@ class _Pairing:
         lost = []
         for one, (lower, upper) in zip(left, wanted, strict=True):
             found = search.between(lower, upper)
-            if isinstance(found, Instance):
-                self.context.append((one.instance, found))
-            elif found is not None:
+            if found is not None:
                 self.updates.append((one.instance, found))
             elif (place := search.place_of(lower, upper)) is not None:
                 self.gone.append((one.instance, place))
@@ -227,12 +230,11 @@ class _Pairing:
 
 @dataclass(slots=True)
 class _Search:
-    """The new page with the stretches that belong to an instance already; `free` are instances of it without a partner, by start."""
+    """The new page, with the stretches that belong to an instance already."""
 
     boxes: Boxes
     phrase: str
     rules: Rules
-    free: dict[int, Instance] = field(default_factory=dict)
     _taken: bytearray = field(default_factory=bytearray)
     _wrapped: dict[tuple[str, str], _Wrapped] = field(default_factory=dict)
 
@@ -242,15 +244,12 @@ class _Search:
             self._taken = bytearray(len(self.boxes.text))
         self._taken[span[0] : span[1]] = b"\1" * (span[1] - span[0])
 
-    def between(self, lower: str, upper: str) -> Span | Instance | None:
-        """Return what the boxes wrap: the phrase itself, or the shortest stretch that is it reworded; it is taken then."""
+    def between(self, lower: str, upper: str) -> Span | None:
+        """Return the shortest stretch between the boxes that is the phrase reworded and nobody else's; it is taken then."""
         wrapped = self._between(lower, upper)
         while wrapped.gaps:
             gap = wrapped.gaps.popleft()
             if self._taken.find(1, *gap) >= 0:
-                if (instance := self._free_in(gap)) is not None:
-                    del self.free[instance.start]
-                    return instance
                 continue
             if wrapped.place is None:
                 wrapped.place = gap[0]
@@ -269,10 +268,6 @@ class _Search:
             most = 2 * len(self.phrase) + self.rules.box
             self._wrapped[key] = _Wrapped(deque(self.boxes.gaps(lower, upper, most)))
         return self._wrapped[key]
-
-    def _free_in(self, gap: Span) -> Instance | None:
-        starts = range(gap[0], gap[1] - len(self.phrase) + 1)
-        return next((self.free[start] for start in starts if start in self.free), None)
 
     def _is_reworded(self, gap: Span) -> bool:
         """Return whether enough of the phrase is left, measured on the phrase and on both: words far apart are not it."""
