@@ -129,6 +129,10 @@ def _note(record: Record, width: int) -> list[str]:
             return _wrapped(record, [text], width)
         case "recovered":
             return _wrapped(record, [f"can be read again, after {record['seconds']:.0f} s."], width)
+        case "fault":
+            return _wrapped(
+                record, [f"The service has met a fault of its own; {record['log']} tells. Please report it."], width
+            )
         case "killed":
             return _wrapped(record, [f"The service (process {record['pid']}) is killed with kill -9."], width)
         case "back":

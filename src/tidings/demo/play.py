@@ -111,6 +111,7 @@ class Performance:
         self._arrived: set[str] = set()
         self._repeated = self._repeated_before = self._false_alarms = 0
         self._ailing: dict[str, float] = {}
+        self._is_faulty = False
         self._kill_at = script.KILLS[0]
         self._killed: Kept | None = None
         self._dead: list[tuple[Instant, Instant]] = []
@@ -163,6 +164,7 @@ class Performance:
             if elapsed >= health_at:
                 health_at = elapsed + HEALTH_SECONDS
                 self._tell_health(database.read(_health))
+                self._tell_fault()
                 self._tell_whether_lost(database)
             if elapsed >= self._kill_at:
                 self._kill_at = elapsed + script.KILLS[1]
@@ -245,6 +247,12 @@ class Performance:
             elif not is_ill and name in self._ailing:
                 away = self._town.elapsed() - self._ailing.pop(name)
                 self._note("recovered", sentinel=name, seconds=round(away, 1))
+
+    def _tell_fault(self) -> None:
+        """Say once that the service is not well itself."""
+        if self._service.has_erred and not self._is_faulty:
+            self._is_faulty = True
+            self._note("fault", log=str(self._directory / "serve.log"))
 
     async def _kill(self, database: Database, stop: asyncio.Event) -> None:
         """Kill the service, leave the town alone for a moment, and start it again."""

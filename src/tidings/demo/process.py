@@ -27,6 +27,8 @@ class ServiceProcess:
         self._reading: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._last: deque[str] = deque(maxlen=LAST_LINES)
+        self.has_erred = False
+        """whether it has written an error to its log"""
 
     @property
     def pid(self) -> int:
@@ -110,5 +112,6 @@ class ServiceProcess:
                 log.flush()
                 text = line.decode("utf-8", errors="replace").rstrip()
                 self._last.append(text)
+                self.has_erred = self.has_erred or " ERROR " in text
                 if text.startswith("tidings: ready"):
                     self._ready.set()

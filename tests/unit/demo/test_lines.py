@@ -8,7 +8,7 @@ import pytest
 
 from tidings.demo.lines import head, lines, told
 
-CHANGE = {
+CHANGE: dict[str, Any] = {
     "record": "change",
     "sentinel": "kettle",
     "url": "http://127.0.0.2:8000/",
@@ -22,7 +22,7 @@ CHANGE = {
     "delay_seconds": 1.26,
     "elapsed_seconds": 68.4,
 }
-SUMMARY = {
+SUMMARY: dict[str, Any] = {
     "record": "summary",
     "last": False,
     "elapsed_seconds": 90.0,
@@ -36,11 +36,12 @@ SUMMARY = {
     "false_alarms": 0,
     "fixed": {"interval_seconds": 3.21, "told": 78, "median_seconds": 1.94},
 }
-NOTES = [
+NOTES: list[dict[str, Any]] = [
     {"kind": "begin", "pages": 35},
     {"kind": "ready", "seconds": 1.5},
     {"kind": "error", "sentinel": "library", "text": "the server answered 500: it has a fault", "retry_seconds": 60},
     {"kind": "recovered", "sentinel": "library", "seconds": 60.2},
+    {"kind": "fault", "log": "/srv/demo/serve.log"},
     {"kind": "killed", "pid": 4711},
     {"kind": "back", "seconds": 1.1},
     {"kind": "kept", "versions": 99, "changes": 34, "repeated": 2},
