@@ -1,7 +1,7 @@
 """The contract of a change type, for every row of the table (004 §3.4.2)."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.strategies import pages
 from tidings.detection.gates import are_equal, digest_of
@@ -29,6 +29,7 @@ def test_name_is_its_key(kind):
 
 
 @every_kind
+@settings(max_examples=30)
 @given(body=pages)
 def test_nothing_changes_by_itself(kind, body):
     """A page compared with itself, read twice, has not changed."""
@@ -36,6 +37,7 @@ def test_nothing_changes_by_itself(kind, body):
 
 
 @every_kind
+@settings(max_examples=30)
 @given(old=pages, new=pages)
 def test_equal_digests_mean_no_change(kind, old, new):
     """Where the digests that decide are equal, comparing finds nothing: a gate never hides a change."""
@@ -46,6 +48,7 @@ def test_equal_digests_mean_no_change(kind, old, new):
 
 
 @every_kind
+@settings(max_examples=30)
 @given(old=pages, new=pages)
 def test_findings_are_not_empty_and_of_one_sort(kind, old, new):
     """Each finding is a change and says which sort of thing it is about."""
@@ -57,6 +60,7 @@ def test_findings_are_not_empty_and_of_one_sort(kind, old, new):
 
 
 @every_kind
+@settings(max_examples=30)
 @given(old=pages, new=pages)
 def test_change_goes_both_ways(kind, old, new):
     """What is a change from old to new is one from new to old."""
@@ -67,6 +71,7 @@ def test_change_goes_both_ways(kind, old, new):
 
 
 @every_kind
+@settings(max_examples=30)
 @given(old=pages, new=pages)
 def test_a_change_of_a_contained_kind_is_a_change(kind, old, new):
     """Where a type that this one contains finds something, this one does too: subtracting it can never leave more."""

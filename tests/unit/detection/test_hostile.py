@@ -1,0 +1,80 @@
+"""Pages made to be slow: each pair is compared within a second of this process's time, or refused with a reason."""
+
+import random
+import time
+
+import pytest
+
+from tidings.detection.job import Body, Job, Wanted, examine
+from tidings.model.sentinel import Interest
+
+SECONDS = 1.0
+
+
+def words(alphabet, count, seed):
+    return " ".join(random.Random(seed).choices(alphabet, k=count))
+
+
+def attributes(count, form):
+    return f"<p {' '.join(form.format(number) for number in range(count))}>text"
+
+
+def misnested(count):
+    opened = "".join(f"<b i{n}>" for n in range(count)) + "".join(f"<i i{n}>" for n in range(count))
+    return opened + "x</b>" * count
+
+
+NUMBERS = [str(number) for number in range(60_000)]
+LOW = "abcd"
+
+PAIRS = {
+    "5,000 nested": ("<div>" * 5_000 + "one", "<div>" * 5_000 + "two"),
+    "100,000 nested": ("<div>" * 100_000 + "one", "<div>" * 100_000 + "two"),
+    "100,000 attributes": (attributes(100_000, "a{}"), attributes(100_001, "a{}")),
+    "5,000 attributes that hide their ends": (attributes(5_000, 'a{}="<>"'), attributes(5_000, 'a{}="<>"') + "s"),
+    "misnested 500": (misnested(500), misnested(500) + "y"),
+    "misnested 20,000": (misnested(20_000), misnested(20_000) + "y"),
+    "unclosed links": ("<p>" + "<a>" * 20_000 + "one", "<p>" + "<a>" * 20_000 + "two"),
+    "unclosed tables": ("<table>" * 20_000 + "one", "<table>" * 20_000 + "two"),
+    "only <": ("<" * 500_000, "<" * 500_001),
+    "two letters": (words("ab", 60_000, 1), words("ab", 60_000, 2)),
+    "four words": (words(["ab", "cd", "ef", "gh"], 50_000, 1), words(["ab", "cd", "ef", "gh"], 50_000, 2)),
+    "disjoint": (" ".join(NUMBERS), " ".join(f"x{number}" for number in NUMBERS)),
+    "reversed": (" ".join(NUMBERS), " ".join(NUMBERS[::-1])),
+    "low blocks moved": (words(LOW, 40_000, 3) + " q" * 20_000, "q " * 20_000 + words(LOW, 40_000, 3)),
+    "last of 225,000 words": (words(NUMBERS, 225_000, 4), words(NUMBERS, 225_000, 4) + " end"),
+    "one long word": ("a" * 1_000_000, "a" * 999_999),
+    "Chinese without a space": ("漢字" * 60_000, "字漢" * 60_000),
+    "one run of flags": ("🇩🇪" * 50_000, "🇫🇷" * 50_000),
+    "one run of joined emoji": ("👩\u200d" * 60_000, "👩\u200d" * 59_999),
+    "one letter with marks": ("e" + "\u0301" * 300_000, "e" + "\u0301" * 299_999),
+    "one long number": ("1." * 150_000, "1." * 149_999 + "2."),
+    "links that climb": (
+        "".join(f"<a href=/{n}/../x?q={n}>" for n in range(10_000)),
+        "".join(f"<a href=/{n}/../y?q={n}>" for n in range(10_000)),
+    ),
+    "items of a feed that are HTML": (
+        "<rss>" + "<a>&lt;b>x</a>" * 15_000 + "</rss>",
+        "<rss>" + "<a>&lt;b>x</a>" * 14_999 + "</rss>",
+    ),
+    "nested arrays": ("[" * 100_000 + "1", "[" * 100_000 + "2"),
+    "unclosed comments": ("<!--" * 100_000, "<!--" * 100_001 + "x"),
+    "declarations of charsets": ("<meta charset=" * 50_000, "<meta charset=" * 50_001),
+    "list of 5,000 turned round": (
+        "".join(f"<li><a>{n}</a>" for n in range(5_000)),
+        "".join(f"<li><a>{n}</a>" for n in range(5_000, 0, -1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_slow_pairs_are_bounded(name):
+    """Whatever two pages are, comparing them ends soon, with a change or with a reason, never with silence for other words."""
+    old, new = (Body(data=page.encode()) for page in PAIRS[name])
+    wanted = (Wanted(key=1, reference=1, expression=Interest("any")),)
+    start = time.process_time()
+    seen = examine(Job(new=new, references={1: old}, known={}, wanted=wanted))
+    spent = time.process_time() - start
+
+    assert spent <= SECONDS
+    assert seen.problem or seen.found
