@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.monitor import Monitor
@@ -127,3 +128,45 @@ def test_a_doubt_is_cleared_up_before_the_next_tick(world: World):
     assert ("error", "unchanged") == (failed.outcome, again.outcome)
     assert again.charged_at - failed.charged_at <= 2 * MINUTE
     assert [] == world.events("page.error")
+
+
+def test_our_own_network_being_down_is_told_once_and_held_against_no_page(world: World):
+    """All hosts unreachable for hours: one event, no page in error; once they answer again, one event and the pages go on."""
+    others = [WebServer(f"127.0.0.{n}") for n in range(2, 7)]
+    for n, other in enumerate(others):
+        other.__enter__()
+        other.pages["/a"] = Page(TEXT.encode(), {"Content-Type": "text/html"})
+        world.add(f"Create Sentinel s{n} Using {other.url('/a')} Monitor any change Fetch every 10 min")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for other in others:
+            other.__exit__(None, None, None)
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+
+    assert ["network.down"] == [e.type for e in world.events("network.down", "network.up")]
+    assert [] == world.events("page.error")
+    assert [] == world.changes()
+
+
+def test_one_host_that_is_gone_among_others_is_its_own_error(world: World):
+    """Two of three hosts answer: the third is in error(net), told once, and the network is not blamed."""
+    others = [WebServer(f"127.0.0.{n}") for n in range(2, 5)]
+    for n, other in enumerate(others):
+        other.__enter__()
+        other.pages["/a"] = Page(TEXT.encode(), {"Content-Type": "text/html"})
+        world.add(f"Create Sentinel s{n} Using {other.url('/a')} Monitor any change Fetch every 10 min")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        others[0].__exit__(None, None, None)
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+    for other in others[1:]:
+        other.__exit__(None, None, None)
+
+    assert [1] == [e.page_id for e in world.events("page.error")]
+    assert [] == world.events("network.down")

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from tidings.clock import MINUTE, SECOND
 from tidings.errors import BudgetError, StaleEpochError, StoreError
 from tidings.fetching import address
-from tidings.model.outcome import Failed
-from tidings.model.unit import Estimate, Unit
+from tidings.model.outcome import Failed, Outcome
+from tidings.model.unit import Estimate, Event, Unit
 from tidings.service import activate
 from tidings.service.deliver import digest, following
+from tidings.service.network import NetworkWatch
 from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests, timers
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Monitor:
         """if set, no other pages are looked at"""
         self.hurry = False
         """if set, `stop` waits for nobody"""
+        self._network = NetworkWatch()
         self._tasks: set[asyncio.Task[None]] = set()
         self._owed: dict[int, tuple[int, int]] = {}
         self._wake = asyncio.Event()
@@ -346,10 +348,31 @@ class Monitor:
         if isinstance(outcome, Failed) and outcome.retry_after is not None:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else charged.grant.host
             parts.gate.pause(told_by, at + outcome.retry_after)
-        hosts = self._host_news(charged.grant.host)
+        ours = await self._hear_network(charged.grant.host, outcome, at)
         await parts.poller.settle(
-            charged, page, outcome, at=at, answered=tuple(asked.requests), eager=asked.sentinels, owed=owed, hosts=hosts
+            charged,
+            page,
+            outcome,
+            at=at,
+            answered=tuple(asked.requests),
+            eager=asked.sentinels,
+            owed=owed,
+            hosts=self._host_news(charged.grant.host),
+            ours=ours,
         )
+
+    async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
+        """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""
+        failed = isinstance(outcome, Failed) and outcome.kind == "net"
+        was_down = self._network.is_down
+        self._network.hear(host, reached=not failed, at=at)
+        if was_down != self._network.is_down:
+            kind = "network.up" if was_down else "network.down"
+            await self.committer.write(Unit(at=at, epoch=self.parts.epoch, events=(Event(type=kind, at=at),)))
+            log.warning(
+                "our own network %s", "is back" if was_down else "seems to be down: most hosts cannot be reached"
+            )
+        return failed and self._network.is_down
 
     def _host_news(self, host: str) -> tuple[HostState, ...]:
         """Return the host's state if it holds anything that is not yet stored: a pause, another robots.txt."""

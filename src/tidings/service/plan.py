@@ -333,7 +333,7 @@ class Planner:
         tick, servable = _tick_of(page, self._floor)
         due = min(tick, on_change)
         state = page.state
-        if state.retry_at is not None and (state.health == "shaky" or state.suspect_kind):
+        if state.retry_at is not None and state.health != "error":
             due = state.retry_at  # a doubt is cleared up before the next tick
         if due != NEVER:
             due = max(due, state.retry_at or 0, self._held.get(page_id, 0))

@@ -134,16 +134,18 @@ class Poller:
         eager: Collection[int] = (),
         owed: Mapping[int, int] | None = None,
         hosts: tuple[HostState, ...] = (),
+        ours: bool = False,
     ) -> None:
         """Write all that one outcome brings, in one unit, and return once it is durable.
 
         `answered` are the requests that the poll answers; the sentinels `eager` asked for it and take what it brings before their tick.
         `owed` counts, by subscription, the deaths of comparisons that are still owed on this page. `hosts` are states to be stored.
+        `ours` says that a failure is our own network's: the page keeps its state.
         """
         poll = Occasion(charged, page, at, answered, frozenset(eager), owed or {}, hosts)
         match outcome:
             case Failed():
-                await self._commit(self._failed(poll, outcome))
+                await self._commit(self._failed(poll, outcome, ours=ours))
             case Fetched() if not same_body(outcome.body, page.state, self._instance.hash_seed):
                 await self._changed(poll, outcome)
             case Unchanged() | Fetched():
@@ -158,7 +160,10 @@ class Poller:
 
     # -- failed ------------------------------------------------------------------------------------------------------------------
 
-    def _failed(self, poll: Occasion, failed: Failed) -> Unit:
+    def _failed(self, poll: Occasion, failed: Failed, *, ours: bool) -> Unit:
+        if ours:
+            record = poll.record("error", failed, reason=f"our own network: {failed.reason}", kind=failed.kind)
+            return poll.unit(record, standing.frozen(poll.page.state, poll.at), ())
         state, events = standing.after_failure(poll.page.state, failed, poll.at)
         record = poll.record("error", failed, reason=failed.reason, kind=failed.kind)
         return poll.unit(record, state, events)

@@ -119,6 +119,11 @@ def after_suspicion(
     return state, (Event(type="page.error", at=at, page_id=before.page_id, data=data),)
 
 
+def frozen(before: PageState, at: Instant) -> PageState:
+    """Return the state after a failure that is our own network's: asked again in a minute, and nothing is held against the page."""
+    return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + MINUTE)
+
+
 def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:
     """Return how long a page is left alone: what the server asked for, else a wait that grows, spread by a tenth from page to page."""
     if failed.retry_after is not None:
