@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from tests.fakes import Page, Seen, Wire, response
 from tests.world import World, play
@@ -154,3 +155,32 @@ def test_what_a_user_decides_first_is_not_stepped_over(world: World):
 
     assert [] == world.server.seen
     assert [] == world.events("problem.unit", "sentinel.enabled")
+
+
+def test_a_sentinel_that_goes_during_a_comparison_takes_nothing_with_it(world: World):
+    """A sentinel that is dropped while its page is compared: the version is kept, the other sentinel is told, no page is held up."""
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        detector = monitor.parts.poller._detector
+        examine = detector.examine
+
+        async def slow(*look: Any, **more: Any) -> Any:
+            detector.examine = examine  # type: ignore[method-assign]
+            command(world, "drop")
+            await monitor.step()
+            return await examine(*look, **more)
+
+        detector.examine = slow  # type: ignore[method-assign]
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, HOUR)
+
+    world.page("/a", "<p>one</p>")
+    world.add(STATEMENT + "1 hour")
+    world.add(STATEMENT.replace("Sentinel s", "Sentinel other") + "1 hour")
+    play(world, story)
+
+    assert ["other"] == [change["sentinel"] for change in world.changes() if change["sentinel"] != "s"]
+    assert 2 == len(world.versions())
+    assert [] == world.events("problem.unit")
+    assert [] == world.violations()

@@ -142,6 +142,7 @@ class Poller:
         `owed` counts, by subscription, the deaths of comparisons that are still owed on this page. `hosts` are states to be stored.
         `ours` says that a failure is our own network's: the page keeps its state.
         """
+        page = page.as_it_is()
         poll = Occasion(charged, page, at, answered, frozenset(eager), owed or {}, hosts)
         match outcome:
             case Failed():
@@ -153,6 +154,7 @@ class Poller:
 
     async def serve(self, page: WatchedPage, *, at: Instant, epoch: int, owed: Mapping[int, int]) -> None:
         """Let subscriptions take the newest stored version without a poll: a tick that a late look serves, a comparison that is owed."""
+        page = page.as_it_is()
         findings = await self._take(page, at, owed=owed)
         await self._commit(
             self._with_findings(Unit(at=at, epoch=epoch, page=page.state), page, findings, at, settles=owed)

@@ -72,6 +72,10 @@ class WatchedPage:
     state: PageState
     subscriptions: dict[int, Subscription] = field(default_factory=dict)
 
+    def as_it_is(self) -> WatchedPage:
+        """Return the page as it is now: a sentinel that comes or goes from here on does not show in it."""
+        return replace(self, subscriptions=dict(self.subscriptions))
+
 
 SENDABLE = KINDS
 """Channels with a sender; `dashboard` is pulled."""
