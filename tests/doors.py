@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.services import Installation
+from tidings.cli import add, life
 from tidings.cli.main import main
 from tidings.storage import sentinels
 from tidings.storage.connection import Connection
@@ -27,6 +28,8 @@ NEXT = {None: ("add",), "enabled": ("disable", "disable", "drop"), "disabled": (
 """What a writer may do with a sentinel that it left so; of those that may stand still most come back."""
 BECOMES: dict[str, str | None] = {"add": "enabled", "disable": "disabled", "enable": "enabled", "drop": None}
 NAMES = 12
+LOADED = (add, life)
+"""The modules of those verbs, so that the first call of a warm writer does not import them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,11 @@ def lost_writes(connection: Connection, expected: Mapping[str, str | None]) -> l
         if ("enabled" if known in {"created", "waiting"} else known) != state:
             faults.append(f"{name} is {known}, its writer left it {state}")
     return faults
+
+
+def not_taken_in(connection: Connection) -> list[str]:
+    """Return the sentinels that no service has stepped on yet."""
+    return [row.name for row in sentinels.listing(connection) if row.state == "created"]
 
 
 def run(arguments: Sequence[str]) -> None:

@@ -12,7 +12,6 @@ from tests import doors
 from tests.fakes import Page, Seen, WebServer, Wire, response
 from tests.invariants import check_invariants
 from tests.services import Installation, until
-from tidings.storage import sentinels
 from tidings.storage.database import open_database
 
 WRITERS = ("ada", "bob")
@@ -71,7 +70,7 @@ def test_writers_beside_the_service_lose_nothing(place: Installation, web: WebSe
     writers = [doors.start(place, name, CALLS, urls, cold=False) for name in WRITERS]
     calls = [call for writer in writers for call in doors.finish(writer, timeout=60)]
     expected = doors.ledger(calls)
-    until(lambda: not place.read(created), 10, "the service has not taken in all that was written")
+    until(lambda: not place.read(doors.not_taken_in), 10, "the service has not taken in all that was written")
     (service,) = place.services
     status, _ = service.terminate()
 
@@ -108,7 +107,3 @@ def test_the_service_outlives_a_database_that_is_held(tmp_path: Path, web: WebSe
 
     assert 0 == status
     assert [] == check_invariants(place.settings)
-
-
-def created(connection: object) -> list[str]:
-    return [row.name for row in sentinels.listing(connection) if row.state == "created"]  # type: ignore[arg-type]
