@@ -19,6 +19,9 @@ from pathlib import Path
 
 from tests.replay import FAMILIES, Pair, Result, real_pages, replay
 
+MOST_FAULTS = 40
+"""Most faults that are listed one by one."""
+
 
 def replayed(families: list[str], batch: int) -> Result:
     """Return what replaying whole families brings; pages with about as many versions share an installation."""
@@ -57,6 +60,15 @@ def reasons(pairs: list[Pair]) -> Iterator[str]:
         yield f"{said:<13}{told:<7}{reason:<26}{family:<16}{count:>5}"
 
 
+def for_signs_alone(pairs: list[Pair]) -> Iterator[Pair]:
+    """Yield pairs on which nothing was told but signs that Markdown draws with: lines of `=`, table bars, angle brackets."""
+    for pair in pairs:
+        told = pair.told
+        texts = (*told.inserted, *told.deleted, *told.moved, *(text for both in told.updated for text in both))
+        if told and not set("".join(texts)) - set("=|<>~+ "):
+            yield pair
+
+
 def main() -> int:
     """Print the tables; return 1 if something went wrong."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -72,6 +84,7 @@ def main() -> int:
     print(*confusion(result.pairs), sep="\n")
     print()
     print(*reasons(result.pairs), sep="\n")
+    print("\ntold for signs of Markdown alone:", dict(Counter(p.page.family for p in for_signs_alone(result.pairs))))
     if chosen.show:
         print()
         for pair in result.pairs:
@@ -81,7 +94,7 @@ def main() -> int:
     for name in Result.__slots__:
         if name != "pairs":
             print(f"{name.replace('_', ' '):<15}{len(getattr(result, name)):>5}")
-    print(*result.faults(), sep="\n")
+    print(*result.faults()[:MOST_FAULTS], sep="\n")
     return 1 if result.faults() else 0
 
 

@@ -231,7 +231,7 @@ def reason(pair: Pair) -> str:
     before, after = old.body.decode("utf-8", "replace"), new.body.decode("utf-8", "replace")
     if pair.told:
         if "words" not in pair.told.kinds:
-            return "another link"
+            return "" if is_churn(pair.told) else "another link"
         return "date of the feed" if "xml" in new.content_type and _same(_DATES, before, after) else ""
     if "html" not in new.content_type:
         return _between(_collapsed(before), _collapsed(after))

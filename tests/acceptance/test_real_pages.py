@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from tests.replay import Pair, RealPage, Result, Version, is_churn, real_pages, reason, replay
+from tidings.detection.job import Body, compare_bodies
 from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.sentinel import Interest
 
 SAMPLE = {"terms-html": 14, "terms-text": 12, "feed": 4, "json": 4, "docs-text": 3, "javadoc-frames": 2, "list": 1}
 MOST_VERSIONS = 4
@@ -47,6 +49,41 @@ def test_text_is_told_and_markup_is_not(result: Result):
 
     assert set() == {pair.reason for pair in differing} - JUSTIFIED
     assert {"text", "markup-only"} == {pair.said for pair in result.pairs if pair.agrees}
+
+
+RSS = "<rss version='2.0'><channel><title>News</title>%s<item><title>One</title>%s</item></channel></rss>"
+ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title>%s<entry><title>One</title>%s</entry></feed>"
+
+
+@pytest.mark.parametrize(
+    ("is_told", "content_type", "old", "new"),
+    [
+        (False, "application/rss+xml", RSS % ("<lastBuildDate>10:06:29</lastBuildDate>", ""), RSS % ("", "")),
+        (False, "application/atom+xml", ATOM % ("<updated>10:06:29Z</updated>", ""), ATOM % ("", "")),
+        (True, "application/rss+xml", RSS % ("", "<pubDate>1 May</pubDate>"), RSS % ("", "<pubDate>2 May</pubDate>")),
+        (True, "application/atom+xml", ATOM % ("", "<updated>1</updated>"), ATOM % ("", "<updated>2</updated>")),
+        (False, "text/html", "<img src=/logo-a5a03e59.png>", "<img src=/logo-5326d050.png>"),
+        (False, "text/html", "<img src=/logo.a5a03e59.min.js>", "<img src=/logo.5326d050.min.js>"),
+        (True, "text/html", "<img src=/logo-a5a03e59.png>", "<img src=/banner-a5a03e59.png>"),
+        (True, "text/html", "<img src=/a5a03e59.png>", "<img src=/5326d050.png>"),
+        (True, "text/html", "<img src=/map-20260101.png>", "<img src=/map-20260102.png>"),
+        (True, "text/html", "<a href=/terms-a5a03e59.pdf>", "<a href=/terms-5326d050.pdf>"),
+        (False, "text/html", "<a href='/page;jsessionid=A1?x=1'>", "<a href='/page;jsessionid=B2?x=2'>"),
+        (True, "text/html", "<a href='/page;part=1'>", "<a href='/page;part=2'>"),
+        (False, "text/html", "<p>d&rsquo;abord&nbsp;: a&#64;b", "<p>d\u2019abord : &#x61;&#x40;b"),
+        (False, "text/html", "<title>Terms - A</title><p>x", "<title>Terms | B</title><p>x"),
+        (False, "text/markdown", "# Rules\n\n* one, two", "Rules\n-----\n\n- **one** two"),
+        (True, "text/html", "<p>contact us", "<p>contact us \U0001f49b"),
+    ],
+)
+def test_what_real_pages_taught(is_told: bool, content_type: str, old: str, new: str):
+    """Each kind of difference that the replay met, made up anew: when a feed was built, fingerprints of builds, sessions, spellings of
+    one character, titles and punctuation are no change; dates of entries, other files, other documents and emoji are.
+    """
+    before, after = (Body(data=body.encode(), content_type=content_type, url="http://a/") for body in (old, new))
+    found, problem = compare_bodies(before, after, Interest("any"))
+
+    assert (is_told, "") == (bool(found), problem)
 
 
 def pair_of(old: str, new: str, *, content_type: str = "text/html", told: ChangeSet | None = None) -> Pair:
