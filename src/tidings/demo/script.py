@@ -226,7 +226,7 @@ def _bus(rng: random.Random) -> Iterator[Beat]:
     while True:
         line = rng.choice([4, 7, 12])
         lines[line] = rng.choice([late for late in range(10) if late != lines[line]])
-        yield rng.uniform(1.5, 3.5), f"line {line}: {lines[line] or 'no'} min late", shown()
+        yield rng.uniform(1.5, 3.5), f"line {line} +{lines[line]} min", shown()
 
 
 _BREADS: Final = ("rye", "spelt", "walnut", "potato", "oat", "barley", "olive", "onion", "seed", "milk")
