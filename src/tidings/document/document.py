@@ -57,7 +57,7 @@ class Document:
     @cached_property
     def canonical(self) -> bytes:
         """Return the tokens joined by spaces, in UTF-8."""
-        return canonical_text(self.chunks, self._tokens_of)
+        return canonical_text(self.text, self._tokens_of)
 
     @cached_property
     def tokens(self) -> list[str]:
