@@ -69,7 +69,7 @@ def test_a_letter_tells_what_changed_and_letters_of_a_sentinel_are_a_thread(mail
     first, second = _letters(mail)
 
     assert "[-0-]{+1+}" in _text(first, "plain")
-    assert "</span>0</del>" in _text(first, "html")
+    assert ">0</del>" in _text(first, "html")
     assert first["References"] == second["References"] is not None
     assert first["Message-ID"] != second["Message-ID"]
     assert ["delivered", "delivered"] == [d.status for d in mailing.deliveries()]

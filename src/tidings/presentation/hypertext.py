@@ -112,7 +112,7 @@ def _edits(record: Record, characters: int | None, most: int | None) -> str:
     else:
         edits, rest = edits_of(record, most=most)
     if not edits and not rest:
-        return f"<p>{NOTHING}</p>\n"
+        return "" if "event" in record else f"<p>{NOTHING}</p>\n"  # a notice has said all in its headline
     lines = "".join(_line(edit, characters) for edit in edits)
     after = f"<p>{more(rest)}</p>\n" if rest else ""
     return f"<ul>\n{lines}</ul>\n{after}"
@@ -130,7 +130,7 @@ def _line(edit: Edit, characters: int | None) -> str:
         case "inserted":
             return f"<li>{sort}{_added(_object(new, edit.new) if sort else _escaped(new))}</li>\n"
         case "moved":
-            return f'<li>{_tag("moved")} <bdi class="moved" lang="">{_escaped(new)}</bdi></li>\n'
+            return f'<li>{_tag("moved:")} <bdi class="moved" lang="">{_escaped(new)}</bdi></li>\n'
         case "counted":
             return f'<li>{sort}<bdi lang="">{_object(old, edit.old)}</bdi>: <b>{_escaped(new)}</b></li>\n'
 

@@ -23,16 +23,18 @@ a{color:#0550ae}
 a:focus-visible{outline:2px solid;outline-offset:2px}
 ul{list-style:none;margin:0;padding:0}
 li{margin:0 0 8px}
-del,ins{padding:2px 5px;border-radius:4px;-webkit-box-decoration-break:clone;box-decoration-break:clone}
+del,ins,.moved{padding:2px 5px;border-radius:4px;-webkit-box-decoration-break:clone;box-decoration-break:clone}
 del{text-decoration:line-through;background:#fff1e5;color:#953800}
-ins{text-decoration:underline;text-underline-offset:3px;background:#ddf4ff;color:#0550ae}
-del a,ins a{color:inherit}
-del::before,ins::before{display:inline-block;width:.9em;font-weight:700;text-decoration:none}
+ins{text-decoration:underline 2px #54aeff;text-underline-offset:4px;background:#ddf4ff;color:#0a3069}
+del a{color:inherit}
+del,ins{position:relative;padding-inline-start:1.25em}
+del::before,ins::before{position:absolute;inset-inline-start:.3em;font-weight:700}
 del::before{content:"\2212";content:"\2212" / ""}
 ins::before{content:"+";content:"+" / ""}
-.long del,.long ins{display:block;padding:6px 8px}
+.long del,.long ins{display:block;padding-block:6px}
 .long ins{margin-top:4px}
-.moved{border:1px dashed;border-radius:4px;padding:2px 5px}
+.moved{border:1px dashed}
+b{white-space:nowrap}
 .tag{font-size:13px;color:#59636e}
 .said{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media(prefers-color-scheme:dark){
@@ -41,7 +43,7 @@ article{border-color:#3d444d}
 .where,footer,.tag{color:#9198a1}
 a{color:#79c0ff}
 del{background:#3d1f00;color:#ffb77c}
-ins{background:#0c2d4f;color:#a5d6ff}
+ins{background:#0c2d4f;color:#cae8ff;text-decoration-color:#388bfd}
 }
 @media print{article{break-inside:avoid-page}}
 """

@@ -119,7 +119,7 @@ def _lines(record: Record, *, longest: int | None, room: int | None) -> list[str
     else:
         edits, rest = edits_of(record, most=room // LEAST_LINE + 1)
     lines = [_line(edit, longest) for edit in edits]
-    return [*lines, *([more(rest)] if rest else [])] if lines or rest else [NOTHING]
+    return [*lines, *([more(rest)] if rest else [])] if lines or rest or "event" in record else [NOTHING]
 
 
 def _line(edit: Edit, longest: int | None) -> str:

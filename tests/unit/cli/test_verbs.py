@@ -137,6 +137,48 @@ def test_history_and_diff_show_versions(watched, server):
     assert 3 == len(watched("history", "n", "--polls", "--json").records)
 
 
+def test_diff_draws_a_page(watched, server):
+    """`--format html` writes one whole page with what changed, between which versions, and what the page says as text."""
+    _change_page(server, "count &lt;script&gt;alert(2)&lt;/script&gt;\u200b")
+    watched("check", "n")
+
+    ran = watched("diff", "n", "--view", "changes", "--format", "html")
+
+    assert 0 == ran.code
+    assert ran.out.startswith("<!DOCTYPE html>\n")
+    assert ran.out.endswith("</html>\n")
+    assert "version 1 (" in ran.out
+    assert "&lt;script&gt;alert" in ran.out
+    assert "<script" not in ran.out
+
+
+def test_diff_of_equal_versions_says_so(watched, server):
+    """Markup alone is no difference, in either form."""
+    _change_page(server, "<b>count</b> 1")
+    watched("check", "n")
+
+    said = [watched("diff", "n", "--format", form).out for form in ("text", "html")]
+
+    assert all("no difference in what is watched" in out for out in said)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--view", "single"), "the view single comes in a later release"),
+        (("--view", "table", "--format", "html"), "the view table comes in a later release"),
+        (("--view", "gazette"), "invalid choice: 'gazette'"),
+        (("--json", "--format", "html"), "leave out --json, or --format"),
+    ],
+)
+def test_a_view_that_is_not_there_is_a_usage_error(watched, words, expected):
+    """It is refused by name; no other view is shown instead."""
+    ran = watched("diff", "n", *words)
+
+    assert (2, "") == (ran.code, ran.out if "--json" not in words else "")
+    assert expected in ran.err + ran.out
+
+
 @pytest.mark.parametrize("words", [("1", "9"), ("x",), ("7.1",)])
 def test_diff_of_a_version_that_is_not_there_is_a_usage_error(watched, words):
     """The version is named and where to look."""
