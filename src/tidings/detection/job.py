@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tidings.detection.expression import digests_of, evaluate, spelled
 from tidings.detection.gates import EXTRACTION, are_equal, digest_of, is_current
 from tidings.detection.pair import Pair
+from tidings.detection.plausibility import Answer, Suspicion, Verdict, judge
 from tidings.document.canonical import RULES_VERSION
 from tidings.document.document import Document
 from tidings.document.parse import parse
@@ -51,7 +52,8 @@ class Job:
     """A new body and all that it is to be compared with.
 
     `known` are the stored digests of reference versions; `last_charset` is the charset of the page's newest version and
-    `text_digest` its text digest, "" if there is none. `seed` is the installation's, for digests nobody can aim at.
+    `text_digest` its text digest, "" if there is none. `seed` is the installation's, for digests nobody can aim at. `usual_words` is the
+    median of the newest versions, None at a first look, `usual_title` the newest one's title; `asked_url` is where `new` was asked for.
     """
 
     new: Body
@@ -61,6 +63,10 @@ class Job:
     last_charset: str = ""
     text_digest: str = ""
     seed: int = 0
+    usual_words: int | None = None
+    usual_title: str = ""
+    status: int = 200
+    asked_url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +96,8 @@ class Examination:
     """What a job found. With a `problem` nothing could be compared and `found` is empty; that is never "unchanged".
 
     `media_type` is the kind of document (html, feed, xml, json, text, pdf, binary); `text_changed` whether the visible text differs
-    from the page's newest version, False for a first one.
+    from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
+    nothing), `why` a sentence for people that names the rule and the evidence.
     """
 
     charset: str
@@ -102,6 +109,8 @@ class Examination:
     found: tuple[Found, ...]
     facts: Facts
     problem: str = ""
+    suspicion: Suspicion = ""
+    why: str = ""
 
 
 def examine(job: Job) -> Examination:
@@ -133,6 +142,7 @@ class _Examiner:
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
         self.changes: dict[tuple[int, Expression], ChangeSet] = {}
+        self.verdict: Verdict = ("", "")
 
     def run(self) -> Examination:
         if self.document.problem:
@@ -142,7 +152,27 @@ class _Examiner:
         text_changed = self._text_changed()
         found = tuple(self._found())
         problem = next((document.problem for document in self.documents.values() if document.problem), "")
+        self.verdict = self._verdict()
         return self._examination(() if problem else found, text_changed=text_changed, problem=problem)
+
+    def _verdict(self) -> Verdict:
+        job = self.job
+        newest = max(job.references, default=None)
+        reference = None if newest is None else job.references[newest]
+        return judge(
+            Answer(
+                document=self.document,
+                data=job.new.data,
+                url=job.new.url,
+                asked_url=job.asked_url,
+                status=job.status,
+                usual_words=job.usual_words,
+                usual_title=job.usual_title,
+                reference_data=b"" if reference is None else reference.data,
+                reference_url="" if reference is None else reference.url,
+                reference=lambda: None if newest is None else self._old(newest),
+            )
+        )
 
     def _try_last_charset(self) -> None:
         """Read the body as the last version was read where that makes the same text: a lost label is no change."""
@@ -215,6 +245,8 @@ class _Examiner:
             found=found,
             facts=_facts(document),
             problem=problem,
+            suspicion=self.verdict[0],
+            why=self.verdict[1],
         )
 
 

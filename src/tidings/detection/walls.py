@@ -1,0 +1,244 @@
+"""Walls: rules that know what stands in a page's place, read from `plausibility.toml` (sentinels_and_events.md §5.3).
+
+A rule never counts against a long page: an article about error pages is an article. All phrases of all rules are sought at once, in
+time that is linear in what is looked at, and only the beginning of a page is looked at.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import re2
+
+Wall = Literal["blocked", "soft_error", "login"]
+
+HEAD_BYTES = 32_768
+"""How much of a body is searched for the markup of known makers."""
+
+HEAD_CHARACTERS = 4_000
+"""How much of a text is searched for phrases."""
+
+FAR_BELOW = 0.3
+"""The share of the usual words under which a page has collapsed (contracts.md §11)."""
+
+_SMALLER = 0.6
+"""Words prove something only of a page with less than this share of its usual words, or under another title."""
+
+_LARGER = 3
+"""Far below the usual a page may have this many times the words that a rule allows."""
+
+_BYTES_OF_A_WORD = 12
+"""A text counts at least one word for so many bytes: Chinese, Japanese and Thai write sentences without a space."""
+
+_FIRST_CHUNKS = 800
+_LONGEST_TITLE = 300
+_FOLDED = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "ё": "е", "…": "...", "\u00ad": None, "\u200b": None}
+    | dict.fromkeys((0x200C, 0x200D, 0x200E, 0x200F))
+)
+_BETWEEN_PARTS = re.compile(r"\s+[-–—:·•»«|/›>~]+\s+|\s*[|»«·•]+\s*|:\s+")
+_AROUND = " \t.,;!?¡¿:。!?、\"'“”„«»()[]()|-–—·•→←"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. A group without phrases asks for nothing; bounds are in words, `most_share` is a share of the usual words."""
+
+    kind: Wall
+    name: str
+    most_words: int
+    first_words: int
+    most_share: float
+    markup: frozenset[str]
+    title: frozenset[str]
+    text: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the rules look at. `usual_words` is None at a first look; `is_error` says that the status is no good one."""
+
+    head: bytes
+    title: str
+    chunks: Sequence[str]
+    words: int
+    size: int
+    usual_words: int | None
+    usual_title: str
+    is_error: bool
+
+    @property
+    def is_shorter(self) -> bool:
+        """Return whether the page has clearly fewer words than usual; so has what was never seen."""
+        return self.usual_words is None or self.words < _SMALLER * self.usual_words
+
+
+def size_of(words: int, text_bytes: int) -> int:
+    """Return how many words a text counts for: those it has, more if its script writes few spaces."""
+    return max(words, text_bytes // _BYTES_OF_A_WORD)
+
+
+def wall(look: Look) -> tuple[Wall, str] | None:
+    """Return what a page is instead of itself and which rule says so by what, or None: the first rule that counts."""
+    table = _table()
+    if look.size > table.most_words and not look.is_error:
+        return None
+    rules = [rule for rule in table.rules if _is_small(rule, look)]
+    if not rules:
+        return None
+    markup = table.markup.found(look.head.lower())
+    titles = _titles(look.title) - _titles(look.usual_title)
+    text = table.text.found(folded(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS]).encode())
+    if not (markup or titles or text):
+        return None
+    for rule in rules:
+        evidence = [
+            evidence
+            for where, asked, seen in (
+                ("its markup has", rule.markup, markup),
+                ("its title says", rule.title, titles),
+                ("its text says", rule.text, text),
+            )
+            if (evidence := _evidence(where, asked, seen)) is not None
+        ]
+        if all(evidence) and _proves(rule, look):
+            return rule.kind, f"this looks like {rule.name}: {' and '.join(evidence)}"
+    return None
+
+
+def folded(text: str) -> str:
+    """Return a text without case, in one form of quotes, and without invisible characters."""
+    return text.casefold().translate(_FOLDED)
+
+
+def _evidence(where: str, asked: frozenset[str], seen: frozenset[str]) -> str | None:
+    """Return the evidence in words, "" if a group asks for something that is not there, None if it asks for nothing."""
+    if not asked:
+        return None
+    both = asked & seen
+    return f"{where} “{max(both, key=lambda phrase: (len(phrase), phrase)).removeprefix('=')}”" if both else ""
+
+
+def _is_small(rule: Rule, look: Look) -> bool:
+    if look.is_error and rule.markup:
+        return True
+    if look.usual_words is None:
+        return look.size <= rule.first_words
+    if look.words > rule.most_share * look.usual_words:
+        return False
+    most = rule.most_words * (_LARGER if look.words < FAR_BELOW * look.usual_words else 1)
+    return look.size <= most
+
+
+def _proves(rule: Rule, look: Look) -> bool:
+    """Say whether the evidence weighs enough: a maker's markup alone does, a title that is new, a text on a page that is another."""
+    if rule.title or look.is_shorter or not rule.text:
+        return True
+    return look.title != look.usual_title and not _parts(look.title) & _parts(look.usual_title)
+
+
+def _titles(title: str) -> frozenset[str]:
+    """Return the parts of a title, and the whole of it once more behind a "="."""
+    parts = _parts(title)
+    return parts | {f"={_bare(folded(title[:_LONGEST_TITLE]))}"} if parts else parts
+
+
+def _parts(title: str) -> frozenset[str]:
+    whole = folded(title[:_LONGEST_TITLE])
+    return frozenset(part for part in map(_bare, [whole, *_BETWEEN_PARTS.split(whole)]) if part)
+
+
+def _bare(part: str) -> str:
+    return " ".join(part.split()).strip(_AROUND)
+
+
+class _Phrases:
+    """Phrases that are sought in bytes all at once."""
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self._phrases = sorted(set(phrases))
+        self._set = re2.Set.SearchSet()
+        for phrase in self._phrases:
+            self._set.Add(re2.escape(phrase))
+        self._set.Compile()
+
+    def found(self, data: bytes) -> frozenset[str]:
+        """Return those that are there."""
+        return frozenset(self._phrases[number] for number in self._set.Match(data) or ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    rules: tuple[Rule, ...]
+    most_words: int
+    markup: _Phrases
+    text: _Phrases
+
+
+@dataclass(frozen=True, slots=True)
+class Redirects:
+    """Words of addresses: of a path's segments, of a host's first label."""
+
+    login: frozenset[str]
+    login_hosts: frozenset[str]
+    consent: frozenset[str]
+    consent_hosts: frozenset[str]
+    error: frozenset[str]
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return all rules, in the order of the file."""
+    return tuple(_rule(row) for row in _file()["rule"])
+
+
+@cache
+def redirects() -> Redirects:
+    """Return the words by which addresses of walls are known."""
+    return Redirects(**{name: frozenset(words) for name, words in _file()["redirect"].items()})
+
+
+@cache
+def _table() -> _Table:
+    found = rules()
+    return _Table(
+        rules=found,
+        most_words=_LARGER * max(rule.most_words for rule in found),
+        markup=_Phrases(phrase for rule in found for phrase in rule.markup),
+        text=_Phrases(phrase for rule in found for phrase in rule.text),
+    )
+
+
+@cache
+def _file() -> dict[str, Any]:
+    text = importlib.resources.files("tidings.detection").joinpath("plausibility.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _rule(row: Mapping[str, Any]) -> Rule:
+    return Rule(
+        kind=row["kind"],
+        name=row["name"],
+        most_words=row["most_words"],
+        first_words=row.get("first_words", row["most_words"]),
+        most_share=row.get("most_share", float("inf")),
+        markup=frozenset(row.get("markup", ())),
+        title=frozenset(_title(phrase) for phrase in _all(row.get("title", {}))),
+        text=frozenset(" ".join(folded(phrase).split()) for phrase in _all(row.get("text", {}))),
+    )
+
+
+def _title(phrase: str) -> str:
+    whole = phrase.startswith("=")
+    return f"{'=' if whole else ''}{_bare(folded(phrase.removeprefix('=')))}"
+
+
+def _all(by_language: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for phrases in by_language.values():
+        yield from phrases
