@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.fakes import Page, Seen, Wire, response
 from tests.world import World, play
-from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.clock import HOUR, MINUTE, SECOND, SystemClock
+from tidings.errors import ServiceError
 from tidings.model.sentinel import Command
 from tidings.service import activate, register
+from tidings.service import check as checking
 from tidings.service.monitor import Monitor
 from tidings.service.watchlist import meaning
 from tidings.storage import polls, subscriptions
@@ -183,4 +188,40 @@ def test_a_sentinel_that_goes_during_a_comparison_takes_nothing_with_it(world: W
     assert ["other"] == [change["sentinel"] for change in world.changes() if change["sentinel"] != "s"]
     assert 2 == len(world.versions())
     assert [] == world.events("problem.unit")
+    assert [] == world.violations()
+
+
+def test_a_look_that_fails_by_our_fault_is_answered(world: World):
+    """Who asked for a look hears that the service has failed, at once, and the service goes on with the other pages."""
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        poller = monitor.parts.poller
+        settle = poller.settle
+
+        async def fail(*look: Any, **more: Any) -> Any:
+            poller.settle = settle  # type: ignore[method-assign]
+            message = "planted"
+            raise RuntimeError(message)
+
+        poller.settle = fail  # type: ignore[method-assign]
+        database = open_database(world.settings)
+        try:
+            asking = asyncio.create_task(checking.ask(database, {1: {1}}, clock=SystemClock(), patience=20 * SECOND))
+            while not asking.done():
+                await monitor.step()
+                await asyncio.sleep(0.01)
+            with pytest.raises(ServiceError, match="a fault of the service, told in its log: planted"):
+                await asking
+        finally:
+            database.close()
+        await world.pass_time(monitor, HOUR)
+
+    for name in ("/a", "/b"):
+        world.page(name, "<p>one</p>")
+    world.add(STATEMENT + "1 hour")
+    world.add("Create Sentinel other Using {/b} Monitor all words Fetch every 10 min")
+    play(world, story)
+
+    assert 6 <= len(world.polls(2)) <= 7
     assert [] == world.violations()

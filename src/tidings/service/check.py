@@ -99,7 +99,7 @@ def _changes(connection: Connection, ids: Iterable[str]) -> list[StoredChange]:
 async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, patience: Duration) -> Checked:
     """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2).
 
-    Raises `ServiceError` if it has not answered in time.
+    Raises `ServiceError` if it has not answered in time, or will not look.
     """
     now = clock.now()
     wanted = [(page_id, sentinel_id) for page_id, asking in named.items() for sentinel_id in asking or (None,)]
@@ -112,6 +112,9 @@ async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, p
             message = "the running service has not looked in time; its log or `tidings doctor` says why (the requests stay open)"
             raise ServiceError(message)
         await asyncio.sleep(REST / SECOND / 4)
+    for state in states:
+        if state.refused not in {"", "budget"}:
+            raise ServiceError(f"the running service did not look: {state.refused}")
     found = Checked(refused={s.page_id for s in states if s.refused == "budget"})
     found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
     for page_id in named:

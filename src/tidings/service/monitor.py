@@ -101,6 +101,8 @@ class Monitor:
         self._network = NetworkWatch()
         self._tasks: set[asyncio.Task[None]] = set()
         self._owed: dict[int, tuple[int, int]] = {}
+        self._answering: dict[int, list[int]] = {}
+        """requests that looks under way will answer, by page"""
         self._wake = asyncio.Event()
         self._renew_at: Instant = 0
         self._remember_at: Instant = 0
@@ -331,6 +333,7 @@ class Monitor:
             parts.planner.release(charged.grant.page_id)
             return  # dropped between the grant and now; what was charged stays charged
         asked = self.asked.pop(charged.grant.page_id, None) or Asked()
+        self._answering[charged.grant.page_id] = asked.requests
         request = parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
 
         async def further(host: str) -> None:
@@ -448,6 +451,7 @@ class Monitor:
         """Hear that a task has ended; one that failed gives its page back, to be tried after its floor."""
         self._tasks.discard(task)
         self._wake.set()
+        waiting = self._answering.pop(page_id, []) if page_id is not None else []
         if page_id is not None:
             self.looked.add(page_id)
         if task.cancelled() or (error := task.exception()) is None:
@@ -456,6 +460,8 @@ class Monitor:
             self.parts.planner.hold(page_id, self.parts.clock.now() + HOLD_AFTER_FAULT)
         if not isinstance(error, StaleEpochError):
             log.error("a task of the service failed", exc_info=error)
+            for request_id in waiting:
+                self._spawn(self._refuse(request_id, f"a fault of the service, told in its log: {error}"))
 
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
