@@ -170,3 +170,49 @@ def test_one_host_that_is_gone_among_others_is_its_own_error(world: World):
 
     assert [1] == [e.page_id for e in world.events("page.error")]
     assert [] == world.events("network.down")
+
+
+def test_an_error_and_its_end_are_told_once_to_who_asked(world: World):
+    """A page down for a day: one message that it cannot be watched and why, one that it can again; the change after it as ever."""
+    world.page("/a", TEXT)
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {hook} immediate"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "", status=503)
+        await world.pass_time(monitor, DAY)
+        world.page("/a", TEXT.replace("Item 7", "Item seven"))
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+    told = [message for _, message in world.received]
+
+    assert ["page.error", "change.found", "page.ok"] == sorted(
+        (m["type"] for m in told), key=["page.error", "change.found", "page.ok"].index
+    )
+    assert "busy" == told[0]["data"]["kind"]
+    assert [] == world.violations()
+
+
+def test_a_digest_tells_errors_as_lines(world: World):
+    """With `Every 2 day` the error and its end are lines of the digest, not letters of their own."""
+    world.page("/a", TEXT)
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {hook} Every 2 day"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "", status=503)
+        await world.pass_time(monitor, DAY)
+        world.page("/a", TEXT)
+        await world.pass_time(monitor, 3 * DAY)
+
+    play(world, story)
+    ((_, message),) = world.received
+
+    assert ["page.error", "page.ok"] == [record["event"] for record in message["data"]["changes"]]

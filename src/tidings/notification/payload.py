@@ -57,7 +57,8 @@ def _fewer(records: Sequence[Record], sentinel: str, *, at: Instant, most_bytes:
 
 def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -> bytes:
     if len(records) == 1 and not more:
-        document: dict[str, Any] = {"type": "change.found", "timestamp": stamp(at), "data": dict(records[0])}
+        kind = records[0].get("event", "change.found")  # a notice (a page in error, say) names its event
+        document: dict[str, Any] = {"type": kind, "timestamp": stamp(at), "data": dict(records[0])}
     else:
         data = {
             "sentinel": sentinel,

@@ -7,7 +7,7 @@ time, oldest first; the id stays the same over retries.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,13 +17,14 @@ from tidings.notification.channel import Message, Refused, Sender
 from tidings.notification.rendering import News, render
 from tidings.notification.retry import judge_endpoint, next_attempt
 from tidings.notification.secrecy import shown
-from tidings.service.records import Record, change_record
-from tidings.storage import changes, events
+from tidings.service.records import NOTICES, Record, change_record, notice_record
+from tidings.storage import changes, events, pages, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import ChangeRow
     from tidings.service.watchlist import Target, WatchedPage, WatchedSentinel
+    from tidings.storage.connection import Connection
     from tidings.storage.deliveries import DeliveryRow
     from tidings.storage.store import Store
 
@@ -48,7 +49,20 @@ class Teller:
             for target in _targets(owner):
                 draft = _draft(target, owner, [record], at)
                 made.append(replace(draft, events=(places[row.id],)))
-        return tuple(made)
+        return (*made, *self._notices(page, told, at))
+
+    @staticmethod
+    def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
+        """Yield what is told beside changes: to each sentinel on the page, or to the one whose comparison it was."""
+        owners = {sub.row.sentinel_id: sub.owner for sub in page.subscriptions.values()}
+        for place, event in enumerate(told):
+            if event.type not in NOTICES:
+                continue
+            for sentinel_id, owner in owners.items():
+                if event.sentinel_id in {None, sentinel_id}:
+                    record = notice_record(event, sentinel=owner.row.name, url=page.identity.given)
+                    for target in _targets(owner):
+                        yield replace(_draft(target, owner, [record], at), events=(place,), changes=0)
 
 
 def _targets(owner: WatchedSentinel) -> dict[Target, None]:
@@ -91,17 +105,37 @@ async def digest(
 
     Nothing gathered, nothing told.
     """
-    upto = await store.read(events.last_seq)
-    rows = await store.read(changes.for_events, int(timer.data["after"]) + 1, upto, held.row.id)
+    gathered, upto = await store.read(_gathered, held, int(timer.data["after"]))
     made: tuple[DeliveryDraft, ...] = ()
-    if rows:
-        records: Records = [change_record(r.row, sentinel=held.row.name, url=r.url) for r in rows]
+    if gathered:
+        records: Records = [record for _, record in gathered]
+        found = sum(record["record"] == "change" for record in records)
         made = tuple(
-            replace(_draft(target, held, records, at), first_seq=rows[0].event_seq, last_seq=rows[-1].event_seq)
+            replace(
+                _draft(target, held, records, at), first_seq=gathered[0][0], last_seq=gathered[-1][0], changes=found
+            )
             for target in digest_targets(held, place)
         )
     moved = Timer(kind=timer.kind, ref=held.row.id, due_at=then, data={"after": upto})
     return Unit(at=at, epoch=epoch, deliveries=made, timers=(moved,))
+
+
+def _gathered(connection: Connection, held: WatchedSentinel, after: int) -> tuple[list[tuple[int, Record]], int]:
+    """Return the (number, record) of all that a sentinel has to tell since event `after`, and the newest event's number."""
+    upto = events.last_seq(connection)
+    name = held.row.name
+    told = [
+        (row.event_seq or 0, change_record(row.row, sentinel=name, url=row.url))
+        for row in changes.for_events(connection, after + 1, upto, held.row.id)
+    ]
+    urls = {
+        s.page_id: pages.identity(connection, s.page_id).given
+        for s in subscriptions.listing(connection, sentinel_id=held.row.id)
+    }
+    for event in events.listing(connection, after=after, types=NOTICES):
+        if event.page_id in urls and event.sentinel_id in {None, held.row.id} and event.seq <= upto:
+            told.append((event.seq, notice_record(event, sentinel=name, url=urls[event.page_id])))
+    return sorted(told, key=lambda pair: pair[0]), upto
 
 
 class Deliverer:

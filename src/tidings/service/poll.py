@@ -168,7 +168,11 @@ class Poller:
             return poll.unit(record, standing.frozen(poll.page.state, poll.at), ())
         state, events = standing.after_failure(poll.page.state, failed, poll.at)
         record = poll.record("error", failed, reason=failed.reason, kind=failed.kind)
-        return poll.unit(record, state, events)
+        return self._told(poll.unit(record, state, events), poll)
+
+    def _told(self, unit: Unit, poll: Occasion) -> Unit:
+        """Add what is told of the unit's events, where no findings come with them."""
+        return replace(unit, deliveries=self._teller.drafts(poll.page, (), unit.events, at=poll.at))
 
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 
@@ -245,7 +249,7 @@ class Poller:
         before, sha256 = poll.page.state, hashlib.sha256(fetched.body).hexdigest()
         state, events = standing.after_suspicion(before, seen.suspicion, seen.why, sha256=sha256, at=poll.at)
         record = poll.record("quarantined", fetched, reason=seen.why, kind=seen.suspicion)
-        unit = poll.unit(record, state, events)
+        unit = self._told(poll.unit(record, state, events), poll)
         if before.health == "error" and before.kind == seen.suspicion:
             await self._commit(unit)
             return

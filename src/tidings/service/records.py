@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.model.version import version_id
 from tidings.notification.secrecy import shown
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.model.unit import ChangeRow, Quarantined
     from tidings.model.version import Version
     from tidings.storage.deliveries import DeliveryRow
@@ -21,6 +21,32 @@ if TYPE_CHECKING:
     from tidings.storage.sentinels import SentinelRow
 
 Record = dict[str, Any]
+
+
+class NoticeEvent(Protocol):
+    """What a notice is made of: an event, stored or about to be."""
+
+    @property
+    def type(self) -> str:
+        """Return its dotted type."""
+        ...
+
+    @property
+    def at(self) -> Instant:
+        """Return when it happened."""
+        ...
+
+    @property
+    def page_id(self) -> int | None:
+        """Return the page it is about."""
+        ...
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Return its details."""
+        ...
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -150,3 +176,40 @@ def delivery_record(row: DeliveryRow) -> Record:
 def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | None = None) -> Record:
     """Return something that is wrong, for people to mend."""
     return {"record": "problem", "where": where, "message": text, **(details or {})}
+
+
+NOTICES = ("page.error", "page.ok", "comparison.given_up")
+"""Events beside changes that a sentinel's channels are told of, once each."""
+
+
+def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
+    """Return a state that a sentinel's owner is told of: a page in error, well again, or versions that could not be compared."""
+    data = event.data
+    match event.type:
+        case "page.error":
+            summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
+        case "page.ok":
+            summary = f"the page can be watched again, after {_spell_gap(event.at - (data.get('since') or event.at))}"
+        case _:
+            summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
+    details = {
+        "event": event.type,
+        "sentinel": sentinel,
+        "page": str(event.page_id),
+        "url": url,
+        "kind": data.get("kind", ""),
+        "summary": summary,
+        "since": rfc3339(data.get("since")),
+        "detected_at": rfc3339(event.at),
+    }
+    return problem_record(summary, where=sentinel, details=details)
+
+
+def _spell_gap(gap: Duration) -> str:
+    """Return a stretch of time as people say it."""
+    minutes = max(1, round(gap / 60_000_000))
+    hours, rest = divmod(minutes, 60)
+    days, hours_left = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours_left} h"
+    return f"{hours} h {rest} min" if hours else f"{minutes} min"
