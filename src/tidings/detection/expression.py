@@ -22,16 +22,16 @@ DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one interest found of one sort, of one term if it has any: `whole`, and `change`, as much of it as goes in the direction."""
+    """What one interest found of one sort, of one term if it has any.
+
+    `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names.
+    """
 
     whole: ChangeSet
-    direction: Direction | None = None
-    term: str = ""
-
-    @property
-    def change(self) -> ChangeSet:
-        """Return what the interest asked for."""
-        return narrowed(self.whole, self.direction)
+    direction: Direction | None
+    term: str
+    change: ChangeSet
+    unwanted: tuple[Interest, ...] = ()
 
     @property
     def sort(self) -> str:
@@ -107,9 +107,8 @@ def _parts(expression: Expression, pair: Pair) -> Parts:
 def _parts_of(interest: Interest, pair: Pair) -> Iterator[Part]:
     for term in distinct(interest.terms) or ("",):
         for finding in pair.compare(interest.kind, term):
-            part = Part(finding, interest.direction, term)
-            if part.change:
-                yield part
+            if change := narrowed(finding, interest.direction):
+                yield Part(finding, interest.direction, term, change)
 
 
 def _all_of(parts: Sequence[Expression], pair: Pair) -> Parts:
@@ -143,23 +142,35 @@ def _words(interest: Interest) -> frozenset[tuple[str, ...]]:
 
 
 def _without(parts: Parts, unwanted: Expression, pair: Pair) -> Parts:
-    for interest in interests_of(unwanted):
-        parts = tuple(left for part in parts if (left := _left(part, interest, pair)).change)
-    return parts
+    left = (_less(part, (*part.unwanted, *interests_of(unwanted)), pair) for part in parts)
+    return tuple(part for part in left if part.change)
 
 
-def _left(part: Part, interest: Interest, pair: Pair) -> Part:
-    """Return a part without the changes that an unwanted interest names."""
-    if interest.terms and part.sort == "words":
-        whole = part.whole
-        for term in distinct(interest.terms):
-            whole = pair.without_term(whole, interest.kind, term, direction=interest.direction)
-        return replace(part, whole=whole)
+def _less(part: Part, unwanted: tuple[Interest, ...], pair: Pair) -> Part:
+    """Return a part without all changes that the unwanted interests name: terms among words first, then whole types."""
+    whole = part.whole
+    if part.sort == "words":
+        whole = _without_terms(whole, unwanted, pair)
+    for interest in unwanted:
+        if whole and _is_about(interest, part):
+            whole = _taken_out(whole, interest.direction)
+    return replace(part, unwanted=unwanted, change=narrowed(whole, part.direction))
+
+
+def _without_terms(words: ChangeSet, unwanted: tuple[Interest, ...], pair: Pair) -> ChangeSet:
+    named = [(interest.kind, term, interest.direction) for interest in unwanted for term in distinct(interest.terms)]
+    if everywhere := [(kind, term) for kind, term, direction in named if direction is None]:
+        words = pair.words_without(everywhere)
+    for kind, term, direction in named:
+        if direction is not None:
+            words = pair.without_changes(words, kind, term, direction=direction)
+    return words
+
+
+def _is_about(interest: Interest, part: Part) -> bool:
     if part.sort not in KINDS[interest.kind].contains:
-        return part
-    if interest.terms and words_of_term(part.term) not in _words(interest):
-        return part
-    return replace(part, whole=_taken_out(part.whole, interest.direction))
+        return False
+    return not interest.terms or words_of_term(part.term) in _words(interest)
 
 
 def _taken_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:

@@ -127,6 +127,30 @@ def _narrowed_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
     return part or ChangeSet()
 
 
+def finding_of_words_without(old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
+    """Return what changed in the words of two documents, the tokens of the spans, (of `old`, of `new`), left out."""
+    kept_old, kept_new = _kept(len(old.tokens), spans[0]), _kept(len(new.tokens), spans[1])
+    edits = compare_sequences([old.tokens[at] for at in kept_old], [new.tokens[at] for at in kept_new])
+    mapped = (
+        Edit(
+            edit.op,
+            *_mapped(kept_old, edit.old_start, edit.old_end, len(old.tokens)),
+            *_mapped(kept_new, edit.new_start, edit.new_end, len(new.tokens)),
+        )
+        for edit in edits
+    )
+    return without_spans(ChangeSet(("words",), edits=tuple(mapped)), old, new, spans)
+
+
+def _kept(length: int, spans: list[Span]) -> list[int]:
+    return [at for start, end in without(0, length, _merged(spans)) for at in range(start, end)]
+
+
+def _mapped(kept: list[int], start: int, end: int, length: int) -> Span:
+    first = kept[start] if start < len(kept) else length
+    return (first, kept[end - 1] + 1) if start < end else (first, first)
+
+
 def without_spans(finding: ChangeSet, old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
     """Return a finding of words without the tokens of the spans, (of `old`, of `new`)."""
     gone, come = _merged(spans[0]), _merged(spans[1])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tidings.detection.findings import without_spans
+from collections.abc import Iterable
+
+from tidings.detection.findings import Span, finding_of_words_without, without_spans
 from tidings.detection.kinds import KINDS, TERM_KINDS
 from tidings.document.document import Document
 from tidings.model.change import ChangeSet
@@ -25,7 +27,19 @@ class Pair:
             self._found[asked] = row.compare(self.old, self.new)
         return self._found[asked]
 
-    def without_term(self, words: ChangeSet, kind: str, term: str, *, direction: Direction | None) -> ChangeSet:
-        """Return a finding of words without those that belong to a term, or to its changes in a direction."""
-        spans = TERM_KINDS[kind].for_term(term).spans(self.old, self.new, direction)
-        return without_spans(words, self.old, self.new, spans)
+    def words_without(self, terms: Iterable[tuple[str, str]]) -> ChangeSet:
+        """Return what changed in the words, those that belong to a (change type, term) left out: as if they stood nowhere."""
+        gone: list[Span] = []
+        come: list[Span] = []
+        for kind, term in terms:
+            spans = self._spans(kind, term, None)
+            gone += spans[0]
+            come += spans[1]
+        return finding_of_words_without(self.old, self.new, (gone, come))
+
+    def without_changes(self, words: ChangeSet, kind: str, term: str, *, direction: Direction) -> ChangeSet:
+        """Return a finding of words without the changes of a term that go in a direction."""
+        return without_spans(words, self.old, self.new, self._spans(kind, term, direction))
+
+    def _spans(self, kind: str, term: str, direction: Direction | None) -> tuple[list[Span], list[Span]]:
+        return TERM_KINDS[kind].for_term(term).spans(self.old, self.new, direction)

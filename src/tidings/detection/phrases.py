@@ -52,8 +52,8 @@ class Phrases:
         before, after = self._words(old), self._words(new)
         edits = _edits(compare_phrase(before.words, after.words, self._wanted, self.rules), before, after)
         meant = [edit for edit in edits if direction is None or _DIRECTIONS[edit.op] == direction]
-        gone = [(edit.old_start, edit.old_end) for edit in meant]
-        come = [(edit.new_start, edit.new_end) for edit in meant]
+        gone = [(edit.old_start, edit.old_end) for edit in meant if edit.op != "insert"]
+        come = [(edit.new_start, edit.new_end) for edit in meant if edit.op != "delete"]
         if direction is None:
             gone += self._everywhere(before)
             come += self._everywhere(after)

@@ -280,12 +280,14 @@ class _Search:
 
 def _similar(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[tuple[int, int, int, int, int]]:
     """Yield (how alike, negative; how far apart in order; ties as if the pages were swapped; place; place) of pairs alike by half."""
-    reach = len(new) if len(old) * len(new) <= MOST_PAIRS else max(1, MOST_PAIRS // (2 * len(old)))
-    shift = (len(new) - 1) / max(1, len(old) - 1)
+    everyone = range(len(new))
+    reach = max(1, MOST_PAIRS // (2 * len(old)))
+    step = (len(new) - 1) / max(1, len(old) - 1)
     for i, (lower, upper) in enumerate(old):
         size = len(lower) + len(upper)
-        middle = i if reach == len(new) else round(i * shift)
-        for j in range(max(0, middle - reach), min(len(new), middle + reach + 1)):
+        middle = round(i * step)
+        near = everyone if len(old) * len(new) <= MOST_PAIRS else everyone[max(0, middle - reach) : middle + reach + 1]
+        for j in near:
             other_lower, other_upper = new[j]
             alike = LCSseq.similarity(lower, other_lower) + LCSseq.similarity(upper, other_upper)
             if 2 * alike >= min(size, len(other_lower) + len(other_upper)):
