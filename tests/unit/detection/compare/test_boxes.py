@@ -1,0 +1,64 @@
+from time import process_time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.detection.compare import boxes as module
+from tidings.detection.compare.boxes import Boxes
+
+words = st.lists(st.sampled_from("abcx"), max_size=30)
+box = st.lists(st.sampled_from("abc"), max_size=4)
+
+
+def naive_gaps(words, lower, upper, most):
+    ends = [at + len(lower) for at in range(len(words)) if words[at : at + len(lower)] == lower] if lower else [0]
+    starts = [at for at in range(len(words)) if words[at : at + len(upper)] == upper] if upper else [len(words)]
+    found = [(end, start) for end in ends for start in starts if 0 <= start - end <= most]
+    return sorted(found, key=lambda gap: (gap[1] - gap[0], gap[0]))
+
+
+@given(words=words, lower=box, upper=box, most=st.integers(0, 12))
+def test_gaps_are_all_that_boxes_wrap(words, lower, upper, most):
+    """The shortest first; an empty box is the start or the end of the page."""
+    page = Boxes(words, "abc")
+
+    assert naive_gaps(words, lower, upper, most) == page.gaps(page.written(lower), page.written(upper), most)
+
+
+@given(words=words, lower=box, upper=box)
+def test_the_nearest_is_the_shortest_of_all(words, lower, upper):
+    """However long it is."""
+    page = Boxes(words, "abc")
+    (best, *_) = naive_gaps(words, lower, upper, len(words)) or (None,)
+
+    assert best == page.nearest(page.written(lower), page.written(upper))
+
+
+@given(words=words, wanted=st.lists(box.filter(bool), min_size=1, max_size=12))
+def test_one_pass_finds_what_single_searches_find(words, wanted):
+    """Many boxes are looked for at once, with the same result."""
+    one, many = Boxes(words, "abc"), Boxes(words, "abc")
+    few, module.FEW = module.FEW, 0
+    many.prepare(map(many.written, wanted))
+    module.FEW = few
+
+    for each in map(one.written, wanted):
+        assert one.gaps(each, "", len(words)) == many.gaps(each, "", len(words))
+
+
+def test_unknown_words_are_in_no_box():
+    """A word that no box has never makes one agree."""
+    page = Boxes(["q", "a"], "a")
+
+    assert [] == page.gaps(page.written(["a", "a"]), "", 9)
+
+
+def test_steps_are_bounded():
+    """Boxes that stand everywhere end the search; what was found until then is told."""
+    page = Boxes(["a"] * 300_000, "a")
+    begun = process_time()
+    found = [page.gaps(box, box, 30) for box in (page.written("a" * size) for size in (10, 7, 5))]
+
+    assert 0 < len(found[0]) <= module.STEPS
+    assert [] == found[2]
+    assert process_time() - begun < 10

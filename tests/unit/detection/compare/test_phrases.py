@@ -1,0 +1,181 @@
+import random
+from collections import Counter
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.detection.compare.phrases import MOST_INSTANCES, MOST_PAIRS, compare_phrase
+from tidings.detection.compare.signatures import Rules
+from tidings.detection.occurrences import occurrences
+
+PHRASE = "low risk growth investing".split()
+small_pages = st.lists(st.sampled_from(["a", "b", "p", "q", "r"]), max_size=40)
+phrases = st.lists(st.sampled_from(["p", "q", "a"]), min_size=1, max_size=4)
+rules = st.builds(Rules, box=st.integers(1, 10))
+FILLER = [*"abcdefgh", *PHRASE]
+LEFT, RIGHT = [f"left{number}" for number in range(10)], [f"right{number}" for number in range(10)]
+
+
+def told(change):
+    return Counter(edit.status for edit in change.edits)
+
+
+@given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
+def test_counts_are_the_counts(old, new, phrase, rules):
+    """The numbers are those of all occurrences, and the edits account for their difference one by one."""
+    change = compare_phrase(old, new, phrase, rules)
+    marks = told(change)
+
+    assert len(list(occurrences(old, phrase))) == change.old
+    assert len(list(occurrences(new, phrase))) == change.new
+    assert change.new - change.old == marks["i"] - marks["d"] - marks["u"]
+    assert set(marks) <= {"i", "d", "u", "context"}
+
+
+@given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
+def test_edits_point_at_what_they_say(old, new, phrase, rules):
+    """What went, was reworded or kept stands in the old page, what came or was kept in the new; nobody shares a place there."""
+    change = compare_phrase(old, new, phrase, rules)
+
+    for edit in change.edits:
+        before, after = old[slice(*edit.old)], new[slice(*edit.new)]
+        assert (phrase if edit.status != "i" else []) == before
+        assert (phrase if edit.status in {"i", "context"} else []) == after or edit.status == "u"
+    starts = [edit.new[0] for edit in change.edits if edit.status in {"i", "context"}]
+    assert len(set(starts)) == len(starts)
+    olds = [edit.old for edit in change.edits if edit.status != "i"]
+    assert len(set(olds)) == len(olds)
+
+
+@given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
+def test_an_updated_phrase_is_reworded_and_in_nobodys_place(old, new, phrase, rules):
+    """Its new text is not the phrase, is no longer than the bound, and shares no word with any occurrence or other update."""
+    change = compare_phrase(old, new, phrase, rules)
+    taken = Counter(at for start in set(occurrences(new, phrase)) for at in range(start, start + len(phrase)))
+    taken = Counter(set(taken))
+    for edit in change.edits:
+        if edit.status == "u":
+            assert 0 < edit.new[1] - edit.new[0] <= 2 * len(phrase) + rules.box
+            taken.update(range(*edit.new))
+
+    assert {1} >= set(taken.values())
+
+
+@given(words=small_pages, phrase=phrases, rules=rules)
+def test_nothing_changes_by_itself(words, phrase, rules):
+    """A page compared with itself has no edits, not even of context."""
+    assert () == compare_phrase(words, list(words), phrase, rules).edits
+
+
+@given(old=small_pages, new=small_pages, phrase=phrases, rules=rules)
+def test_silence_is_the_same_in_both_directions(old, new, phrase, rules):
+    """Swapping the pages keeps what is only context; where nothing is reworded, inserted and deleted swap."""
+    there, back = told(compare_phrase(old, new, phrase, rules)), told(compare_phrase(new, old, phrase, rules))
+
+    assert there["context"] == back["context"]
+    assert (there["i"], there["d"] + there["u"]) == (back["d"] + back["u"], back["i"])
+
+
+edges = st.lists(st.sampled_from(FILLER), max_size=30)
+
+
+@given(before=edges, after=edges, new_before=edges, new_after=edges)
+def test_what_happens_beyond_its_box_is_nothing_to_a_phrase(before, after, new_before, new_after):
+    """Whatever else changes on the page, the phrase that stands between its ten and ten words is in no edit."""
+    untouched = [*LEFT, *PHRASE, *RIGHT]
+    change = compare_phrase([*before, *untouched, *after], [*new_before, *untouched, *new_after], PHRASE)
+    here, there = len(before) + len(LEFT), len(new_before) + len(LEFT)
+
+    assert here not in [edit.old[0] for edit in change.edits if edit.status != "i"]
+    assert there not in [edit.new[0] for edit in change.edits if edit.status in {"i", "context"}]
+
+
+@given(seed=st.integers(0, 10_000), share=st.integers(0, 10))
+def test_box_words_replaced_at_random(seed, share):
+    """W-123: the phrase unchanged among new words is silent up to half of them; reworded, with near words kept, it is an update."""
+    rng = random.Random(seed)
+    boxes = [*LEFT, *RIGHT]
+    for at in rng.sample(range(20), share):
+        boxes[at] = f"new{at}"
+    old = [*LEFT, *PHRASE, *RIGHT]
+
+    assert {"context"} >= set(told(compare_phrase(old, [*boxes[:10], *PHRASE, *boxes[10:]], PHRASE)))
+    near = [*(f"new{at}" for at in range(8)), *LEFT[8:]], [*RIGHT[:2], *(f"new{at}" for at in range(8))]
+    assert {"u": 1} == told(compare_phrase(old, [*near[0], "low", "risk", "bond", "investing", *near[1]], PHRASE))
+
+
+def test_neighbours_with_one_signature_are_told_in_their_order():
+    """Three alike, the first reworded, the third gone: the edits start where a reader would say."""
+    unit = [*LEFT, *PHRASE, *RIGHT]
+    reworded = [*LEFT, "low", "risk", "bond", "investing", *RIGHT]
+    change = compare_phrase(unit * 3, reworded + unit, PHRASE)
+
+    assert [("u", (10, 14), (10, 14))] == [(e.status, e.old, e.new) for e in change.edits if e.status == "u"]
+    assert ["d"] == [e.status for e in change.edits if e.status != "u"]
+
+
+def test_a_reworded_phrase_is_found_behind_an_empty_place():
+    """Of two with the same boxes one is gone and one reworded: both are told, whichever gap is the shorter."""
+    unit = [*LEFT, *PHRASE, *RIGHT]
+    change = compare_phrase(unit * 2, [*LEFT, *RIGHT, *LEFT, "low", "risk", "bond", "investing", *RIGHT], PHRASE)
+
+    assert {"d": 1, "u": 1} == told(change)
+
+
+def test_too_many_are_only_counted():
+    """Above the cap the numbers are still right."""
+    change = compare_phrase(["a"] * (MOST_INSTANCES + 5), ["a"] * (MOST_INSTANCES + 3), ["a"])
+
+    assert (MOST_INSTANCES + 5, MOST_INSTANCES + 3, (), True) == (change.old, change.new, change.edits, change.counted)
+
+
+def _page(count, text, words, *, seed=1):
+    rng = random.Random(seed)
+    made = []
+    for _ in range(count):
+        made += rng.choices(words, k=10)
+        made += text
+    return made + rng.choices(words, k=10)
+
+
+WIDE = [f"w{number}" for number in range(5_000)]
+MANY = 10_000
+ADVERSARIES = {
+    "all reworded": (lambda: _page(MANY, PHRASE, WIDE), lambda: _page(MANY, ["low", "risk", "bond", "investing"], WIDE), {"u": MANY}),
+    "all gone": (lambda: _page(MANY, PHRASE, WIDE), lambda: _page(MANY, [], WIDE), {"d": MANY}),
+    "all elsewhere": (lambda: _page(MANY, PHRASE, WIDE), lambda: _page(MANY, PHRASE, WIDE, seed=2), {"d": MANY, "i": MANY}),
+    "one signature, half gone": (lambda: [*["a"] * 10, *PHRASE] * MANY, lambda: [*["a"] * 10, *PHRASE] * (MANY // 2), {"d": MANY // 2}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ADVERSARIES)
+def test_ten_thousand_instances_are_compared_in_bounded_time(name):
+    """Each is told; a second of processor time is usual, five are the bound."""
+    old, new, expected = ADVERSARIES[name]
+    before, after = old(), new()
+    begun = process_time()
+    change = compare_phrase(before, after, PHRASE)
+
+    assert expected == told(change)
+    assert MANY * MANY > MOST_PAIRS
+    assert process_time() - begun < 5
+
+
+def test_the_same_word_again_and_again():
+    """In a page of nothing but a: each occurrence overlaps the next, and a thousand fewer are a thousand fewer."""
+    begun = process_time()
+    change = compare_phrase(["a"] * (MANY + 1), ["a"] * (MANY - 999), ["a", "a"])
+
+    assert {"d": 1_000} == told(change)
+    assert process_time() - begun < 5
+
+
+def test_boxes_that_stand_everywhere():
+    """A page of a million words that are all boxes ends the search early: nothing like the phrase is there in any case."""
+    begun = process_time()
+    change = compare_phrase(_page(1_000, PHRASE, ["a"]), ["a"] * 900_000, PHRASE)
+
+    assert {"d": 1_000} == told(change)
+    assert process_time() - begun < 8

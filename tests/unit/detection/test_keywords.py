@@ -1,0 +1,115 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.detection.keywords import Keywords
+from tidings.detection.summary import summary
+from tidings.document.parse import parse
+from tidings.model.change import ChangeSet, ObjectCount
+
+bodies = st.lists(st.sampled_from(["oil", "Oil", "gas", "crude", "low-risk", "low", "risk", "€"]), max_size=30).map(
+    " ".join
+)
+
+
+def page(body):
+    return parse(f"<!doctype html><body><p>{body}".encode(), "text/html; charset=utf-8")
+
+
+def rows(keyword, old, new):
+    return [row for finding in Keywords(keyword).compare(page(old), page(new)) for row in finding.objects]
+
+
+@given(old=bodies, new=bodies)
+def test_rows_are_differences_of_counts(old, new):
+    """Of a keyword of one word: how often it stands, folded, is the number of each side."""
+    before, after = (Counter(body.lower().replace("-", " ").split()) for body in (old, new))
+    expected = (
+        [ObjectCount("keywords", "risk", before["risk"], after["risk"])] if before["risk"] != after["risk"] else []
+    )
+
+    assert expected == rows("risk", old, new)
+
+
+@given(old=bodies, new=bodies)
+def test_swapping_the_pages_swaps_the_numbers(old, new):
+    """What was inserted there is deleted back."""
+    there, back = rows("low risk", old, new), rows("low risk", new, old)
+
+    assert [(row.new, row.old) for row in there] == [(row.old, row.new) for row in back]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "old", "new", "expected"),
+    [
+        ("ALGOR&DATASTRUC", "", "ALGOR&amp;DATASTRUC", (0, 1)),
+        ("low risk", "low risk", "low-risk low, risk", (1, 2)),
+        ("a a", "a a a", "a a", (2, 1)),
+        ("100 €", "100 €", "100 $", (1, 0)),
+        ("C++", "C++ and C", "C and C", (1, 0)),
+        ("19.99", "19.99", "19,99 19.99", (1, 2)),
+    ],
+)
+def test_a_keyword_of_several_words_stands_where_they_stand_in_a_row(keyword, old, new, expected):
+    """Whatever separates them; overlaps count."""
+    assert [expected] == [(row.old, row.new) for row in rows(keyword, old, new)]
+
+
+def test_place_means_nothing():
+    """A keyword that moved is as often there as before."""
+    assert [] == rows("oil", "oil gas crude", "gas crude oil")
+
+
+def test_the_row_without_a_term_finds_nothing():
+    """Nor does a term without words."""
+    assert () == Keywords().compare(page("a"), page("b"))
+    assert () == Keywords("...").compare(page("a"), page("b..."))
+
+
+def test_with_case_and_without_symbols():
+    """The thesis' way."""
+    finding = Keywords("Oil €", exact=True).compare(page("oil"), page("Oil"))
+
+    assert [(0, 1)] == [(row.old, row.new) for row in finding[0].objects]
+
+
+def test_a_body_that_cannot_be_read_is_neither_silence_nor_a_deletion():
+    """The page became a PDF: nobody knows whether the keyword stands in it, and so it is said."""
+    (finding,) = Keywords("oil").compare(page("oil"), parse(b"%PDF-1.7 ...", "application/pdf"))
+
+    assert ("body",) == finding.kinds
+    assert () == finding.deleted
+
+
+def test_spans_are_where_it_stands():
+    """On the side of the direction; a keyword is never updated."""
+    old, new = page("x oil y"), page("oil oil")
+    keyword = Keywords("OIL")
+
+    assert ([(1, 2)], [(0, 1), (1, 2)]) == keyword.spans(old, new, None)
+    assert ([], [(0, 1), (1, 2)]) == keyword.spans(old, new, "inserted")
+    assert ([(1, 2)], []) == keyword.spans(old, new, "deleted")
+    assert ([], []) == keyword.spans(old, new, "updated")
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        (((0, 1),), '1 keyword added: +"k0"'),
+        (((3, 2),), '1 keyword removed: "k0" 3 → 2'),
+        (((1, 2), (2, 0)), '1 keyword added, 1 keyword removed: "k0" 1 → 2; -"k1"'),
+    ],
+)
+def test_a_line_has_the_numbers(found, line):
+    """Where it stands on both pages, how often."""
+    objects = tuple(ObjectCount("keywords", f"k{place}", *both) for place, both in enumerate(found))
+    change = ChangeSet(
+        ("keywords",),
+        inserted=tuple(row.object for row in objects if row.new > row.old),
+        deleted=tuple(row.object for row in objects if row.new < row.old),
+        objects=objects,
+    )
+
+    assert line == summary(change)
