@@ -51,3 +51,71 @@ def test_hostile_patterns_are_told_as_bad(pattern):
     (problem,) = parse(f'Create Sentinel a Using https://x.example Monitor regex "{pattern}"').problems
 
     assert problem.code in {"E11", "E40"}
+
+
+HEAD = "Create Sentinel a Using https://x.example Monitor "
+
+
+@pytest.mark.parametrize(
+    ("clause", "meaning"),
+    [
+        ("keywords <merger, takeover>", Interest("keywords", ("merger", "takeover"))),
+        ("keyword <oil> inserted", Interest("keywords", ("oil",), "inserted")),
+        ('keyword "a, <b>"', Interest("keywords", ("a, <b>",))),
+        ("keywords < oil ,oil,  crude   oil >", Interest("keywords", ("oil", "crude oil"))),
+        ('phrase "we may \\"share\\" it"', Interest("phrases", ('we may "share" it',))),
+        ("PHRASES <low risk, no fee> updated", Interest("phrases", ("low risk", "no fee"), "updated")),
+        ("keywords <for sale, to let, C++>", Interest("keywords", ("for sale", "to let", "C++"))),
+        (
+            'phrase "from now" AND NOT keywords <x, y>',
+            AllOf((Interest("phrases", ("from now",)), Not(Interest("keywords", ("x", "y"))))),
+        ),
+    ],
+)
+def test_keywords_and_phrases_have_their_terms(clause, meaning):
+    """White space is collapsed, each term is there once; between quotes there is one, whatever it holds."""
+    parsed = parse(HEAD + clause)
+
+    assert ((), ()) == (parsed.problems, parsed.warnings)
+    assert meaning == parsed.statements[0].monitor
+
+
+@pytest.mark.parametrize(
+    ("clause", "warning"),
+    [
+        (
+            "keywords <oil, ...>",
+            'W3 "..." has no letter or digit and will never be found (hint: write a word of the page)',
+        ),
+        (
+            'keyword ".NET"',
+            'W3 ".NET" is looked for as the word "NET" (hint: punctuation separates words and is not compared)',
+        ),
+        (
+            "links updated",
+            (
+                "W13 links are inserted or deleted, never updated: this is never told"
+                " (hint: write inserted or deleted, or nothing to hear of both)"
+            ),
+        ),
+        (
+            "keyword <oil> updated",
+            (
+                "W13 keywords are inserted or deleted, never updated: this is never told"
+                " (hint: write inserted or deleted, or nothing to hear of both)"
+            ),
+        ),
+    ],
+)
+def test_what_is_never_told_or_not_as_it_looks_is_doubted(clause, warning):
+    """The statement is accepted; its author hears of it."""
+    parsed = parse(HEAD + clause)
+
+    assert [warning] == [str(each).split(" ", 1)[1] for each in parsed.warnings]
+    assert 1 == len(parsed.statements)
+
+
+@pytest.mark.parametrize("term", ["U.S.", "node.js", "we may share it.", "caf\u00e9", "cafe\u0301", "€", "🎉", "日本"])
+def test_a_term_that_is_found_as_it_looks_is_not_doubted(term):
+    """Punctuation between words, accents, symbols and characters in a row are no matter."""
+    assert () == parse(f'{HEAD}keyword "{term}"').warnings

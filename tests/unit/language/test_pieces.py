@@ -59,3 +59,8 @@ def test_cutting_takes_time_in_proportion():
 
     for part in ('"', '"\\', "-", "a://", "a.", 'a"', "<"):
         assert seconds(part * 100_000) < 10 * seconds(part * 25_000) + 0.1, part
+
+
+def test_words_in_a_list_are_no_clauses():
+    """A text with a fault elsewhere is not cut inside of `keywords <for sale, to let>`."""
+    assert [["Monitor keywords <for, to>", "Fetch 1 month"]] == pieces("Monitor keywords <for, to> Fetch 1 month")
