@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.kill_loop import Report, run_kill_loop
-from tests.syscall_kills import LANES, Cycle, Outcome, is_possible
+from tests.syscall_kills import Cycle, Outcome, is_possible
 
 SHOWN = 20
 
@@ -63,7 +63,7 @@ def every_call(arguments: argparse.Namespace, folder: Path) -> list[str]:
     outcomes: list[Outcome] = []
     with Cycle(folder) as cycle:
         census = cycle.census()
-        for lane in LANES:
+        for lane in cycle.lanes():
             if wanted is not None and lane.call not in wanted:
                 continue
             begun = time.perf_counter()

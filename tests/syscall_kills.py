@@ -116,6 +116,12 @@ class Cycle:
     ) -> None:
         self._server.__exit__(kind, error, trace)
 
+    def lanes(self) -> tuple[Lane, ...]:
+        """Return all lanes: those of every cycle, and those of the folders that the second edition's body is put into."""
+        name = hashlib.sha256(self._body(2)).hexdigest()
+        folders = ("blobs", f"blobs/{name[:2]}", f"blobs/{name[:2]}/{name[2:4]}")
+        return (*LANES, *(Lane(call, folder) for call in ("fsync", "mkdir") for folder in folders))
+
     def census(self) -> set[tuple[str, str, int]]:
         """Return every writing call of a cycle that nobody kills."""
         place = self._fresh()
