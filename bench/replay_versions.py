@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.replay import FAMILIES, Pair, Result, real_pages, replay
+from tests.replay import FAMILIES, Doubt, Pair, Result, real_pages, replay
 
 MOST_FAULTS = 40
 """Most faults that are listed one by one."""
@@ -60,6 +60,14 @@ def reasons(pairs: list[Pair]) -> Iterator[str]:
         yield f"{said:<13}{told:<7}{reason:<26}{family:<16}{count:>5}"
 
 
+def doubts(found: list[Doubt]) -> Iterator[str]:
+    """Yield how many versions were doubted at a first look, and what became of them."""
+    counts = Counter((doubt.kind, doubt.page.family, doubt.is_kept) for doubt in found)
+    yield f"{'doubted as':<13}{'family':<16}{'kept at the second look':>25}{'withheld':>10}"
+    for kind, family in sorted({(kind, family) for kind, family, _ in counts}):
+        yield f"{kind:<13}{family:<16}{counts[kind, family, True]:>25}{counts[kind, family, False]:>10}"
+
+
 def for_signs_alone(pairs: list[Pair]) -> Iterator[Pair]:
     """Yield pairs on which nothing was told but signs that Markdown draws with: lines of `=`, table bars, angle brackets."""
     for pair in pairs:
@@ -78,24 +86,27 @@ def main() -> int:
     chosen = options.parse_args()
     begun, cpu = time.monotonic(), time.process_time()
     result = replayed(list(chosen.families), chosen.batch)
-    pages = len({(pair.page.family, pair.page.name) for pair in result.pairs})
-    print(f"{pages} pages, {pages + len(result.pairs)} versions, {time.monotonic() - begun:.0f} s", end=" ")
+    print(f"{len(result.pairs)} pairs, {time.monotonic() - begun:.0f} s", end=" ")
     print(f"({time.process_time() - cpu:.0f} s of processor)\n")
     print(*confusion(result.pairs), sep="\n")
     print()
     print(*reasons(result.pairs), sep="\n")
     print("\ntold for signs of Markdown alone:", dict(Counter(p.page.family for p in for_signs_alone(result.pairs))))
+    print()
+    print(*doubts(result.doubts), sep="\n")
     if chosen.show:
+        for doubt in result.doubts:
+            seen = "kept at the second look" if doubt.is_kept else "withheld"
+            print(f"{doubt.page.family}/{doubt.page.name} version {doubt.number}: {seen}, {doubt.kind}: {doubt.why}")
         print()
         for pair in result.pairs:
             if not pair.agrees:
                 print(f"{pair.page.family}/{pair.page.name} version {pair.number}: {pair.said}, {pair.reason}")
+    faults = result.faults()
     print()
-    for name in Result.__slots__:
-        if name != "pairs":
-            print(f"{name.replace('_', ' '):<15}{len(getattr(result, name)):>5}")
-    print(*result.faults()[:MOST_FAULTS], sep="\n")
-    return 1 if result.faults() else 0
+    print(*(f"{name.replace('_', ' '):<15}{len(found):>5}" for name, found in faults.items()), sep="\n")
+    print(*[f"{name}: {line}" for name, found in faults.items() for line in found][:MOST_FAULTS], sep="\n")
+    return 1 if any(faults.values()) else 0
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ versions on which they differ.
 
 from __future__ import annotations
 
+import hashlib
 import html
 import logging
 import re
@@ -26,9 +27,11 @@ from tidings.detection.compare.sequence import apply_edits
 from tidings.document.document import Document
 from tidings.document.parse import parse
 from tidings.model.change import ChangeSet
+from tidings.model.interval import Instant
 from tidings.service.monitor import Monitor
-from tidings.storage import changes, polls
+from tidings.storage import changes
 from tidings.storage import pages as stored_pages
+from tidings.storage.polls import PollRow
 
 FAMILIES = (
     "terms-html", "terms-text", "feed", "json", "docs-text", "election", "list", "jobboard", "javadoc-frames",
@@ -71,11 +74,26 @@ class Pair:
         return (self.said == "text") == bool(self.told)
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A version that was withheld at the first look: the suspicion, why, and whether a second look made it a version after all."""
+
+    page: RealPage
+    number: int
+    kind: str
+    why: str
+    is_kept: bool
+
+
 @dataclass(slots=True)
 class Result:
-    """What a replay brought. All lists but `pairs` hold faults, each as `family/page` and what it was."""
+    """What a replay brought. All lists but `pairs` and `doubts` hold faults, each as `family/page` and what it was.
+
+    A pair has two versions that were kept; a version that was withheld is compared with nothing.
+    """
 
     pairs: list[Pair] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
     crashes: list[str] = field(default_factory=list)
     not_compared: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
@@ -89,9 +107,9 @@ class Result:
         for name in self.__slots__:
             getattr(self, name).extend(getattr(other, name))
 
-    def faults(self) -> list[str]:
-        """Return all faults as lines."""
-        return [f"{name}: {line}" for name in self.__slots__ if name != "pairs" for line in getattr(self, name)]
+    def faults(self) -> dict[str, list[str]]:
+        """Return the faults by their sort."""
+        return {name: getattr(self, name) for name in self.__slots__ if name not in {"pairs", "doubts"}}
 
 
 def real_pages(families: Iterable[str] = FAMILIES) -> Iterator[RealPage]:
@@ -117,20 +135,24 @@ def _content_type(row: dict[str, str]) -> str:
 
 
 def replay(pages: Sequence[RealPage], directory: Path) -> Result:
-    """Show versions one an hour to a Tidings that watches each page for any change every hour; return what came of it."""
+    """Show versions one an hour to a Tidings that watches each page for any change every hour; return what came of it.
+
+    A look falls into the middle of the hour of a version, so that what is doubted can be looked at again.
+    """
     with WebServer() as server, _Errors() as errors:
         world = World(directory, server, fetch__host_connections="4")
         _show(world, pages, 0)
         world.add(";\n".join(map(_sentinel, pages)))
+        begun = world.clock.now()
 
         async def story(monitor: Monitor) -> None:
-            await world.settle(monitor)
+            await world.pass_time(monitor, HOUR // 2)
             for number in range(1, max(len(page.versions) for page in pages)):
                 _show(world, pages, number)
                 await world.pass_time(monitor, HOUR)
 
         play(world, story)
-        result = _result(world, pages)
+        result = _result(world, pages, begun)
         result.crashes.extend(errors.lines)
         return result
 
@@ -172,7 +194,7 @@ class _Errors(logging.Handler):
         logging.getLogger("tidings").removeHandler(self)
 
 
-def _result(world: World, pages: Sequence[RealPage]) -> Result:
+def _result(world: World, pages: Sequence[RealPage], begun: Instant) -> Result:
     result = Result(violations=world.violations())
     ids = {urlsplit(identity.url).path: state.page_id for identity, state in world.read(stored_pages.listing)}
     names = {ids[_path(page)]: _path(page) for page in pages}
@@ -181,33 +203,52 @@ def _result(world: World, pages: Sequence[RealPage]) -> Result:
         found[change.row.page_id][change.row.to_seq] = change.row.found
     for event in world.events("comparison.given_up"):
         result.not_compared.append(f"{names[event.page_id]} {event.data}")
-    outcomes = Counter((poll.page_id, poll.outcome) for poll in world.read(polls.listing))
+    withheld: dict[int, dict[int, PollRow]] = defaultdict(dict)
+    for poll in world.polls():
+        if poll.outcome == "quarantined":
+            withheld[poll.page_id].setdefault(round((poll.charged_at - begun) / HOUR), poll)
     for page in pages:
         page_id = ids[_path(page)]
-        kept = outcomes[page_id, "new"] + outcomes[page_id, "changed"]
-        if kept != len(page.versions):
-            result.lost.append(f"{_path(page)}: {len(page.versions)} versions shown, {kept} kept")
-        _judge(page, found[page_id], result)
+        kept = {version.seq: version.sha256 for version in world.versions(page_id)}
+        _judge(page, _Told(kept, found[page_id], withheld[page_id]), result)
     return result
 
 
-def _judge(page: RealPage, told: dict[int, ChangeSet], result: Result) -> None:
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the database holds of a page: its versions' hashes and changes by sequence number, withheld looks by version shown."""
+
+    kept: dict[int, str]
+    changes: dict[int, ChangeSet]
+    withheld: dict[int, PollRow]
+
+
+def _judge(page: RealPage, told: _Told, result: Result) -> None:
     """Set beside each step what was told of it; what was told must be something, and must turn the old words into the new ones."""
     before: Document | None = None
+    seq, last = 0, -1
     for number, version in enumerate(page.versions):
+        where = f"{_path(page)} version {number}"
+        is_kept = told.kept.get(seq + 1) == hashlib.sha256(version.body).hexdigest()
+        if doubt := told.withheld.get(number):
+            result.doubts.append(Doubt(page, number, doubt.kind, doubt.note, is_kept))
+        if not is_kept:
+            if doubt is None and version.body != page.versions[last].body:
+                result.lost.append(where)
+            continue
+        seq += 1
         document = parse(version.body, version.content_type, url="http://127.0.0.1/")
-        if before is not None:
-            change = told.get(number + 1, ChangeSet())
-            where = f"{_path(page)} version {number}"
-            if number + 1 in told and not _says_something(change):
-                result.empty.append(where)
-            if is_churn(change):
-                result.churn.append(where)
-            if apply_edits(change.edits, before.tokens, document.tokens) != document.tokens:
-                result.wrong_edits.append(where)
+        change = told.changes.get(seq, ChangeSet())
+        if seq in told.changes and not _says_something(change):
+            result.empty.append(where)
+        if is_churn(change):
+            result.churn.append(where)
+        if before is not None and apply_edits(change.edits, before.tokens, document.tokens) != document.tokens:
+            result.wrong_edits.append(where)
+        if before is not None and last == number - 1:
             pair = Pair(page, number, version.said, change)
             result.pairs.append(pair if pair.agrees else replace(pair, reason=reason(pair)))
-        before = document
+        before, last = document, number
 
 
 def _says_something(change: ChangeSet) -> bool:
