@@ -6,6 +6,7 @@ Exit codes: 0 ok, 1 the thing asked about is so (`--exit-code`), 2 the request i
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import json
 import os
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings import __version__
 from tidings.errors import SentinelError, TidingsError
@@ -85,7 +86,7 @@ def _main(argv: list[str]) -> int:
     verb = next((word for word in rest if not word.startswith("-")), None)
     if verb is None or verb not in VERBS:
         return _no_verb(verb, rest)
-    module = importlib.import_module(f"tidings.cli.{VERBS[verb].module}")
+    module = _module(VERBS[verb].module)
     parser = argparse.ArgumentParser(prog=f"tidings {verb}", description=VERBS[verb].help, parents=[_common()])
     module.configure(parser, verb)
     rest.remove(verb)
@@ -94,6 +95,17 @@ def _main(argv: list[str]) -> int:
     settings = load(arguments.data, arguments.config, flags=_flags(arguments.set))
     run: Callable[[argparse.Namespace, Settings], int] = module.run
     return run(arguments, settings)
+
+
+def _module(name: str) -> Any:
+    """Import a verb's module; the garbage collector rests meanwhile, for it would find next to nothing and take a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return importlib.import_module(f"tidings.cli.{name}")
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _common() -> argparse.ArgumentParser:
