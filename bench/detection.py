@@ -21,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests import data_sets
 from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.examiner import examine
 from tidings.detection.gates import are_equal, digest_of
-from tidings.detection.job import Body, Examination, Job, Wanted, examine
+from tidings.detection.job import Body, Examination, Job, Wanted
 from tidings.detection.kinds import KINDS
 from tidings.document.charset import Decoded, decode
 from tidings.document.document import Document

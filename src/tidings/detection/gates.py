@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tidings.detection.job import EXTRACTION
 from tidings.document.canonical import RULES_VERSION, multiset_digest, text_digest
 from tidings.document.document import Document
 from tidings.document.links import without_query
 from tidings.model.version import Digest
-
-EXTRACTION = "page"
-"""The fingerprint of the extraction that takes the whole page."""
 
 
 def digest_of(document: Document, *, seed: int = 0) -> Digest:

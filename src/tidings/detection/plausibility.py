@@ -10,13 +10,12 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 from urllib.parse import SplitResult, urlsplit
 
+from tidings.detection.job import Suspicion
 from tidings.detection.walls import FAR_BELOW, HEAD_BYTES, Look, redirects, size_of, wall
 from tidings.document.document import Document
 
-Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login"]
 Verdict = tuple[Suspicion, str]
 
 PLAUSIBLE: Verdict = ("", "")
@@ -24,8 +23,12 @@ PLAUSIBLE: Verdict = ("", "")
 FEWEST_USUAL = 20
 """Words that a page must usually have before it can collapse: a short page changes by halves."""
 
+_LEFT_OF_DATA = {"json": 30, "xml": 60, "feed": 60}
+"""Words from which data is not called collapsed: lists of what is going on shrink as the world does; a list with nothing in it has fewer."""
+
 _LONGEST_LOGIN = 0.6
 _TAIL = 2_048
+_LOST = "\ufffd"
 _FEW_LETTERS = 3
 _MANY_LETTERS = 10
 
@@ -122,6 +125,8 @@ def _leads_to(asked: SplitResult, final: SplitResult) -> tuple[Suspicion, str] |
     words = redirects()
     label = _label(final) if _label(final) != _label(asked) else ""
     segments = _segments(final) - _segments(asked)
+    if final.netloc.lower().endswith(words.blocked_hosts) or segments & words.blocked:
+        return "blocked", "which is a wall for robots"
     if label in words.consent_hosts or segments & words.consent:
         return "blocked", "which asks for consent first"
     if label in words.login_hosts or segments & words.login:
@@ -148,6 +153,8 @@ def _login(answer: Answer, words: int) -> Verdict:
 def _collapsed(answer: Answer, words: int) -> Verdict:
     usual = answer.usual_words
     if usual is None or usual < FEWEST_USUAL or words >= FAR_BELOW * usual:
+        return PLAUSIBLE
+    if words >= _LEFT_OF_DATA.get(answer.document.media, words + 1):
         return PLAUSIBLE
     return "collapsed", f"most of the page is gone: {_words(answer, words)}"
 
@@ -184,25 +191,26 @@ def _missing_end(answer: Answer) -> str:
 
 
 def _has_broken_letters(answer: Answer) -> bool:
+    """Say whether letters that the version before has whole are lost, or were encoded twice, or are question marks."""
     text = answer.document.text
-    if not text.isascii():
-        lost = text.count("\ufffd")
-        if lost < _FEW_LETTERS and not _is_twice_encoded(text):
+    if text.isascii():
+        marks = text.count("?")
+        if marks < _MANY_LETTERS or answer.reference_data.isascii():
             return False
         reference = answer.reference()
-        if reference is None or reference.problem:
+        if reference is None or reference.problem or reference.text.isascii():
             return False
-        if lost >= _FEW_LETTERS:
-            return reference.text.count("\ufffd") < lost / 2
-        return not _is_twice_encoded(reference.text)
-    marks = text.count("?")
-    if marks < _MANY_LETTERS or answer.reference_data.isascii():
+        letters = sum(1 for character in reference.text if character > "\x7f" and character.isalnum())
+        return letters >= _MANY_LETTERS and marks - reference.text.count("?") >= letters / 2
+    lost = text.count(_LOST) if _LOST in text else 0
+    if lost < _FEW_LETTERS and not _is_twice_encoded(text):
         return False
     reference = answer.reference()
-    if reference is None or reference.text.isascii():
+    if reference is None or reference.problem:
         return False
-    letters = sum(1 for character in reference.text if character > "\x7f" and character.isalnum())
-    return letters >= _MANY_LETTERS and marks - reference.text.count("?") >= letters / 2
+    if lost >= _FEW_LETTERS and lost > 2 * reference.text.count(_LOST):
+        return True
+    return _is_twice_encoded(text) and not any(map(_was_utf8, _LETTERS.findall(reference.text)))
 
 
 _WINDOWS_1252 = {
@@ -215,15 +223,21 @@ _ENOUGH_RUNS = 50
 
 
 def _is_twice_encoded(text: str) -> bool:
-    """Say whether a text is UTF-8 that was read as windows-1252: what people write cannot be read back so."""
+    """Say whether all letters of a text are UTF-8 that was read as windows-1252: what people write cannot be read back so."""
     runs = 0
     for found in itertools.islice(_LETTERS.finditer(text), _ENOUGH_RUNS):
-        try:
-            bytes([_WINDOWS_1252[ord(character)] for character in found[0]]).decode("utf-8")
-        except (KeyError, UnicodeDecodeError):
+        if not _was_utf8(found[0]):
             return False
         runs += 1
     return runs >= _FEW_LETTERS
+
+
+def _was_utf8(letters: str) -> bool:
+    try:
+        bytes([_WINDOWS_1252[ord(character)] for character in letters]).decode("utf-8")
+    except (KeyError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def _split(url: str) -> SplitResult | None:

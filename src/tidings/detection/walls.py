@@ -1,7 +1,7 @@
 """Walls: rules that know what stands in a page's place, read from `plausibility.toml` (sentinels_and_events.md §5.3).
 
-A rule never counts against a long page: an article about error pages is an article. All phrases of all rules are sought at once, in
-time that is linear in what is looked at, and only the beginning of a page is looked at.
+A rule never counts against a long page: an article about error pages is an article. All phrases of all rules are sought at once, and only in
+the beginning of a page.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.resources
 import re
 import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -48,13 +49,16 @@ _AROUND = " \t.,;!?¡¿:。!?、\"'“”„«»()[]()|-–—·•→←"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. A group without phrases asks for nothing; bounds are in words, `most_share` is a share of the usual words."""
+    """One rule. A group without phrases asks for nothing; bounds are in words, `most_share` is a share of the usual words.
+
+    `first_words` is the bound at a first look; 0: the rule says nothing then.
+    """
 
     kind: Wall
     name: str
     most_words: int
     first_words: int
-    most_share: float
+    most_share: float | None
     markup: frozenset[str]
     title: frozenset[str]
     text: frozenset[str]
@@ -94,7 +98,7 @@ def wall(look: Look) -> tuple[Wall, str] | None:
         return None
     markup = table.markup.found(look.head.lower())
     titles = _titles(look.title) - _titles(look.usual_title)
-    text = table.text.found(folded(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS]).encode())
+    text = table.text.found(folded(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS]))
     if not (markup or titles or text):
         return None
     for rule in rules:
@@ -129,8 +133,8 @@ def _is_small(rule: Rule, look: Look) -> bool:
     if look.is_error and rule.markup:
         return True
     if look.usual_words is None:
-        return look.size <= rule.first_words
-    if look.words > rule.most_share * look.usual_words:
+        return rule.first_words > 0 and look.size <= rule.first_words
+    if rule.most_share is not None and look.words >= rule.most_share * look.usual_words:
         return False
     most = rule.most_words * (_LARGER if look.words < FAR_BELOW * look.usual_words else 1)
     return look.size <= most
@@ -158,33 +162,54 @@ def _bare(part: str) -> str:
     return " ".join(part.split()).strip(_AROUND)
 
 
-class _Phrases:
-    """Phrases that are sought in bytes all at once."""
+class _Markup:
+    """Phrases that are sought in many bytes: whether any is there, and only then which. Linear in the bytes."""
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self._phrases = sorted(set(phrases))
-        self._set = re2.Set.SearchSet()
-        for phrase in self._phrases:
-            self._set.Add(re2.escape(phrase))
-        self._set.Compile()
+        self._any = re2.compile("|".join(map(re2.escape, self._phrases)).encode())
 
     def found(self, data: bytes) -> frozenset[str]:
         """Return those that are there."""
-        return frozenset(self._phrases[number] for number in self._set.Match(data) or ())
+        if not self._any.search(data):
+            return frozenset()
+        return frozenset(phrase for phrase in self._phrases if phrase.encode() in data)
+
+
+class _Text:
+    """Phrases that are sought in a short text. Of each phrase three letters that few others have must be there before it is sought."""
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        phrases = sorted(set(phrases))
+        shared = Counter(three for phrase in phrases for three in _threes(phrase))
+        self._by_threes: dict[str, list[str]] = defaultdict(list)
+        for phrase in phrases:
+            self._by_threes[min(_threes(phrase), key=lambda three: (shared[three], three))].append(phrase)
+
+    def found(self, text: str) -> frozenset[str]:
+        """Return those that are there."""
+        near = self._by_threes.keys() & _threes(text)
+        return frozenset(phrase for three in near for phrase in self._by_threes[three] if phrase in text)
+
+
+def _threes(text: str) -> set[str]:
+    return {text[at : at + 3] for at in range(len(text) - 2)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
     rules: tuple[Rule, ...]
     most_words: int
-    markup: _Phrases
-    text: _Phrases
+    markup: _Markup
+    text: _Text
 
 
 @dataclass(frozen=True, slots=True)
 class Redirects:
-    """Words of addresses: of a path's segments, of a host's first label."""
+    """Words of addresses: of a path's segments, of a host's first label; `blocked_hosts` are whole names, or ends of names."""
 
+    blocked_hosts: tuple[str, ...]
+    blocked: frozenset[str]
     login: frozenset[str]
     login_hosts: frozenset[str]
     consent: frozenset[str]
@@ -201,7 +226,11 @@ def rules() -> tuple[Rule, ...]:
 @cache
 def redirects() -> Redirects:
     """Return the words by which addresses of walls are known."""
-    return Redirects(**{name: frozenset(words) for name, words in _file()["redirect"].items()})
+    rows = _file()["redirect"]
+    return Redirects(
+        blocked_hosts=tuple(rows["blocked_hosts"]),
+        **{name: frozenset(words) for name, words in rows.items() if name != "blocked_hosts"},
+    )
 
 
 @cache
@@ -210,8 +239,8 @@ def _table() -> _Table:
     return _Table(
         rules=found,
         most_words=_LARGER * max(rule.most_words for rule in found),
-        markup=_Phrases(phrase for rule in found for phrase in rule.markup),
-        text=_Phrases(phrase for rule in found for phrase in rule.text),
+        markup=_Markup(phrase for rule in found for phrase in rule.markup),
+        text=_Text(phrase for rule in found for phrase in rule.text),
     )
 
 
@@ -227,7 +256,7 @@ def _rule(row: Mapping[str, Any]) -> Rule:
         name=row["name"],
         most_words=row["most_words"],
         first_words=row.get("first_words", row["most_words"]),
-        most_share=row.get("most_share", float("inf")),
+        most_share=row.get("most_share"),
         markup=frozenset(row.get("markup", ())),
         title=frozenset(_title(phrase) for phrase in _all(row.get("title", {}))),
         text=frozenset(" ".join(folded(phrase).split()) for phrase in _all(row.get("text", {}))),

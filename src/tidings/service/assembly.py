@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
 
-PRELOAD = ("tidings.detection.job",)
+PRELOAD = ("tidings.detection.examiner",)
 ERRANDS_AT_ONCE = 2
 ERRANDS_A_PROCESS = 100
 

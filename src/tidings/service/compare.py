@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidings.detection.job import Body, compare_bodies
+from tidings.detection import run
 from tidings.detection.summary import summary
 from tidings.errors import TidingsError
 from tidings.isolation.runner import Died
@@ -16,8 +16,6 @@ from tidings.service.records import Record, rfc3339
 from tidings.service.watchlist import meaning
 
 if TYPE_CHECKING:
-    from tidings.model.change import ChangeSet
-    from tidings.model.sentinel import Expression
     from tidings.model.version import Version
     from tidings.settings import Settings
     from tidings.storage.database import Database
@@ -36,7 +34,7 @@ async def two_versions(
     expression = meaning(row.text).monitor
     runner = open_runner(settings)
     try:
-        answer = await runner.run(_compare, (bodies[0], bodies[1], expression))
+        answer = await runner.run(run.compare, (bodies[0], bodies[1], expression))
     finally:
         await runner.close()
     if isinstance(answer, Died):
@@ -66,7 +64,3 @@ async def two_versions(
         "polled_at": rfc3339(new.fetched_at),
         "detected_at": None,
     }
-
-
-def _compare(pair: tuple[Body, Body, Expression]) -> tuple[ChangeSet, str]:
-    return compare_bodies(*pair)

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidings.detection.job import EXTRACTION, Body, Examination, Found, Job, Wanted, examine
+from tidings.detection.job import EXTRACTION, Body, Examination, Found, Job, Wanted
+from tidings.detection.run import examine
 from tidings.detection.summary import summary
 from tidings.document.canonical import RULES_VERSION
 from tidings.isolation.runner import Died, Done

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import SECOND, SystemClock
-from tidings.detection.job import Body, Examination, Job, examine
+from tidings.detection.job import Body, Examination, Job
+from tidings.detection.run import examine
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died

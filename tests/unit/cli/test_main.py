@@ -81,3 +81,20 @@ def test_list_starts_without_the_heavy_libraries(tidings, server):
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "[]" == ran.stdout.splitlines()[-1]
+
+
+def test_the_parent_loads_no_parser_of_pages(tidings, server, monkeypatch):
+    """`check` polls and compares, and lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts.md §10)."""
+    monkeypatch.setenv("TIDINGS_DETECT_ISOLATION", "killable")
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+    parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib", "sqlalchemy", "alembic")
+    code = (
+        "import sys; from tidings.cli.main import main; main(['check', 'n']); "
+        f"print([m for m in {parsers!r} if m in sys.modules])"
+    )
+    server.pages["/news"] = type(server.pages["/news"])(b"<p>count 2</p>", {"Content-Type": "text/html"})
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "1 changed" in ran.stdout
+    assert "[]" == ran.stdout.splitlines()[-1]

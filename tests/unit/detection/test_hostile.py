@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from tidings.detection.job import Body, Job, Wanted, examine
+from tidings.detection.examiner import examine
+from tidings.detection.job import Body, Job, Wanted
 from tidings.model.sentinel import Interest
 
 SECONDS = 1.0

@@ -4,8 +4,8 @@ import pickle
 import pytest
 
 from tests import data_sets
-from tidings.detection.gates import EXTRACTION
-from tidings.detection.job import Body, Job, Wanted, compare_bodies, examine
+from tidings.detection.examiner import compare_bodies, examine
+from tidings.detection.job import EXTRACTION, Body, Job, Wanted
 from tidings.document.canonical import RULES_VERSION
 from tidings.model.sentinel import AllOf, Interest
 

@@ -1,0 +1,27 @@
+"""What the parent hands to a runner: functions that are named here and do their work in `examiner`, imported where they run.
+
+The parent never parses page content, so it never loads the parsers (contracts.md §7, §10).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidings.detection.job import Body, Examination, Job
+    from tidings.model.change import ChangeSet
+    from tidings.model.sentinel import Expression
+
+
+def examine(job: Job) -> Examination:
+    """Return what a new body says and what changed for each that waits. A page's content never raises."""
+    from tidings.detection import examiner
+
+    return examiner.examine(job)
+
+
+def compare(pair: tuple[Body, Body, Expression]) -> tuple[ChangeSet, str]:
+    """Return what an expression finds between two bodies (old, new), or nothing and why they could not be compared."""
+    from tidings.detection import examiner
+
+    return examiner.compare_bodies(*pair)
