@@ -91,7 +91,7 @@ def _summary(record: Record, width: int) -> list[str]:
             f"{_after(fixed['median_seconds'])}."
         ),
         *_rest(record),
-        f"{record['quiet_versions']} quiet changes (clock, adverts, markup) kept, not told; {_false(record)}.",
+        f"{record['quiet_versions']} quiet changes kept (not asked for, so not told); {_false(record)}.",
     ]
     return ["", *_wrapped(record, texts, width), *([] if record["last"] else [""])]
 
@@ -125,7 +125,9 @@ def _note(record: Record, width: int) -> list[str]:
         case "ready":
             return [f"Ready after {record['seconds']:.1f} s.", "", head(width)]
         case "error":
-            text = f"cannot be read: {record['text']}. No news is made of it; looked at again in {record['retry_seconds']} s."
+            what = "is blocked, not changed" if record["error"] == "blocked" else "cannot be read"
+            why = record["text"].partition(";")[0]
+            text = f"{what}: {why}. No news is made of it; looked at again in {record['retry_seconds']} s."
             return _wrapped(record, [text], width)
         case "recovered":
             return _wrapped(record, [f"can be read again, after {record['seconds']:.0f} s."], width)

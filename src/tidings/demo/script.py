@@ -48,12 +48,12 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """From `begin` to `end` (seconds) a page's server answers 500, or cuts its body off."""
+    """From `begin` to `end` (seconds) a page's server answers 500, cuts its body off, or puts a wall before it that answers 200."""
 
     place: str
     begin: float
     end: float
-    kind: Literal["500", "cut"]
+    kind: Literal["500", "cut", "wall"]
 
     def holds(self, at: float) -> bool:
         """Return whether it holds at an instant."""
@@ -63,7 +63,11 @@ class Trouble:
 FIRST_EDIT: Final = 2.0
 KILLS: Final = (36.0, 180.0)
 """When the service is killed, and how long after that again (seconds)."""
-TROUBLES: Final = (Trouble("library", 9.0, 21.0, "500"), Trouble("cinema", 44.0, 56.0, "cut"))
+TROUBLES: Final = (
+    Trouble("library", 9.0, 21.0, "500"),
+    Trouble("tickets", 20.0, 34.0, "wall"),
+    Trouble("cinema", 44.0, 56.0, "cut"),
+)
 
 
 def opening(seed: int) -> Mapping[str, str]:
@@ -76,13 +80,17 @@ def edits(seed: int) -> Iterator[Edit]:
     return heapq.merge(*(_edits(place, seed) for place in PLACES), key=lambda edit: (edit.at, edit.place))
 
 
+QUIET: Final = "("
+"""How a story marks what its sentinel does not ask for."""
+
+
 def _edits(place: Place, seed: int) -> Iterator[Edit]:
     beats = _beats(place, seed)
     next(beats)
     at = FIRST_EDIT
     for gap, said, content in beats:
         at += gap
-        yield Edit(round(at, 3), place.name, said, content, news=not said.startswith("("))
+        yield Edit(round(at, 3), place.name, said, content, news=not said.startswith(QUIET))
 
 
 def _beats(place: Place, seed: int) -> Iterator[Beat]:
@@ -143,11 +151,7 @@ def _course(rng: random.Random) -> Iterator[Beat]:
         places = rng.randint(3, 6)
         yield 4.0 if round_ == 0 else rng.uniform(20, 40), "the course opens", shown(f"open, {places} places")
         for left in range(places - 1, 0, -1):
-            yield (
-                rng.uniform(6, 14),
-                f"{left} left in the course",
-                shown(f"open, {left} {'place' if left == 1 else 'places'}"),
-            )
+            yield rng.uniform(6, 14), f"({left} left)", shown(f"open, {left} {'place' if left == 1 else 'places'}")
         yield rng.uniform(6, 14), "the course is full", shown(f"full, waiting list {round_ + 1}")
 
 
@@ -271,6 +275,15 @@ def _cinema(rng: random.Random) -> Iterator[Beat]:
         yield rng.uniform(18, 35), "another film", content
 
 
+def _tickets(rng: random.Random) -> Iterator[Beat]:
+    left = 80
+    yield 0.0, "", page("The ticket office", "Summer concert on the pier.", f"{left} seats are left.")
+    while True:
+        left = left - rng.randint(1, 9) if left > 9 else 80 + rng.randint(1, 9)
+        content = page("The ticket office", "Summer concert on the pier.", f"{left} seats are left.")
+        yield rng.uniform(40, 90), f"{left} seats are left", content
+
+
 def _museum(rng: random.Random) -> Iterator[Beat]:
     """Its pages are made anew again and again, and say the same."""
     for number in count():
@@ -306,7 +319,7 @@ def _slow(name: str) -> Story:
 
 PLACES: Final = (
     Place("kettle", "The tea shop", _kettle),
-    Place("course", "University of the town", _course),
+    Place("course", "University of the town", _course, monitor="keywords <open>"),
     Place("board", "The notice board", _board),
     Place("gazette", "The Gazette", _gazette, media="feed"),
     Place("square", "The market square", _square, monitor="all links", restless=True),
@@ -315,6 +328,7 @@ PLACES: Final = (
     Place("pool", "The swimming pool", _pool),
     Place("library", "The library", _library),
     Place("cinema", "The cinema", _cinema),
+    Place("tickets", "The ticket office", _tickets),
     Place("museum", "The museum", _museum),
     *(Place(name, f"The {name}", _slow(name)) for name in _QUIET),
 )

@@ -37,6 +37,12 @@ ADVERTS: Final = (
 )
 CONTENT_TYPES: Final = {"html": "text/html; charset=utf-8", "feed": "application/atom+xml; charset=utf-8"}
 
+WALL: Final = b"""<!doctype html>
+<html lang=en><title>Just a moment...</title>
+<p>Verify you are human. Checking your browser before you go on.</p>
+</html>
+"""
+
 Post = Callable[[Mapping[str, str], bytes], int]
 """Takes a message (headers in lower case, body) and returns the HTTP status that answers it."""
 
@@ -155,6 +161,8 @@ class Town:
         trouble = self.trouble(house.place.name, at)
         if trouble is not None and trouble.kind == "500":
             return _response(500, b"<h1>Internal Server Error</h1>"), True
+        if trouble is not None and trouble.kind == "wall":
+            return _response(200, WALL, {"content-type": CONTENT_TYPES["html"]}), True
         content = self._shown(house).encode()
         more = {"content-type": CONTENT_TYPES[house.place.media]}
         if trouble is not None:

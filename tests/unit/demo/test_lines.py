@@ -39,7 +39,13 @@ SUMMARY: dict[str, Any] = {
 NOTES: list[dict[str, Any]] = [
     {"kind": "begin", "pages": 35},
     {"kind": "ready", "seconds": 1.5},
-    {"kind": "error", "sentinel": "library", "text": "the server answered 500: it has a fault", "retry_seconds": 60},
+    {
+        "kind": "error",
+        "error": "5xx",
+        "sentinel": "library",
+        "text": "the server answered 500: it has a fault",
+        "retry_seconds": 60,
+    },
     {"kind": "recovered", "sentinel": "library", "seconds": 60.2},
     {"kind": "fault", "log": "/srv/demo/serve.log"},
     {"kind": "killed", "pid": 4711},
@@ -69,6 +75,21 @@ def test_a_false_alarm_is_called_one():
     assert "false alarm" in line
 
 
+def test_a_wall_is_no_change():
+    """A page behind a wall is said to be blocked, with the reason, without the details of its words."""
+    record = {
+        "kind": "error",
+        "error": "blocked",
+        "sentinel": "tickets",
+        "text": "this looks like a wall; it has 4 words",
+    }
+    text = " ".join(
+        " ".join(lines({"record": "note", "elapsed_seconds": 20.0, "retry_seconds": 300, **record})).split()
+    )
+
+    assert "is blocked, not changed: this looks like a wall. No news is made of it; looked at again in 300 s." in text
+
+
 def test_the_summary_sets_both_counts_side_by_side():
     """What was told, what a fixed interval would have told, and where the rest is."""
     text = " ".join(" ".join(lines(SUMMARY)).split())
@@ -76,7 +97,7 @@ def test_the_summary_sets_both_counts_side_by_side():
     assert "Tidings told 88 of 95 changes with 918 looks, median 1.6 s;" in text
     assert "a fixed interval with as many looks (3.2 s): 78 of 95, median 1.9 s." in text
     assert "2 overtaken by the page's next edit, 5 not looked at yet" in text
-    assert "81 quiet changes (clock, adverts, markup) kept, not told; 0 false alarms." in text
+    assert "81 quiet changes kept (not asked for, so not told); 0 false alarms." in text
 
 
 def test_a_summary_before_anything_was_told_names_no_median():

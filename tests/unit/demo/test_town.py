@@ -14,7 +14,7 @@ PLACES = (
     Place("news", "News", lambda rng: iter(()), media="feed"),
 )
 OPENING = {"shop": "<p>30 euro</p>", "square": f"<p>{CLOCK} {ADVERT}</p>", "news": "<feed/>"}
-TROUBLES = (Trouble("shop", 10.0, 20.0, "500"), Trouble("shop", 20.0, 30.0, "cut"))
+TROUBLES = (Trouble("shop", 10.0, 20.0, "500"), Trouble("shop", 20.0, 30.0, "cut"), Trouble("shop", 40.0, 50.0, "wall"))
 SECOND = 1_000_000
 
 
@@ -105,6 +105,18 @@ def test_a_server_in_trouble_answers_500_and_then_cuts_its_body():
         return broken[0], len(cut[2]) < int(cut[1]["content-length"]), seen_in_trouble, (await ask(house.url))[0]
 
     assert (500, True, 0, 200) == in_town(play)
+
+
+def test_a_wall_answers_200_and_is_no_look_at_the_page():
+    """What stands before the page is not the page."""
+
+    async def play(town, clock):
+        house = town.houses["shop"]
+        clock.advance(45 * SECOND)
+        status, _, content = await ask(house.url)
+        return status, b"Just a moment" in content, b"30 euro" in content, len(house.seen)
+
+    assert (200, True, False, 0) == in_town(play)
 
 
 def test_the_town_is_known_once_every_page_was_looked_at():
