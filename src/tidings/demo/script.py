@@ -65,7 +65,7 @@ KILLS: Final = (36.0, 180.0)
 """When the service is killed, and how long after that again (seconds)."""
 TROUBLES: Final = (
     Trouble("library", 9.0, 21.0, "500"),
-    Trouble("tickets", 20.0, 34.0, "wall"),
+    Trouble("tickets", 22.0, 36.0, "wall"),
     Trouble("cinema", 44.0, 56.0, "cut"),
 )
 
