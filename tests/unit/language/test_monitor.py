@@ -2,7 +2,7 @@ import pytest
 
 from tidings.language.monitor import joins_positives, never_fires, unquoted
 from tidings.language.parser import parse
-from tidings.model.sentinel import AllOf, AnyOf, Interest, Not
+from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Sentinel
 
 LINKS, IMAGES = Interest("links"), Interest("images")
 
@@ -75,9 +75,11 @@ HEAD = "Create Sentinel a Using https://x.example Monitor "
 def test_keywords_and_phrases_have_their_terms(clause, meaning):
     """White space is collapsed, each term is there once; between quotes there is one, whatever it holds."""
     parsed = parse(HEAD + clause)
+    (sentinel,) = parsed.statements
 
     assert ((), ()) == (parsed.problems, parsed.warnings)
-    assert meaning == parsed.statements[0].monitor
+    assert isinstance(sentinel, Sentinel)
+    assert meaning == sentinel.monitor
 
 
 @pytest.mark.parametrize(
