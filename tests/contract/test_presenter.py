@@ -180,6 +180,24 @@ def test_no_difference_is_said(row):
     assert "no difference in what is watched" in read(row, row.present([empty], Caption(heading="h")))
 
 
+def test_a_notice_tells_of_no_difference(row):
+    """A page in error has no edits and nobody says so; what happened, where and when is all there is to tell."""
+    notice = {
+        "record": "problem",
+        "summary": "the page cannot be watched for now (404): not found",
+        "url": "https://a.example/",
+        "kind": "404",
+        "detected_at": "2023-11-14T22:13:20.000000Z",
+    }
+    shown = [read(row, row.present(told)) for told in ([notice], [notice, record()])]
+    bounded = read(row, row.present([notice], Caption(heading="h"), most=row.least + 60))
+
+    assert all("the page cannot be watched for now (404): not found" in text for text in shown[1:])
+    assert all("https://a.example/" in text for text in (*shown, bounded))
+    assert not any("no difference" in text or "0 more" in text for text in (*shown, bounded))
+    assert ["", ""] == [row.fragment(notice), row.fragment(notice, most=row.least)]
+
+
 def test_a_record_may_lack_what_it_can_do_without(row):
     """Only the address is needed."""
     shown = read(row, row.present([{"url": "https://a.example/"}]))

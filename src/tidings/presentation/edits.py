@@ -106,6 +106,11 @@ def _edits(record: Record, objects: _Objects, longest: int | None) -> Iterator[E
         yield Edit("counted", read(row["object"]), f"{row['old']:,} → {row['new']:,}", _sort(row))
 
 
+def nothing(record: Record) -> str:
+    """Return what stands in the place of edits that there are none of; empty for a notice, which is not about edits."""
+    return NOTHING if any(name in record for name in LISTS) else ""
+
+
 def _sort(row: Mapping[str, Any]) -> str:
     kind = str(row.get("kind") or "")
     return _SORTS.get(kind, one_line(kind))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import NOTHING, Edit, Record, edits_of, headline, more, seen_at
+from tidings.presentation.edits import Edit, Record, edits_of, headline, more, nothing, seen_at
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.sheet import POLICY, STYLE
 from tidings.presentation.writing import cut, length, most_that_fit, one_line
@@ -112,7 +112,8 @@ def _edits(record: Record, characters: int | None, most: int | None) -> str:
     else:
         edits, rest = edits_of(record, most=most)
     if not edits and not rest:
-        return "" if "event" in record else f"<p>{NOTHING}</p>\n"  # a notice has said all in its headline
+        words = nothing(record)
+        return f"<p>{words}</p>\n" if words else ""
     lines = "".join(_line(edit, characters) for edit in edits)
     after = f"<p>{more(rest)}</p>\n" if rest else ""
     return f"<ul>\n{lines}</ul>\n{after}"

@@ -65,6 +65,6 @@ class Presenter(Protocol):
     def fragment(self, record: Record, *, most: int | None = None) -> str:
         """Return the edits of one change alone, to stand inside something else; bounded like `present`.
 
-        A record without edits says that nothing is different.
+        A change record without edits says that nothing is different; a notice, which has no lists of edits, gives an empty text.
         """
         ...

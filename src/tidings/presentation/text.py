@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import NOTHING, Edit, Record, edits_of, headline, more, seen_at
+from tidings.presentation.edits import Edit, Record, edits_of, headline, more, nothing, seen_at
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut, length, most_that_fit, one_line
 
@@ -20,7 +20,10 @@ STEPS: Final = (2_000, 400, 120)
 
 @dataclass(frozen=True, slots=True)
 class ChangesAsText:
-    """A line an edit, under what happened, where and when. Bounds are in units of UTF-16, as services count."""
+    """A line an edit, under what happened, where and when. Bounds are in units of UTF-16, as services count.
+
+    A single change without a heading begins with its address: its title stands elsewhere, as in chats.
+    """
 
     view: View = "changes"
     form: Form = "text"
@@ -50,7 +53,8 @@ class ChangesAsText:
         """Return a line an edit."""
         if most is None:
             return "\n".join(_lines(record, longest=None, room=None))
-        return _fitted(record, [], most) or cut(more(edits_of(record, most=0)[1]), most)
+        number = edits_of(record, most=0)[1]
+        return _fitted(record, [], most) or cut(more(number) if number else nothing(record), most)
 
 
 def _shortened(
@@ -119,7 +123,7 @@ def _lines(record: Record, *, longest: int | None, room: int | None) -> list[str
     else:
         edits, rest = edits_of(record, most=room // LEAST_LINE + 1)
     lines = [_line(edit, longest) for edit in edits]
-    return [*lines, *([more(rest)] if rest else [])] if lines or rest or "event" in record else [NOTHING]
+    return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
 
 
 def _line(edit: Edit, longest: int | None) -> str:
