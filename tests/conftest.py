@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import sys
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
@@ -13,3 +16,28 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),  # CI runs the same examples each time; people look for new ones
 )
 settings.load_profile("tidings")
+
+
+class LeftLoopbackError(RuntimeError):
+    """A test tried to reach something that is not on this machine."""
+
+
+def _stay_home(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse every dial out of loopback, whatever room it comes from: guards are forgotten, not broken (trust.md §0, 13)."""
+    if event not in {"socket.connect", "socket.sendto"}:
+        return
+    address = arguments[1]
+    if not isinstance(address, tuple) or not isinstance(address[0], str):
+        return
+    host = address[0].partition("%")[0]
+    if host in {"", "localhost"}:
+        return
+    try:
+        parsed = ipaddress.ip_address(host)
+    except ValueError:
+        return  # a name is looked up first; its address is dialled next
+    if not (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback:
+        raise LeftLoopbackError(f"{event} to {host}: a test must stay on loopback")
+
+
+sys.addaudithook(_stay_home)

@@ -216,3 +216,14 @@ def test_a_digest_tells_errors_as_lines(world: World):
     ((_, message),) = world.received
 
     assert ["page.error", "page.ok"] == [record["event"] for record in message["data"]["changes"]]
+
+
+def test_a_host_that_is_down_is_not_asked_by_each_of_its_pages(world: World):
+    """Fifty pages of a host that fails: it is asked singly, with pauses that double, not fifty times a round."""
+    for n in range(50):
+        world.page(f"/{n}", "", status=500)
+        world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 10 min")
+
+    play(world, lambda monitor: world.pass_time(monitor, 6 * HOUR))
+
+    assert len(world.server.seen) <= 5 + 10

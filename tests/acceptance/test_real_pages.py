@@ -11,7 +11,6 @@ from tests.replay import Pair, RealPage, Result, Version, is_churn, real_pages, 
 from tidings.detection.examiner import compare_bodies
 from tidings.detection.job import Body
 from tidings.model.change import ChangeSet, Edit, ObjectCount
-from tidings.model.sentinel import Interest
 
 SAMPLE = {"terms-html": 14, "terms-text": 12, "feed": 4, "json": 4, "docs-text": 3, "javadoc-frames": 2, "list": 1}
 MOST_VERSIONS = 4
@@ -82,10 +81,10 @@ def test_what_real_pages_taught(is_told: bool, content_type: str, old: str, new:
     """Each kind of difference that the replay met, made up anew: when a feed was built, fingerprints of builds, sessions, spellings of
     one character, titles and punctuation are no change; dates of entries, other files, other documents and emoji are.
     """
-    before, after = (Body(data=body.encode(), content_type=content_type, url="http://a/") for body in (old, new))
-    found, problem = compare_bodies(before, after, Interest("any"))
+    before, after = (parse(body.encode(), content_type, url="http://a/") for body in (old, new))
 
-    assert (is_told, "") == (bool(found), problem)
+    assert is_told == bool(KINDS["any"].compare(before, after))
+    assert "" == before.problem + after.problem
 
 
 def pair_of(old: str, new: str, *, content_type: str = "text/html", told: ChangeSet | None = None) -> Pair:

@@ -19,6 +19,7 @@ from tidings.fetching import address
 from tidings.model.outcome import Failed, Outcome
 from tidings.model.unit import Estimate, Event, Unit
 from tidings.service import activate
+from tidings.service.circuit import Circuits
 from tidings.service.deliver import digest, following
 from tidings.service.network import NetworkWatch
 from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests, timers
@@ -99,6 +100,7 @@ class Monitor:
         self.hurry = False
         """if set, `stop` waits for nobody"""
         self._network = NetworkWatch()
+        self._circuits = Circuits()
         self._tasks: set[asyncio.Task[None]] = set()
         self._owed: dict[int, tuple[int, int]] = {}
         self._answering: dict[int, list[int]] = {}
@@ -352,6 +354,8 @@ class Monitor:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else charged.grant.host
             parts.gate.pause(told_by, at + outcome.retry_after)
         ours = await self._hear_network(charged.grant.host, outcome, at)
+        if not ours and (pause := self._circuits.hear(charged.grant.host, outcome)):
+            parts.gate.pause(charged.grant.host, at + pause)
         await parts.poller.settle(
             charged,
             page,
