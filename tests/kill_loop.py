@@ -58,7 +58,7 @@ class TownPage:
             return
         self._editions += 1
         word = f"{self.name}x{self._editions}"
-        noise = " ".join(f"{self._rng.getrandbits(40):x}" for _ in range(self._rng.choice((3, 40, 400))))
+        noise = " ".join(f"{self._rng.getrandbits(40):x}" for _ in range(self._rng.choice((250, 400, 550))))
         body = f"<title>{self.name}</title><p>edition {word} is out</p><p>{noise}</p>".encode()
         self._before, self.body = self.body, body
         self.words[hashlib.sha256(body).hexdigest()] = word
