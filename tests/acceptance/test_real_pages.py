@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from tests.replay import Pair, RealPage, Result, Version, is_churn, real_pages, reason, replay
-from tidings.detection.examiner import compare_bodies
-from tidings.detection.job import Body
+from tidings.detection.kinds import KINDS
+from tidings.document.parse import parse
 from tidings.model.change import ChangeSet, Edit, ObjectCount
 
 SAMPLE = {"terms-html": 14, "terms-text": 12, "feed": 4, "json": 4, "docs-text": 3, "javadoc-frames": 2, "list": 1}
