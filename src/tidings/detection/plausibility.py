@@ -27,8 +27,12 @@ _LEFT_OF_DATA = {"json": 30, "xml": 60, "feed": 60}
 """Words from which data is not called collapsed: lists of what is going on shrink as the world does; a list with nothing in it has fewer."""
 
 _LONGEST_LOGIN = 0.6
+_SHOWN = tuple(b"<frame <iframe <object <embed <video <audio <canvas <svg <input <button refresh".split())
 _TAIL = 2_048
 _LOST = "\ufffd"
+_LEAD = b"\xc3"
+"""In UTF-8 the first byte of each letter that was a first byte of UTF-8 itself (U+00C2 to U+00F4)."""
+
 _FEW_LETTERS = 3
 _MANY_LETTERS = 10
 
@@ -77,13 +81,23 @@ def _empty(answer: Answer, words: int) -> Verdict:
     document = answer.document
     if document.media != "html":
         return PLAUSIBLE
+    # A wall may be nothing but a script: what its markup says is worth more than that nothing is there.
+    found = _wall(answer, words)
+    if found[0]:
+        return found
     if answer.usual_words:
-        # A wall may be nothing but a script: what its markup says is worth more than that nothing is there.
-        found = _wall(answer, words)
-        return found if found[0] else ("empty", f"there is no text in it; {_usually(answer)}")
-    if answer.usual_words is None and not (document.links or document.images or document.scripts):
+        return "empty", f"there is no text in it; {_usually(answer)}"
+    if answer.usual_words is None and not (
+        document.links or document.images or document.scripts or _shows(answer.data)
+    ):
         return "empty", "there is nothing in it: no text, no links, no images, no scripts"
     return PLAUSIBLE
+
+
+def _shows(data: bytes) -> bool:
+    """Say whether a page without text shows something else: frames, a drawing, a film, another page soon."""
+    lowered = data.lower()
+    return any(shown in lowered for shown in _SHOWN)
 
 
 def _wall(answer: Answer, words: int) -> Verdict:
@@ -125,7 +139,7 @@ def _leads_to(asked: SplitResult, final: SplitResult) -> tuple[Suspicion, str] |
     words = redirects()
     label = _label(final) if _label(final) != _label(asked) else ""
     segments = _segments(final) - _segments(asked)
-    if final.netloc.lower().endswith(words.blocked_hosts) or segments & words.blocked:
+    if (final.hostname or "").endswith(words.blocked_hosts) or segments & words.blocked:
         return "blocked", "which is a wall for robots"
     if label in words.consent_hosts or segments & words.consent:
         return "blocked", "which asks for consent first"
@@ -203,7 +217,7 @@ def _has_broken_letters(answer: Answer) -> bool:
         letters = sum(1 for character in reference.text if character > "\x7f" and character.isalnum())
         return letters >= _MANY_LETTERS and marks - reference.text.count("?") >= letters / 2
     lost = text.count(_LOST) if _LOST in text else 0
-    if lost < _FEW_LETTERS and not _is_twice_encoded(text):
+    if lost < _FEW_LETTERS and not (_LEAD in answer.document.canonical and _is_twice_encoded(text)):
         return False
     reference = answer.reference()
     if reference is None or reference.problem:

@@ -34,14 +34,18 @@ _SMALLER = 0.6
 _LARGER = 3
 """Far below the usual a page may have this many times the words that a rule allows."""
 
-_BYTES_OF_A_WORD = 12
-"""A text counts at least one word for so many bytes: Chinese, Japanese and Thai write sentences without a space."""
+_LONG_WORD = 12
+_SHORT_WORD = 6
+"""Bytes of words in canonical text: a text counts for at least one word in so many of the first, since Thai writes sentences without a
+space, and for at most one in so many of the second, since of Chinese and Japanese each character is a word.
+"""
 
 _FIRST_CHUNKS = 800
+_FEW_PHRASES = 150
 _LONGEST_TITLE = 300
-_FOLDED = str.maketrans(
-    {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "ё": "е", "…": "...", "\u00ad": None, "\u200b": None}
-    | dict.fromkeys((0x200C, 0x200D, 0x200E, 0x200F))
+_FOLDED = (
+    *(("\u2019", "'"), ("\u2018", "'"), ("\u02bc", "'"), ("ё", "е"), ("…", "...")),
+    *((invisible, "") for invisible in "\u00ad\u200b\u200c\u200d\u200e\u200f"),
 )
 _BETWEEN_PARTS = re.compile(r"\s+[-–—:·•»«|/›>~]+\s+|\s*[|»«·•]+\s*|:\s+")
 _AROUND = " \t.,;!?¡¿:。!?、\"'“”„«»()[]()|-–—·•→←"
@@ -84,8 +88,8 @@ class Look:
 
 
 def size_of(words: int, text_bytes: int) -> int:
-    """Return how many words a text counts for: those it has, more if its script writes few spaces."""
-    return max(words, text_bytes // _BYTES_OF_A_WORD)
+    """Return how many words a text counts for: those it has, more or fewer if its script does not part words."""
+    return max(min(words, -(-text_bytes // _SHORT_WORD)), text_bytes // _LONG_WORD)
 
 
 def wall(look: Look) -> tuple[Wall, str] | None:
@@ -98,7 +102,8 @@ def wall(look: Look) -> tuple[Wall, str] | None:
         return None
     markup = table.markup.found(look.head.lower())
     titles = _titles(look.title) - _titles(look.usual_title)
-    text = table.text.found(folded(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS]))
+    beginning = folded(" ".join(look.chunks[:_FIRST_CHUNKS])[:HEAD_CHARACTERS])
+    text = table.text.found(beginning, [rule.text for rule in rules])
     if not (markup or titles or text):
         return None
     for rule in rules:
@@ -118,7 +123,11 @@ def wall(look: Look) -> tuple[Wall, str] | None:
 
 def folded(text: str) -> str:
     """Return a text without case, in one form of quotes, and without invisible characters."""
-    return text.casefold().translate(_FOLDED)
+    text = text.casefold()
+    if not text.isascii():
+        for written, read in _FOLDED:
+            text = text.replace(written, read)
+    return text
 
 
 def _evidence(where: str, asked: frozenset[str], seen: frozenset[str]) -> str | None:
@@ -167,13 +176,18 @@ class _Markup:
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self._phrases = sorted(set(phrases))
-        self._any = re2.compile("|".join(map(re2.escape, self._phrases)).encode())
+        escaped = [re2.escape(phrase).encode() for phrase in self._phrases]
+        self._any = re2.compile(b"|".join(escaped))
+        self._all = re2.Set.SearchSet()
+        for phrase in escaped:
+            self._all.Add(phrase)
+        self._all.Compile()
 
     def found(self, data: bytes) -> frozenset[str]:
         """Return those that are there."""
         if not self._any.search(data):
             return frozenset()
-        return frozenset(phrase for phrase in self._phrases if phrase.encode() in data)
+        return frozenset(self._phrases[number] for number in self._all.Match(data) or ())
 
 
 class _Text:
@@ -186,8 +200,10 @@ class _Text:
         for phrase in phrases:
             self._by_threes[min(_threes(phrase), key=lambda three: (shared[three], three))].append(phrase)
 
-    def found(self, text: str) -> frozenset[str]:
-        """Return those that are there."""
+    def found(self, text: str, asked: Sequence[frozenset[str]]) -> frozenset[str]:
+        """Return those of `asked` that are there, and maybe others that are."""
+        if sum(map(len, asked)) <= _FEW_PHRASES:
+            return frozenset(phrase for phrases in asked for phrase in phrases if phrase in text)
         near = self._by_threes.keys() & _threes(text)
         return frozenset(phrase for three in near for phrase in self._by_threes[three] if phrase in text)
 

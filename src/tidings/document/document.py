@@ -69,7 +69,7 @@ class Document:
         """Return the tokens in order, case folded: what keywords and phrases are looked for in (contracts.md §11)."""
         return list(map(folded, self.tokens))
 
-    @property
+    @cached_property
     def words(self) -> int:
         """Return how many tokens there are, without making them."""
         return self.canonical.count(b" ") + 1 if self.canonical else 0
