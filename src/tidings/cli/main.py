@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings import __version__
 from tidings.errors import SentinelError, TidingsError
+from tidings.presentation.writing import tame
 from tidings.settings import load
 
 if TYPE_CHECKING:
@@ -145,7 +146,8 @@ def _no_verb(verb: str | None, rest: Sequence[str]) -> int:
 
 def _tell(error: TidingsError, *, as_json: bool) -> None:
     if not as_json:
-        sys.stderr.write(f"tidings: {error}\n" if not isinstance(error, SentinelError) else f"{error}\n")
+        lines = "\n".join(tame(line) for line in str(error).splitlines())
+        sys.stderr.write(f"{lines}\n" if isinstance(error, SentinelError) else f"tidings: {lines}\n")
         return
     problems = [p.as_dict() for p in error.problems] if isinstance(error, SentinelError) else [{"message": str(error)}]
     for problem in problems:
