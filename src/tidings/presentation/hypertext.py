@@ -150,10 +150,10 @@ def _tag(words: str) -> str:
 
 def _object(shown: str, whole: str) -> str:
     """Return an object: an address of the web that is shown whole can be followed."""
-    return _address(whole, len(whole)) if shown == whole else _escaped(shown)
+    return _address(whole, None) if shown == whole else _escaped(shown)
 
 
-def _address(url: str, characters: int) -> str:
+def _address(url: str, characters: int | None) -> str:
     """Return an address, linked if it is one of the web; whoever is followed to learns nothing of where from."""
     shown, target = _escaped(cut(url, characters)), _escaped(url)
     if not url.lower().startswith(_WEB) or len(target.encode()) > LONGEST_LINK:
