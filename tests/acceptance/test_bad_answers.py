@@ -7,6 +7,7 @@ import dataclasses
 from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.isolation.runner import Done
 from tidings.service.monitor import Monitor
 
 TEXT = "<title>Prices</title>" + "".join(f"<p>Item {n} costs {n * 3} euro this week.</p>" for n in range(60))
@@ -19,6 +20,7 @@ def _suspect(monitor: Monitor, marker: bytes, kind: str) -> None:
 
     async def run(function, job, *, seconds=None):
         answer = await examine(function, job, seconds=seconds)
+        assert isinstance(answer, Done)
         if marker in job.new.data:
             answer = dataclasses.replace(
                 answer, value=dataclasses.replace(answer.value, suspicion=kind, why="it looks like one")
