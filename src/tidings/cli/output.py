@@ -6,9 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidings.presentation.writing import tame
+
+if TYPE_CHECKING:
+    from tidings.language.problems import Problem
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -51,3 +54,12 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
 def short_time(text: str | None) -> str:
     """Return an RFC 3339 time to the second, for people; a dash for none."""
     return "-" if text is None else text[:19].replace("T", " ")
+
+
+def write_warnings(warnings: Iterable[Problem], *, as_json: bool) -> None:
+    """Write what the language warns of: records among the others, else lines beside them."""
+    for warning in warnings:
+        if as_json:
+            write_json({"record": "problem", "warning": True, **warning.as_dict()})
+        else:
+            sys.stderr.write(f"warning: {tame(str(warning))}\n")

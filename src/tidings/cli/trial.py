@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
-from tidings.cli.output import add_json, write_json, write_line
+from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.service import trial
 from tidings.storage.database import open_database
 
@@ -31,11 +30,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         found, warnings = asyncio.run(trial.trial(database, text, settings))
     finally:
         database.close()
-    for warning in warnings:
-        if arguments.json:
-            write_json({"record": "problem", "warning": True, **warning.as_dict()})
-        else:
-            sys.stderr.write(f"warning: {warning}\n")
+    write_warnings(warnings, as_json=arguments.json)
     for tried in found:
         if arguments.json:
             write_json(tried.record())

@@ -1,0 +1,104 @@
+"""`tidings add --url`: register a page, look at it once, and answer with what is watched."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from tidings.cli.output import short_time, write_json, write_line, write_warnings
+from tidings.clock import SECOND, SystemClock
+from tidings.errors import PollerBusyError, ServiceError
+from tidings.notification.channels import sendable
+from tidings.service import check as checking
+from tidings.service import register, welcome
+from tidings.service.assembly import poller, telling
+from tidings.service.records import problem_record, sentinel_record
+from tidings.service.rehearse import channels_of, rehearse
+from tidings.service.watchlist import meaning
+from tidings.storage import sentinels
+
+if TYPE_CHECKING:
+    from tidings.service.rehearse import Rehearsed
+    from tidings.settings import Settings
+    from tidings.storage.database import Database
+    from tidings.storage.sentinels import SentinelRow
+
+PATIENCE_SECONDS = 2.5
+"""`add --url` answers within three seconds, whatever the page does."""
+
+
+async def add_url(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
+    """Register the page of `--url`, look once, and print what is watched; the exit code is 0 also if the page did not answer."""
+    clock = SystemClock()
+    deadline = clock.now() + round(PATIENCE_SECONDS * SECOND)
+    url = arguments.url if "://" in arguments.url else f"https://{arguments.url}"
+    name = arguments.name or register.automatic_name(url, "", database.read(sentinels.names))
+    text = register.statement_for(
+        url, name=name, monitor=arguments.monitor, every=arguments.every, notify=arguments.notify
+    )
+    done = register.register(database, text, settings=settings, now=clock.now())
+    (row,) = done.made
+    write_warnings(done.warnings, as_json=arguments.json)
+    problem, tests = await asyncio.gather(
+        _first_look(database, row, settings, deadline=deadline), _rehearse(database, row, arguments, settings, deadline)
+    )
+    if arguments.name is None:
+        row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
+    answer = database.read(welcome.answer, row.id, settings=settings, now=clock.now())
+    answer["tests"] = [{"channel": t.kind, "address": t.address, "error": t.reason} for t in tests]
+    if arguments.json:
+        write_json(sentinel_record(database.read(sentinels.get, row.id), details=answer))
+        if problem:
+            write_json(problem_record(problem, where=row.name, details={"warning": True}))
+    else:
+        _welcome(row.name, answer, problem)
+    return 0
+
+
+async def _rehearse(
+    database: Database, row: SentinelRow, arguments: argparse.Namespace, settings: Settings, deadline: int
+) -> list[Rehearsed]:
+    """Send a test message to each `--notify`, while the page is looked at."""
+    if arguments.no_test or not arguments.notify:
+        return []
+    clock = SystemClock()
+    channels = channels_of(meaning(row.text), sendable(settings.notify))
+    if not channels:
+        return []
+    async with telling(settings, database) as senders:
+        patience = max(0, deadline - clock.now())
+        return await rehearse(channels, senders, sentinel=row.name, now=clock.now(), patience=patience)
+
+
+async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
+    """Look once, ourselves or through the process that polls; return what went wrong, if anything did."""
+    clock = SystemClock()
+    named = {page_id: {row.id} for page_id in database.read(welcome.page_ids, row.id)}
+    try:
+        async with poller(settings) as monitor:
+            first = settings.fetch.host_gap_seconds > welcome.LONGEST_GAP_FOR_ROBOTS
+            found = await checking.check(monitor, named, limit=max(0, deadline - clock.now()), first=first)
+            monitor.hurry = True
+    except PollerBusyError:
+        try:
+            found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()))
+        except ServiceError:
+            return "the running service has not looked yet; `tidings show` will tell"
+    if found.refused:
+        return "the budget is spent; the first look comes as soon as it allows"
+    return "the page has not answered yet; the service will try again" if not found.polls else ""
+
+
+def _welcome(name: str, answer: dict[str, Any], problem: str) -> None:
+    write_line(f"watching  {answer['title'] or answer['url']}")
+    write_line(f"name      {name}")
+    write_line(f"watched   {answer['watched']}")
+    if answer["first_words"]:
+        write_line(f"begins    {answer['first_words']}")
+    write_line(f"next look {short_time(answer['next_look'])} UTC ({answer['pace']})")
+    for test in answer["tests"]:
+        what = f"could not be told: {test['error']}" if test["error"] else "has taken a test message"
+        write_line(f"{'warning' if test['error'] else 'told':<9} {test['channel']} {test['address']} {what}")
+    for warning in [*answer["warnings"], *([problem] if problem else [])]:
+        write_line(f"warning   {warning}")
