@@ -99,24 +99,29 @@ def measured(command: list[str], folder: Path) -> tuple[Cost, str]:
 
 
 class Tidings:
-    """`tidings check` with every sentinel named, so that all are looked at whatever their schedule says."""
+    """`tidings check` with every sentinel named, so that all are looked at whatever their schedule says.
 
-    name = "tidings"
+    As the peers' reports stand on the terminal, its sentences about changes do. With `notify` each change is also a delivery of its own,
+    kept in the outbox until the console has taken it.
+    """
+
     seen = 0
     flags = (
         "fetch.allow_networks=127.0.0.0/8", "fetch.host_gap_seconds=0", "fetch.page_floor_seconds=0", "fetch.robots=false",
         "fetch.host_connections=4", "budget.polls_per_day=1e9", "budget.burst=1e9",
     )  # fmt: skip
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, notify: bool = False) -> None:
+        self.name = "tidings notify" if notify else "tidings"
+        self._notify = " Notify by console immediate" if notify else ""
         self._folder = folder
         self._count = 0
 
     def set_up(self, addresses: list[str]) -> Cost:
         """Register the sentinels by one `tidings add`."""
         self._count = len(addresses)
-        statement = "Create Sentinel p{} Using {} Monitor any change Fetch every 1 hour Notify by console immediate"
-        text = ";\n".join(statement.format(n, address) for n, address in enumerate(addresses))
+        statement = "Create Sentinel p{} Using {} Monitor any change Fetch every 1 hour{}"
+        text = ";\n".join(statement.format(n, address, self._notify) for n, address in enumerate(addresses))
         (self._folder / "sentinels.txt").write_text(text)
         return measured(self._command("add", "sentinels.txt"), self._folder)[0]
 

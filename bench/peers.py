@@ -14,7 +14,7 @@ installed is skipped and named. Rounds are interleaved, so that all tools meet t
     nothing      `tidings check` when nothing is due
 
 CPU is user and system time of the tool's whole process tree; the pages' server is not in it. "net" is (CPU - CPU of "one page") / (pages - 1):
-the cost of a page once the command runs. Peak memory counts what processes share once. A round in which a tool did not do what the pages
+the cost of a page once the command runs (Tidings starts a worker process for a page that changed; that start stays in "net"). Peak memory counts what processes share once. A round in which a tool did not do what the pages
 ask of it (wrong number of new or changed pages, pages not asked for, any error) ends the run with status 1.
 """
 
@@ -137,11 +137,9 @@ def _row(book: Book, tool: str, name: str, pages: int) -> str:
     )
     if name not in {"first", "304", "200", "changed"}:
         return f"{cpu:7.2f}{spread:>14}{'':16}{wall:8.1f}{'':13}{peak:9.0f}{ratio}"
-    net = _net(book, tool, name, pages)
-    return (
-        f"{cpu:7.2f}{spread:>14}{cpu / pages * 1e3:9.2f}{net:7.2f}{wall:8.1f}{pages / cpu:13.0f}{peak:9.0f}{ratio}"
-        f"{net / _net(book, 'tidings', name, pages):7.1f}"
-    )
+    net, ours = _net(book, tool, name, pages), _net(book, "tidings", name, pages)
+    times = f"{net / ours:7.1f}" if min(net, ours) > 0 else f"{'-':>7}"  # few pages: the start hides what they cost
+    return f"{cpu:7.2f}{spread:>14}{cpu / pages * 1e3:9.2f}{net:7.2f}{wall:8.1f}{pages / cpu:13.0f}{peak:9.0f}{ratio}{times}"
 
 
 def _cpu(book: Book, tool: str, name: str) -> float:
@@ -156,11 +154,11 @@ def _net(book: Book, tool: str, name: str, pages: int) -> float:
 def build(arguments: argparse.Namespace, folder: Path, hits: Any) -> list[Tool]:
     """Install and make the tools; say which are left out."""
     tools: list[Tool] = []
-    for name in ["tidings", *arguments.tools]:
+    for name in ["tidings", "notify", *arguments.tools]:
         own = folder / name
         own.mkdir()
-        if name == "tidings":
-            tools.append(Tidings(own))
+        if name in {"tidings", "notify"}:
+            tools.append(Tidings(own, notify=name == "notify"))
             continue
         try:
             binaries = install(getattr(arguments, name), arguments.cache)
