@@ -169,10 +169,10 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
 
 def find(connection: Connection, name: str) -> SentinelRow:
     """Return the sentinel of that name; `UnknownNameError` with the nearest names if there is none."""
-    names = sentinels.names(connection)
-    if name in names:
+    try:
         return sentinels.find(connection, name)
-    near = difflib.get_close_matches(name, names, n=1)
+    except UnknownNameError:  # only now all names are read: a check may name every sentinel there is
+        near = difflib.get_close_matches(name, sentinels.names(connection), n=1)
     message = f'there is no sentinel "{name}"' + (
         f"; did you mean {near[0]}?" if near else "; `tidings list` shows all"
     )
