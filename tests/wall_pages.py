@@ -89,8 +89,10 @@ MAKERS = (
     (
         "akamai refusal",
         "blocked",
-        "<HTML><HEAD>\n<TITLE>Access Denied</TITLE>\n</HEAD><BODY>\n<H1>Access Denied</H1>\n\nYou don't have permission to access"
-        ' "http&#58;&#47;&#47;shop&#46;example&#47;" on this server.<P>\nReference&#32;&#35;18&#46;1a2b&#46;1700000000&#46;ab\n</BODY></HTML>',
+        (
+            "<HTML><HEAD>\n<TITLE>Access Denied</TITLE>\n</HEAD><BODY>\n<H1>Access Denied</H1>\n\nYou don't have permission to access"
+            ' "http&#58;&#47;&#47;shop&#46;example&#47;" on this server.<P>\nReference&#32;&#35;18&#46;1a2b&#46;1700000000&#46;ab\n</BODY></HTML>'
+        ),
     ),
     (
         "akamai challenge",
@@ -117,8 +119,10 @@ MAKERS = (
     (
         "incapsula",
         "blocked",
-        "<html style='height:100%'><head><META NAME='ROBOTS' CONTENT='NOINDEX'></head><body><iframe id='main-iframe'"
-        " src='/_Incapsula_Resource?CWUDNSAI=9&incident_id=1-2'>Request unsuccessful. Incapsula incident ID: 1-2</iframe></body></html>",
+        (
+            "<html style='height:100%'><head><META NAME='ROBOTS' CONTENT='NOINDEX'></head><body><iframe id='main-iframe'"
+            " src='/_Incapsula_Resource?CWUDNSAI=9&incident_id=1-2'>Request unsuccessful. Incapsula incident ID: 1-2</iframe></body></html>"
+        ),
     ),
     (
         "imperva",

@@ -33,8 +33,7 @@ _LOST = "\ufffd"
 _LEAD = b"\xc3"
 """In UTF-8 the first byte of each letter that was a first byte of UTF-8 itself (U+00C2 to U+00F4)."""
 
-_FEW_LETTERS = 3
-_MANY_LETTERS = 10
+_FEW_LETTERS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,25 +205,32 @@ def _missing_end(answer: Answer) -> str:
 
 def _has_broken_letters(answer: Answer) -> bool:
     """Say whether letters that the version before has whole are lost, or were encoded twice, or are question marks."""
-    text = answer.document.text
-    if text.isascii():
-        marks = text.count("?")
-        if marks < _MANY_LETTERS or answer.reference_data.isascii():
-            return False
-        reference = answer.reference()
-        if reference is None or reference.problem or reference.text.isascii():
-            return False
-        letters = sum(1 for character in reference.text if character > "\x7f" and character.isalnum())
-        return letters >= _MANY_LETTERS and marks - reference.text.count("?") >= letters / 2
-    lost = text.count(_LOST) if _LOST in text else 0
-    if lost < _FEW_LETTERS and not (_LEAD in answer.document.canonical and _is_twice_encoded(text)):
+    document = answer.document
+    if answer.data.isascii():
+        return not answer.reference_data.isascii() and "?" in document.text and _are_question_marks(answer)
+    lost = document.text.count(_LOST) if _LOST in document.text else 0
+    twice = _twice_encoded(document.text) if _LEAD in document.canonical else 0.0
+    if lost < _FEW_LETTERS and twice < _MANY_TWICE:
         return False
     reference = answer.reference()
     if reference is None or reference.problem:
         return False
     if lost >= _FEW_LETTERS and lost > 2 * reference.text.count(_LOST):
         return True
-    return _is_twice_encoded(text) and not any(map(_was_utf8, _LETTERS.findall(reference.text)))
+    return twice >= _MANY_TWICE and twice > 2 * _twice_encoded(reference.text)
+
+
+def _are_question_marks(answer: Answer) -> bool:
+    reference = answer.reference()
+    if reference is None or reference.problem:
+        return False
+    gone = _beyond_ascii(reference.text) - _beyond_ascii(answer.document.text)
+    more = answer.document.text.count("?") - reference.text.count("?")
+    return gone >= _FEW_LETTERS and more >= gone / 2
+
+
+def _beyond_ascii(text: str) -> int:
+    return sum(map(len, _LETTERS.findall(text)))
 
 
 _WINDOWS_1252 = {
@@ -232,18 +238,18 @@ _WINDOWS_1252 = {
     for byte in range(256)
     for character in {bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte)), chr(byte)}
 }
-_LETTERS = re.compile("[^\x00-\x7f]+")
+_LETTERS = re.compile("[^\x00-\x7f\xa0][^\x00-\x7f]*")
 _ENOUGH_RUNS = 50
+_MANY_TWICE = 0.2
 
 
-def _is_twice_encoded(text: str) -> bool:
-    """Say whether all letters of a text are UTF-8 that was read as windows-1252: what people write cannot be read back so."""
-    runs = 0
-    for found in itertools.islice(_LETTERS.finditer(text), _ENOUGH_RUNS):
-        if not _was_utf8(found[0]):
-            return False
-        runs += 1
-    return runs >= _FEW_LETTERS
+def _twice_encoded(text: str) -> float:
+    """Return which share of the first letters beyond ASCII is UTF-8 that was read as windows-1252.
+
+    What people write can hardly be read back so. Not all letters of a broken page can: those that its markup names (`&eacute;`) are whole.
+    """
+    found = [match[0] for match in itertools.islice(_LETTERS.finditer(text), _ENOUGH_RUNS)]
+    return sum(map(_was_utf8, found)) / len(found) if found else 0.0
 
 
 def _was_utf8(letters: str) -> bool:
