@@ -240,6 +240,7 @@ _WINDOWS_1252 = {
 }
 _LETTERS = re.compile("[^\x00-\x7f\xa0][^\x00-\x7f]*")
 _ENOUGH_RUNS = 50
+_LONGEST_RUN = 300
 _MANY_TWICE = 0.2
 
 
@@ -253,10 +254,13 @@ def _twice_encoded(text: str) -> float:
 
 
 def _was_utf8(letters: str) -> bool:
+    """Say whether letters, taken for bytes again, are UTF-8; of very many the first are asked."""
     try:
-        bytes([_WINDOWS_1252[ord(character)] for character in letters]).decode("utf-8")
-    except (KeyError, UnicodeDecodeError):
+        bytes([_WINDOWS_1252[ord(character)] for character in letters[:_LONGEST_RUN]]).decode("utf-8")
+    except KeyError:
         return False
+    except UnicodeDecodeError as error:
+        return len(letters) > _LONGEST_RUN and error.end >= _LONGEST_RUN
     return True
 
 

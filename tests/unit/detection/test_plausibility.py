@@ -268,6 +268,17 @@ def test_broken_letters_are_known_beside_whole_ones(text):
     assert [""] * 3 == [kind(body + " more", old=body) for body in broken]
 
 
+def test_broken_letters_without_a_space_are_known():
+    """Chinese writes hundreds of characters on end; only the first are read back."""
+    old = f"<p>{WORDS} {'港口的价格' * 300}"
+    twice = "".join(
+        chr(b) if b in {0x81, 0x8D, 0x8F, 0x90, 0x9D} else bytes([b]).decode("cp1252") for b in old.encode()
+    )
+
+    assert "collapsed" == kind(twice, old=old)
+    assert "" == kind(old, old=twice)
+
+
 def test_questions_in_plain_letters_are_questions():
     """A page that loses its accents and does not gain question marks was written anew."""
     assert "" == kind(f"<p>{WORDS} Grosse: why? when?", old=f"<p>{WORDS} Größe, für, später, über, böse: why?")
