@@ -23,8 +23,8 @@ from tests.services import STOP_SECONDS, Installation, Service, until
 from tidings.storage import changes, comparisons, deliveries, pages, subscriptions, versions
 from tidings.storage.connection import Connection
 
-GAP = 0.05
-SLACK = 0.03
+GAP = 0.2
+SLACK = 0.1
 """What threads of a busy machine blur: the gap is measured where requests are read, not where they leave."""
 QUIET_SECONDS = 60.0
 VARIABLES = {
@@ -113,7 +113,7 @@ class Town:
         tell = f"Notify By webhook {hook} immediate"
         made = [
             f"Create Sentinel {page.name} Using {url} Monitor any change"
-            f" {('Fetch every 1 s', 'Fetch on change')[place % 2]} {tell}"
+            f" {('Fetch every 1 s', 'Fetch on change between 1 s and 3 s')[place % 2]} {tell}"
             for place, (url, page) in enumerate(self.pages.items())
         ]
         broken = self._servers[0].url("/broken")
