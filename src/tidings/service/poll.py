@@ -219,7 +219,10 @@ class Poller:
     async def _changed(self, poll: Occasion, fetched: Fetched) -> None:
         page, at, before = poll.page, poll.at, poll.page.state
         takers = tuple(s for s in page.subscriptions.values() if takes(s, at, poll.eager))
-        stored = await self._bodies.context(before.page_id, {s.row.taken[-1] for s in takers if s.row.taken})
+        seen_by_takers = {s.row.taken[-1] for s in takers if s.row.taken}
+        stored = await self._bodies.context(
+            before.page_id, seen_by_takers | ({before.last_seq} if before.last_seq else set())
+        )
         look = Look(
             page=page,
             seq=before.last_seq + 1,
