@@ -7,11 +7,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, chain
 
 from tidings.document.canonical import canonical_text
 from tidings.document.media import Media
 from tidings.document.walk import BREAK
-from tidings.document.words import folded, spans_of_chunk, tokens_of_chunk
+from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 
 _SHORT = 48
 """Characters of a chunk whose tokens are quickly found again."""
@@ -77,12 +78,9 @@ class Document:
     @cached_property
     def _counted(self) -> tuple[list[str], array[int]]:
         """Return the tokens, and for each chunk how many there are up to its end."""
-        tokens: list[str] = []
-        ends = array("L")
-        for chunk in self.chunks:
-            tokens.extend(self._tokens_of(chunk))
-            ends.append(len(tokens))
-        return tokens, ends
+        cut, remembered = self._tokens_of, tokens_of_short_chunk  # a page has thousands of chunks, nearly all are short
+        parts = [remembered(c) if len(c) <= SHORT_CHUNK else cut(c) for c in self.chunks]
+        return list(chain.from_iterable(parts)), array("L", accumulate(map(len, parts)))
 
     def shown(self, start: int, end: int, *, most: int = 4_000) -> str:
         """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.

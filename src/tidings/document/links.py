@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -21,6 +22,8 @@ _INSIDE = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _SEGMENT = r"[A-Za-z0-9_~%\-][A-Za-z0-9_~%.,+=\-]*"
 _SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?[^#\s]+)?(?:#.*)?")
+_LOCAL = re.compile(rf"/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?[^#\s]+)?(?:#.*)?")
+"""An address on the page's own host that has nothing to be resolved: the commonest of all."""
 _SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*", re.IGNORECASE)
 _FINGERPRINT = re.compile(r"[.\-_](?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,64}(?=(?:\.[A-Za-z0-9]{2,5}){1,2}$)")
 _NO_LINK = frozenset({"javascript:", "vbscript:", "mailto:", "tel:", "sms:", "data:", "blob:", "about:"})
@@ -101,6 +104,19 @@ def _joined(base: str, address: str) -> str:
     """Join as a browser would; what is no URL at all stays as it is written."""
     if _SIMPLE.fullmatch(address):
         return address.partition("#")[0]
+    if _LOCAL.fullmatch(address) and (origin := _origin(base)):
+        return origin + address.partition("#")[0]
+    return _resolved(base, address)
+
+
+@lru_cache(maxsize=1_024)
+def _origin(base: str) -> str:
+    """Return scheme, host and port of a base as they are compared, empty if it has no host."""
+    root = _resolved(base, "/")
+    return root[:-1] if "://" in root and root.endswith("/") else ""
+
+
+def _resolved(base: str, address: str) -> str:
     try:
         scheme, host, path, query, _ = urlsplit(urljoin(base, address))
     except ValueError:

@@ -39,7 +39,8 @@ _ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+|[$+<=>|~]")
 ASCII_SYMBOLS = b"$+<=>|~"
 """The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
 
-_LONGEST_REMEMBERED = 48
+SHORT_CHUNK = 48
+"""Characters of a chunk whose tokens are remembered."""
 _MANY = 1_000
 
 
@@ -53,7 +54,7 @@ def tokens_of(text: str) -> list[str]:
 
 def tokens_of_chunk(chunk: str) -> tuple[str, ...]:
     """Return the tokens of a text without white space."""
-    return _remembered(chunk) if len(chunk) <= _LONGEST_REMEMBERED else _tokens(chunk)
+    return tokens_of_short_chunk(chunk) if len(chunk) <= SHORT_CHUNK else _tokens(chunk)
 
 
 def spans_of_chunk(chunk: str) -> list[tuple[int, int]]:
@@ -79,7 +80,8 @@ def _tokens(chunk: str) -> tuple[str, ...]:
     return tuple(shared.setdefault(token, token) for token in found)
 
 
-_remembered = lru_cache(maxsize=32_768)(_tokens)
+tokens_of_short_chunk = lru_cache(maxsize=32_768)(_tokens)
+"""The same for chunks of at most `SHORT_CHUNK` characters, remembered."""
 
 
 def _cleaned(token: str) -> str:

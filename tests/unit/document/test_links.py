@@ -82,3 +82,24 @@ def test_the_quick_way_is_the_long_way(part, start):
 def test_without_query():
     """Up to the query or the fragment."""
     assert ["a", "a", "a"] == [without_query(address) for address in ("a?b#c", "a#c?b", "a")]
+
+
+@given(
+    st.sampled_from(
+        [
+            "http://a.example/x/y",
+            "https://A.example:443/",
+            "http://a.example:8080",
+            "https://u@a.example/x?q",
+            "",
+            "file:///a",
+            "x",
+            "http:///x",
+            "//b.example/",
+        ]
+    ),
+    st.from_regex(r"/(?:[a-z0-9_~%.\-]{1,4}/){0,2}[a-z0-9_.]{0,4}(?:\?[a-z=&]{0,5})?(?:#[a-z]{0,2})?", fullmatch=True),
+)
+def test_the_short_way_of_a_local_address_is_the_long_one(base, address):
+    """Addresses on the page's own host are joined without the library, to the same result."""
+    assert links._resolved(base, address) == links._joined(base, address)
