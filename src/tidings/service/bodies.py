@@ -35,6 +35,8 @@ class Stored:
     lost: Mapping[int, str]
     usual_words: int | None = None
     """median number of words of the newest versions, None if there are none"""
+    newest: Version | None = None
+    """the page's newest version"""
 
 
 class Bodies:
@@ -53,7 +55,11 @@ class Bodies:
         return await self._store.read(self._read_context, page_id, seqs)
 
     def _read_context(self, connection: Connection, page_id: int, seqs: set[int]) -> Stored:
-        return replace(self._read(connection, page_id, seqs), usual_words=versions.usual_words(connection, page_id))
+        return replace(
+            self._read(connection, page_id, seqs),
+            usual_words=versions.usual_words(connection, page_id),
+            newest=versions.newest(connection, page_id),
+        )
 
     def _read(self, connection: Connection, page_id: int, seqs: set[int]) -> Stored:
         found: dict[int, Body] = {}
@@ -65,13 +71,17 @@ class Bodies:
                 lost[seq] = str(error)
         return Stored(found, versions.digests(connection, page_id, seqs), lost)
 
-    async def commit_version(self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]]) -> None:
-        """Plan how the body of a unit's version is kept and commit both; nobody else replans these blobs meanwhile."""
+    async def commit_version(
+        self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]], *, newest: Version | None
+    ) -> None:
+        """Plan how the body of a unit's version is kept and commit both; nobody else replans these blobs meanwhile.
+
+        `newest` is the page's version before it; there is one writer a page, so that it still is.
+        """
         version = unit.version
         if version is None:
             message = "a body is stored with the version that it is of"
             raise ValueError(message)
-        newest = await self._store.read(versions.get, version.page_id, version.seq - 1) if version.seq > 1 else None
         names = {version.sha256} | ({newest.sha256} if newest is not None else set())
         async with self._archive.hold(*names):
             plan = await self._store.read(self._plan, newest, body, version.sha256)

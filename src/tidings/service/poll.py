@@ -241,7 +241,7 @@ class Poller:
         if seen is not None and seen.suspicion and not self._is_believed(before, seen.suspicion, at):
             await self._withhold(poll, fetched, seen)
         else:
-            await self._new_version(poll, fetched, look, findings)
+            await self._new_version(poll, fetched, look, findings, newest=stored.newest)
 
     @staticmethod
     def _is_believed(before: PageState, kind: str, at: Instant) -> bool:
@@ -259,7 +259,9 @@ class Poller:
         row = Quarantined(page_id=state.page_id, at=poll.at, kind=seen.suspicion, sha256=sha256, reason=seen.why)
         await self._bodies.commit_apart(replace(unit, quarantined=(row,)), fetched.body, self._commit)
 
-    async def _new_version(self, poll: Occasion, fetched: Fetched, look: Look, findings: Findings) -> None:
+    async def _new_version(
+        self, poll: Occasion, fetched: Fetched, look: Look, findings: Findings, *, newest: Version | None
+    ) -> None:
         page, at = poll.page, poll.at
         before, events = standing.after_look(page.state, at)
         seen = findings.examination
@@ -284,7 +286,7 @@ class Poller:
         idle = tuple(ticked(s, at) for s in look.takers if s.interval is not None and s.row.id not in moved)
         findings = replace(findings, cursors=(*tick_all(findings.cursors, page, at), *idle))
         unit = self._with_findings(unit, page, findings, at, settles=poll.owed)
-        await self._bodies.commit_version(unit, fetched.body, self._commit)
+        await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest)
 
     # -- all -----------------------------------------------------------------------------------------------------------------------
 
