@@ -24,6 +24,8 @@ from types import TracebackType
 from typing import Self
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
+SO_TIMESTAMPNS = 35
+"""Linux' option that has the kernel say when bytes came; the module `socket` does not name it."""
 REASONS = {200: "OK", 304: "Not Modified", 404: "Not Found"}
 
 
@@ -40,7 +42,11 @@ class Page:
 
 @dataclass
 class Seen:
-    """One request as the server saw it; `at` and `done_at` are seconds of `time.monotonic`, `headers` lower-case names."""
+    """One request as the server saw it; `at` and `done_at` are seconds of `time.monotonic`, `headers` lower-case names.
+
+    `arrived` is when its first bytes reached this machine, in seconds of `time.time`: the kernel's word on Linux, which no busy
+    thread delays.
+    """
 
     at: float
     method: str
@@ -49,6 +55,7 @@ class Seen:
     body: bytes
     connection: int
     done_at: float = 0.0
+    arrived: float = 0.0
 
     @property
     def path(self) -> str:
@@ -65,6 +72,10 @@ class Wire:
         self.stopped = stopped
         self.buffer = b""
         self.is_open = True
+        self.arrived = 0.0
+        self._is_stamped = sys.platform == "linux" and not isinstance(peer, ssl.SSLSocket)
+        if self._is_stamped:
+            peer.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 
     def send(self, data: bytes) -> bool:
         """Send bytes; False once the other side has gone."""
@@ -89,7 +100,14 @@ class Wire:
     def receive(self) -> bytes | None:
         """Return what comes, empty at the end, None if nothing came for a moment."""
         try:
-            return self.peer.recv(65_536)
+            notes: Iterable[tuple[int, int, bytes]] = ()
+            if self._is_stamped:
+                data, notes, _, _ = self.peer.recvmsg(65_536, 64)
+            else:
+                data = self.peer.recv(65_536)
+            if not self.buffer:
+                self.arrived = _stamp(notes)
+            return data
         except TimeoutError:
             return None
         except OSError:
@@ -242,7 +260,7 @@ class WebServer:
             self.connect(wire)
         while wire.is_open and (request := wire.read_request()) is not None:
             method, target, headers, body = request
-            seen = Seen(time.monotonic(), method, target, headers, body, number)
+            seen = Seen(time.monotonic(), method, target, headers, body, number, arrived=wire.arrived)
             self.seen.append(seen)
             answer = self.pages.get(seen.path, Page(b"not here", status=404))
             if isinstance(answer, Page):
@@ -251,6 +269,15 @@ class WebServer:
                 answer(seen, wire)
             seen.done_at = time.monotonic()
         wire.close()
+
+
+def _stamp(notes: Iterable[tuple[int, int, bytes]]) -> float:
+    """Return when bytes reached this machine, as the kernel says beside them, else now."""
+    for level, kind, data in notes:
+        if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+            seconds, nanoseconds = struct.unpack("qq", data[:16])
+            return float(seconds + nanoseconds / 1e9)
+    return time.time()
 
 
 def response(page: Page, seen: Seen | None = None) -> bytes:

@@ -45,7 +45,7 @@ MICROSECONDS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request as the web saw it: `at` and `done_at` in seconds of one clock; `sha256` of the body if it was sent whole with 200."""
+    """One request as the web saw it: `at` (its arrival) and `done_at` in seconds of one clock; `sha256` of the body if it was sent whole with 200."""
 
     host: str
     url: str

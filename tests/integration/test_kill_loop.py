@@ -38,7 +38,7 @@ def install(tmp_path: Path) -> Iterator[Callable[..., Installation]]:
 
 
 def log_of(web: WebServer) -> list[Asked]:
-    return [Asked(web.host, web.url(seen.path), seen.at, seen.done_at) for seen in web.seen]
+    return [Asked(web.host, web.url(seen.path), seen.arrived, seen.arrived) for seen in web.seen]
 
 
 def wait_for_requests(web: WebServer, count: int) -> None:
