@@ -150,7 +150,7 @@ def test_what_a_user_decides_first_is_not_stepped_over(world: World):
             (move,) = activate.steps(monitor.parts.watchlist, now=world.clock.now())
             name = f"{verb}s"
             elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023
-            await monitor._step_life(move, world.clock.now())
+            await monitor._step_lives([move], world.clock.now())
             await world.pass_time(monitor, 10 * SECOND)
             row = world.read(lambda c: c.one("SELECT state FROM sentinel WHERE id = :id", id=move.sentinel_id))  # noqa: B023
 

@@ -46,6 +46,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
         loop.add_signal_handler(number, stop.set)
     async with poller(settings, stream=sys.stdout) as monitor:
         monitor.on_unit = _Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
+        await monitor.live()
         count = len(monitor.parts.watchlist.pages)
         took = time.perf_counter() - begun
         _announce(

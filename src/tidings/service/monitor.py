@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -230,23 +230,30 @@ class Monitor:
         parts = self.parts
         now = parts.clock.now()
         while self._next_life is not None and self._next_life <= now:
-            for move in activate.steps(parts.watchlist, now=now):
-                await self._step_life(move, now)
+            moves = activate.steps(parts.watchlist, now=now)
+            for group in ([m for m in moves if m.state == "ended"], [m for m in moves if m.state != "ended"]):
+                await self._step_lives(group, now)
             self._next_life = activate.next_step(parts.watchlist, now=now)
             if activate.steps(parts.watchlist, now=now):
                 self._next_life = now
 
-    async def _step_life(self, move: SentinelMove, now: Instant) -> None:
+    async def _step_lives(self, moves: Sequence[SentinelMove], now: Instant) -> None:
+        """Write steps that do not wait for one another; the store takes many in one transaction."""
+        if not moves:
+            return
         parts = self.parts
-        held = parts.watchlist.sentinels[move.sentinel_id]
-        begun: tuple[Timer, ...] = ()
-        if move.state == "enabled" and held.row.started_at is None:
-            seqs = await parts.store.read(events.last_seq)
-            begun = activate.digest_timers(held, now=now, after=seqs)
-            self._next_timer = 0
-        await self.committer.write(activate.unit_for(move, epoch=parts.epoch, timers=begun))
-        parts.planner.touch(await parts.watchlist.reload(move.sentinel_id))
-        if move.state == "ended":
+        upto = await parts.store.read(events.last_seq)
+        units = []
+        for move in moves:
+            held = parts.watchlist.sentinels[move.sentinel_id]
+            begins = move.state == "enabled" and held.row.started_at is None
+            gathering = activate.digest_timers(held, now=now, after=upto) if begins else ()
+            units.append(activate.unit_for(move, epoch=parts.epoch, timers=gathering))
+        await asyncio.gather(*(self.committer.write(unit) for unit in units))
+        for move in moves:
+            parts.planner.touch(await parts.watchlist.reload(move.sentinel_id))
+        self._next_timer = 0
+        if any(move.state == "ended" for move in moves):
             await self._mend_digests(now)
 
     async def _mend_digests(self, now: Instant) -> None:
