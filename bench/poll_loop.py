@@ -102,7 +102,9 @@ def children_cpu() -> float:
                 except OSError:
                     continue
                 if b"multiprocessing.spawn" not in name:
-                    total += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")  # its own and that of children it has waited for
+                    total += sum(map(int, fields[11:15])) / os.sysconf(
+                        "SC_CLK_TCK"
+                    )  # its own and that of children it has waited for
                 waiting.append(int(child))
     return total
 
