@@ -201,3 +201,26 @@ def test_a_receiver_that_is_gone_is_asked_no_more(world: World):
 
     assert 1 == len(world.received)
     assert 2 == len(world.changes())
+
+
+def test_replay_switches_an_endpoint_on_again(world: World):
+    """Who asks for a dead letter again wants its endpoint asked again: it is told this one and what comes after."""
+    gone = [True]
+    _watch(world, world.receiver(statuses=lambda n: 410 if gone else 200))
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, HOUR)
+        gone.clear()
+        (dead,) = world.read(deliveries.listing, dead=True)
+        database = open_database(world.settings)
+        database.write(deliveries.replay, dead.id, world.clock.now())
+        database.close()
+        await world.pass_time(monitor, MINUTE)
+        world.page("/a", "<p>count 2</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert ["delivered", "delivered"] == [d.status for d in world.deliveries()]

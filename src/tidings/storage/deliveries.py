@@ -104,6 +104,12 @@ def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:  # noqa: A002
         raise UnknownNameError(f"there is no delivery {id}; `tidings deliveries` lists them")
     row = get(c, id)
     assert row is not None  # noqa: S101 the update has found it
+    # Who asks for it again wants the endpoint asked again, too, if its failures had switched it off.
+    c.execute(
+        "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '' WHERE enabled = 0 AND id ="
+        " (SELECT endpoint_id FROM delivery WHERE id = :id)",
+        id=id,
+    )
     return row
 
 

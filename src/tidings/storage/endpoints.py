@@ -51,10 +51,10 @@ def get(c: Connection, id: int) -> EndpointRow | None:  # noqa: A002
 
 
 def ids(c: Connection, channels: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Return the id of each endpoint (kind, address) that is there and switched on."""
+    """Return the id of each endpoint (kind, address) that is there; news for one that is switched off wait until it is on again."""
     found = {}
     for kind, address in channels:
-        id_ = c.value(f"{_FIND} AND enabled = 1", owner_id=OWNER, kind=kind, address=address)
+        id_ = c.value(_FIND, owner_id=OWNER, kind=kind, address=address)
         if id_ is not None:
             found[kind, address] = int(id_)
     return found
