@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import PollerBusyError
+from tidings.service.assembly import poller
 from tidings.service.monitor import Monitor
 
 
@@ -247,3 +249,22 @@ def test_two_processes_never_poll_together(world: World):
     play(world, story)
 
     assert str(os.getpid()) in refused[0]
+
+
+def test_a_service_that_starts_during_a_check_waits_for_it(world: World):
+    """Who is patient gets the lock once the other poller has ended."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+
+    async def story() -> bool:
+        first = world.monitor()
+        await first.__aenter__()
+        waiting = asyncio.create_task(poller(world.settings, clock=world.clock, patience_seconds=5).__aenter__())
+        await asyncio.sleep(0)
+        was_waiting = not waiting.done()
+        await first.__aexit__(None, None, None)
+        second = await waiting
+        await second.stop()
+        return was_waiting
+
+    assert asyncio.run(story())

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
 
+PATIENCE_SECONDS = 15.0
+"""A service that starts while `check` or `add --url` takes its look waits for it."""
 STEP_PAUSE_SECONDS = 0.002
 """A step takes what came in meanwhile; without a pause a busy service would make a step for each answer."""
 
@@ -44,7 +46,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with poller(settings, stream=sys.stdout) as monitor:
+    async with poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS) as monitor:
         monitor.on_unit = _Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
         await monitor.live()
         count = len(monitor.parts.watchlist.pages)

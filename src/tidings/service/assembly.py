@@ -8,6 +8,7 @@ import os
 import platform
 import secrets as randomness
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
 
+LOCK_EVERY_SECONDS = 0.1
 PRELOAD = ("tidings.detection.examiner",)
 ERRANDS_AT_ONCE = 2
 ERRANDS_A_PROCESS = 100
@@ -80,16 +82,19 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 @contextlib.asynccontextmanager
 async def poller(
-    settings: Settings, *, clock: Clock | None = None, stream: TextIO | None = None
+    settings: Settings, *, clock: Clock | None = None, stream: TextIO | None = None, patience_seconds: float = 0.0
 ) -> AsyncIterator[Monitor]:
     """Run a monitor that is the one poller of its data directory; it has loaded and takes steps when told to.
 
-    Raises `PollerBusyError` while another process polls, and what `open_database` raises.
+    `patience_seconds` is how long it waits for another poller to end, a `check` say. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
     """
     clock = clock or SystemClock()
     lock = PollerLock(settings.data)
     database = open_database(settings)
-    if not lock.acquire():
+    give_up_at = time.monotonic() + patience_seconds
+    while not (held := lock.acquire()) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
+        await asyncio.sleep(LOCK_EVERY_SECONDS)
+    if not held:
         database.close()
         message = f"another Tidings (process {lock.holder()}) polls for {settings.data}; ask it with `tidings check`, or stop it first"
         raise PollerBusyError(message)
