@@ -224,3 +224,24 @@ def test_replay_switches_an_endpoint_on_again(world: World):
     play(world, story)
 
     assert ["delivered", "delivered"] == [d.status for d in world.deliveries()]
+
+
+def test_of_each_endpoint_the_first_due_delivery_is_tried(world: World):
+    """Two receivers, many changes: what is due next is one delivery each, the oldest."""
+    world.page("/a", "<p>count 0</p>")
+    hooks = [world.receiver(path, statuses=lambda n: 503) for path in ("/x", "/y")]
+    told = " ".join(f"Notify By webhook {hook} immediate" for hook in hooks)
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {told}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for count in (1, 2, 3):
+            world.page("/a", f"<p>count {count}</p>")
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    first = world.read(deliveries.first_due, now=world.clock.now() + 30 * DAY)
+    waiting = sorted(world.deliveries(), key=lambda d: (d.due_at, d.last_seq, d.id))
+
+    assert 6 == len(waiting)
+    assert {d.endpoint_id: d.id for d in reversed(waiting)} == {d.endpoint_id: d.id for d in first}

@@ -48,7 +48,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         named = database.read(_pages_of, arguments.names) if arguments.names else None
         found = asyncio.run(_check(settings, named, limit))
         if found is None:
-            wanted = named if named is not None else database.read(_all_due)
+            wanted = (
+                named or {}
+            )  # beside a running service nothing stays due: without names there is nothing to ask for
             found = asyncio.run(checking.ask(database, wanted, clock=SystemClock(), patience=limit or WAIT_FOR_SERVICE))
         database.read(_print, found, as_json=arguments.json, quiet_polls=named is None)
     finally:
@@ -82,12 +84,6 @@ def _pages_of(connection: Connection, names: list[str]) -> dict[int, set[int]]:
         for sub in subscriptions.listing(connection, sentinel_id=row.id):
             wanted.setdefault(sub.page_id, set()).add(row.id)
     return wanted
-
-
-def _all_due(connection: Connection) -> dict[int, set[int]]:
-    """Beside a running service nothing is due for long; there is nothing to ask for."""
-    del connection
-    return {}
 
 
 def _print(connection: Connection, found: Checked, *, as_json: bool, quiet_polls: bool) -> None:

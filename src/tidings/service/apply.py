@@ -7,7 +7,7 @@ earlier apply made and that no file names any more; sentinels made by `tidings a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -152,8 +152,3 @@ def _note(connection: Connection, row: SentinelRow, now: Instant) -> None:
     """Remember that files are the truth for this sentinel."""
     if not any(e.sentinel_id == row.id for e in events.listing(connection, types=(APPLIED,))):
         events.append(connection, [Event(type=APPLIED, at=now, sentinel_id=row.id)])
-
-
-def names_of(steps: Sequence[Step], action: Action) -> list[str]:
-    """Return the sentinels that a step of this kind was taken for."""
-    return [step.name for step in steps if step.action == action]

@@ -151,12 +151,8 @@ class Deliverer:
         """endpoints with an attempt under way"""
 
     def choose(self, due: Sequence[DeliveryRow]) -> list[DeliveryRow]:
-        """Return the oldest due delivery of each endpoint that is free."""
-        chosen: dict[int, DeliveryRow] = {}
-        for delivery in due:
-            if delivery.endpoint_id not in self.in_flight and delivery.endpoint_id not in chosen:
-                chosen[delivery.endpoint_id] = delivery
-        return list(chosen.values())
+        """Return of the first due deliveries, one an endpoint, those whose endpoint has no attempt under way."""
+        return [delivery for delivery in due if delivery.endpoint_id not in self.in_flight]
 
     async def attempt(self, delivery: DeliveryRow, *, epoch: int, now: Instant) -> Unit:
         """Try once and return what came of it."""

@@ -424,7 +424,7 @@ class Monitor:
         parts = self.parts
         if self._next_delivery is None or now < self._next_delivery:
             return
-        due = await parts.store.read(deliveries.due, now=now, limit=256)
+        due = await parts.store.read(deliveries.first_due, now=now)
         for delivery in parts.deliverer.choose(due):
             parts.deliverer.in_flight.add(delivery.endpoint_id)
             self._spawn(self._attempt(delivery))

@@ -72,6 +72,16 @@ def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[Delive
     return [_to_row(row) for row in c.rows(text, now=now, limit=UNLIMITED if limit is None else limit)]
 
 
+def first_due(c: Connection, *, now: Instant) -> list[DeliveryRow]:
+    """Return of each endpoint that is on the delivery that is due first: however much waits for one, no other waits behind it."""
+    ranked = (
+        "SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY due_at, last_seq, id) AS place FROM delivery"
+        " WHERE status = 'waiting' AND due_at <= :now"
+    )
+    conditions = (f"d.id IN (SELECT id FROM ({ranked}) ranked WHERE place = 1)", "e.enabled = 1")
+    return [_to_row(row) for row in c.rows(select(_SELECT, conditions, "ORDER BY d.due_at, d.last_seq"), now=now)]
+
+
 def next_due(c: Connection) -> Instant | None:
     """Return when the next waiting delivery of an enabled endpoint is due, or None."""
     found: Instant | None = c.value(f"SELECT min(d.due_at) {_WAITING}")
