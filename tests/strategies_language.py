@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tidings.language.dates import Reading, instant_of, read_date, zone_of
 from tidings.language.verify import Known
 from tidings.language.words import is_reserved
+from tidings.model.asking import Asking, Header, Value
 from tidings.model.sentinel import (
     AllOf,
     AnyOf,
@@ -120,6 +121,32 @@ def dates(draw: st.DrawFn, zone: str | None, *, first: int, last: int) -> Point:
     return Point("at", draw(st.integers(-10, 10)) * DAY, reading.text, instant_of(reading, where))
 
 
+header_names = st.from_regex(r"[A-Za-z][A-Za-z0-9-]{0,12}", fullmatch=True)
+visible = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20)
+values = visible.map(Value) | st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,12}", fullmatch=True).map(
+    lambda name: Value(name, is_secret=True)
+)
+
+
+@st.composite
+def askings(draw: st.DrawFn) -> Asking:
+    """Draw how a page is asked for."""
+    body = draw(st.none() | values)
+    render = draw(st.sampled_from(["", "browser"]))
+    return Asking(
+        method=draw(st.sampled_from(["GET", "POST", "QUERY"])),
+        body=body,
+        headers=tuple(draw(st.lists(st.builds(Header, header_names, values), max_size=2))),
+        timeout=draw(st.none() | st.integers(1, 600).map(lambda seconds: seconds * SECOND)),
+        trust=draw(st.sampled_from(["", "ca.pem", 'my "ca".pem'])),
+        proxy=draw(st.sampled_from([None, Value("http://proxy.example:3128"), Value("way-out", is_secret=True)])),
+        render=render,
+        screenshot=bool(render) and draw(st.booleans()),
+        frames=draw(st.integers(0, 2)),
+        robots_ignored=draw(st.sampled_from(["", "this site is mine", 'they "said" so'])),
+    )
+
+
 @st.composite
 def sentinels(draw: st.DrawFn) -> Sentinel:
     """Draw a sentinel made from pages."""
@@ -146,6 +173,7 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
         span=span,
         zone=zone,
         notify=tuple(draw(st.lists(notifies(), min_size=1, max_size=2))),
+        asking=draw(st.just(Asking()) | askings()),
         tags=tuple(draw(st.lists(names, max_size=3, unique=True))),
         importance=draw(st.floats(0, 1, exclude_min=True)),
     )

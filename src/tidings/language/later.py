@@ -49,8 +49,6 @@ LATER: dict[str, Later] = {
     "history": Later("ChangeHistory", "leave it out: all changes are kept"),
     "presentation": Later("Presentation", "leave it out"),
     # how and how much
-    "render": Later("Render", "leave it out: the page is read as it is sent"),
-    "header": Later("Header", "leave it out: only public pages can be watched"),
     "urgency": Later("Urgency", "Importance says how much a page matters"),
     "life": Later("Life", "leave it out: changes stay worth telling"),
     "class": Later("Class", "leave it out: all pages share one budget"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidings.language import expressions
+from tidings.language import asked, expressions
 from tidings.language.dates import point_text
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import (
@@ -52,6 +52,7 @@ def _clauses(sentinel: Sentinel) -> Iterator[str]:
         yield from (_notify(notify) for notify in sentinel.notify)
     if everything or sentinel.compare != Compare():
         yield f"Compare {_compare(sentinel.compare)}"
+    yield from asked.to_clauses(sentinel.asking, everything=everything)
     if everything or sentinel.importance != DEFAULT_IMPORTANCE:
         yield f"Importance {number_text(sentinel.importance)}"
     if sentinel.tags:

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 from lark import Token
 
+from tidings.language.asking import ASKING_READERS, asking
 from tidings.language.clauses import READERS, Timed, check_name, read_notify, refuse
 from tidings.language.dates import instant_of, local_text, read_date, resolved, zone_of
 from tidings.language.later import LATER
@@ -16,6 +17,7 @@ from tidings.language.monitor import Clause, FaultFoundError, read_monitor
 from tidings.language.problems import Report
 from tidings.language.syntax import Creation, Node, Order, Part, Unclear
 from tidings.language.verify import Known, Names, Places, check_address, check_order_word, check_sentinel, missing
+from tidings.model.asking import Asking
 from tidings.model.interval import Duration, Instant
 from tidings.model.sentinel import Command, Point, Sentinel, Statement, Watched
 
@@ -36,6 +38,9 @@ _FIELDS = (
     ("importance", "importance"),
 )
 """Clauses and the fields of `Sentinel` that hold them."""
+
+
+_READERS: Mapping[str, Callable[[Node, Any], Any]] = {**READERS, **ASKING_READERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +164,9 @@ class Reader:
                 elif rule == "notify":
                     values["notify"] = (*values.get("notify", ()), read_notify(node, clause))
                 else:
-                    reader: Callable[[Node, Any], Any] = READERS.get(rule, refuse)
-                    values[rule] = reader(node, clause)
+                    reader: Callable[[Node, Any], Any] = _READERS.get(rule, refuse)
+                    value = reader(node, clause)
+                    values[rule] = (*values.get(rule, ()), value) if rule in REPEATABLE else value
             except FaultFoundError:
                 continue
         return _Clauses(seen, values, zone)
@@ -193,6 +199,8 @@ class Reader:
         given = {field: values[rule] for rule, field in _FIELDS if rule in values}
         if "to" in values:
             given["end"] = self._fixed(values["to"])
+        if ASKING_READERS.keys() & values.keys():
+            given["asking"] = asking(base.asking if base is not None else Asking(), values)
         if base is None:
             return Sentinel(name=name, pages=pages, **given)
         return replace(base, name=name, base=base.name, **_inherited_life(base, clauses), **given)

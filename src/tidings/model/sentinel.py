@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tidings.model.asking import Asking
 from tidings.model.interval import Duration, Instant
 
 Direction = Literal["inserted", "deleted", "updated"]
@@ -161,6 +162,7 @@ class Sentinel:
     zone: str | None = None
     notify: tuple[Notify, ...] = DEFAULT_NOTIFY
     compare: Compare = Compare()
+    asking: Asking = Asking()
     tags: tuple[str, ...] = ()
     base: str | None = None
     correlated: bool = False

@@ -1,5 +1,6 @@
 import pytest
 
+from tidings.language.asking import ASKING_READERS
 from tidings.language.clauses import READERS
 from tidings.language.later import LATER
 from tidings.language.parser import parse, read
@@ -10,7 +11,7 @@ def test_each_clause_has_a_meaning_or_comes_later():
     """No clause of the language is forgotten: it is read, or refused by name."""
     rules = {"history" if word == "ChangeHistory" else word.lower() for word in CLAUSES}
 
-    assert rules == {*READERS, "monitor", "notify"} | (rules & LATER.keys())
+    assert rules == {*READERS, *ASKING_READERS, "monitor", "notify"} | (rules & LATER.keys())
     assert not READERS.keys() & LATER.keys()
 
 

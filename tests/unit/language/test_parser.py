@@ -100,8 +100,6 @@ LATE = {
     "compare first": ("Compare first", 1),
     "history": ("ChangeHistory 90 day", 1),
     "presentation": ("Presentation dual frame", 1),
-    "render": ("Render browser", 1),
-    "header": ('Header "Cookie" secret "shop"', 1),
     "urgency": ("Urgency exponential 10 min", 1),
     "life": ("Life 20 changes", 1),
     "class": ("Class gold", 1),

@@ -1,0 +1,45 @@
+"""How a page is asked for: method, headers, body, frames, browser, proxy (contracts.md §3: most of it is part of what a page is)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.model.interval import Duration
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A text written out, or, with `is_secret`, the *name* of a secret whose text is put in when a request leaves."""
+
+    text: str
+    is_secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A request header. Cookies are the header `Cookie`."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How the pages of a sentinel are asked for.
+
+    `timeout` is the time for all of a request (µs; None: the setting), `trust` the path of a PEM file with the certificates to
+    trust, `render` is `browser` or empty, `screenshot` keeps a picture of each rendered version. `frames` is how deep frames are
+    followed (sentinels_and_events §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
+    robots.txt is not obeyed, empty if it is.
+    """
+
+    method: str = "GET"
+    body: Value | None = None
+    headers: tuple[Header, ...] = ()
+    timeout: Duration | None = None
+    trust: str = ""
+    proxy: Value | None = None
+    render: str = ""
+    screenshot: bool = False
+    frames: int = 0
+    robots_ignored: str = ""
