@@ -19,6 +19,7 @@ from tidings.errors import (
     UnknownNameError,
     UsageError,
 )
+from tidings.model.asking import Header, Value
 from tidings.model.outcome import Validators
 from tidings.model.page import HostState, PageState
 from tidings.model.sentinel import State
@@ -157,7 +158,14 @@ def test_the_population_is_what_active_subscriptions_watch(world: World):
 def test_a_page_identity_comes_back_and_is_made_once(world: World):
     """The same key is the same page; every part of the identity is kept."""
     identity = replace(
-        world.page(), method="POST", body_sha256="ab", render="browser", frames=2, headers=(("Accept", "x"), ("B", "y"))
+        world.page(),
+        method="POST",
+        body=Value("form", is_secret=True),
+        render="browser",
+        frames=2,
+        trust="ca.pem",
+        proxy=Value("http://p.example"),
+        headers=(Header("Accept", Value("x")), Header("B", Value("y", is_secret=True))),
     )
     first = world.write(pages.ensure, identity)
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from tidings.errors import AddressError, UsageError
+from tidings.model.asking import PLAIN, Asking, Header, Value
 from tidings.model.page import PageIdentity
 
 MAX_URL_LENGTH = 8_192
@@ -51,7 +52,6 @@ OWN_HEADERS = frozenset(
 )
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_METHOD = re.compile(r"[A-Z]{1,20}")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _BLANK = re.compile(r"[\x00-\x20\x7f-\xa0]|\s")
@@ -130,54 +130,63 @@ def is_ipv4(host: str) -> bool:
     return host[-1:].isdigit() and host.count(".") == 3 and all(part.isdigit() for part in host.split("."))
 
 
-def identify(
-    url: str,
-    *,
-    method: str = "GET",
-    headers: Sequence[tuple[str, str]] = (),
-    body: bytes = b"",
-    render: str = "",
-    frames: int = 0,
-    owner_id: int | None = None,
-) -> PageIdentity:
+def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIdentity:
     """Return the identity of a page (contracts.md §3); `key` is the SHA-256, in hex, of all of it.
 
-    `headers` hold plain values and references to secrets, never secrets. Pass `owner_id` if a secret or a cookie is among
-    them. Raises `AddressError` for the URL and `UsageError` for a method or header that cannot be sent.
+    A page belongs to `owner_id` if it is asked for with a secret or a cookie, else to everybody. Timeout, screenshot and robots are
+    no part of it. Raises `AddressError` for the URL and `UsageError` for a header that cannot be sent.
     """
-    if not _METHOD.fullmatch(method):
-        raise UsageError(f"{method[:40]!r} is no HTTP method; use GET")
     rebuilt = rebuild(url)
-    canonical = check_headers(headers)
-    body_sha256 = hashlib.sha256(body).hexdigest() if body else ""
-    identity = [method, rebuilt, body_sha256, render, frames, canonical, owner_id]
+    headers = check_headers(asking.headers)
+    is_owned = any(h.value.is_secret or h.name == "cookie" for h in headers) or any(
+        value is not None and value.is_secret for value in (asking.body, asking.proxy)
+    )
+    owner = owner_id if is_owned else None
+    body = hashlib.sha256(_spelled(asking.body).encode()).hexdigest() if asking.body is not None else ""
+    spelled = [(header.name, _spelled(header.value)) for header in headers]
+    identity: list[object] = [asking.method, rebuilt, body, asking.render, asking.frames, spelled, owner]
+    if asking.trust or asking.proxy is not None:
+        identity += [asking.trust, _spelled(asking.proxy) if asking.proxy is not None else ""]
     text = json.dumps(identity, ensure_ascii=True, separators=(",", ":"))
     return PageIdentity(
         key=hashlib.sha256(text.encode()).hexdigest(),
         url=rebuilt,
         given=url,
         host=host_of(rebuilt),
-        method=method,
-        body_sha256=body_sha256,
-        render=render,
-        frames=frames,
-        headers=canonical,
-        owner_id=owner_id,
+        method=asking.method,
+        body=asking.body,
+        render=asking.render,
+        frames=asking.frames,
+        headers=headers,
+        trust=asking.trust,
+        proxy=asking.proxy,
+        owner_id=owner,
     )
 
 
-def check_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _spelled(value: Value) -> str:
+    """Return a value so that a text and a secret of that name differ; a text is itself, as the keys of older pages have it."""
+    return f"\x00secret\x00{value.text}" if value.is_secret else value.text
+
+
+def check_headers(headers: Sequence[Header]) -> tuple[Header, ...]:
     """Return request headers with names in lower case, sorted. Raises `UsageError` for one that may not be set (H-031, H-032)."""
     checked = []
-    for name, value in headers:
-        if not _TOKEN.fullmatch(name):
-            raise UsageError(f"{name[:40]!r} is no header name; use letters, digits and -")
-        if name.lower() in OWN_HEADERS:
-            raise UsageError(f"the header {name} cannot be set: Tidings makes it itself; leave it out")
-        if any(ord(character) < 32 or ord(character) >= 0x7F for character in value.replace("\t", " ")):
-            raise UsageError(f"the value of header {name} has a line end, control or non-ASCII character; take it out")
-        checked.append((name.lower(), value.strip(" \t")))
-    return tuple(sorted(checked))
+    for header in headers:
+        name, text = check_header(header.name, header.value.text)
+        checked.append(Header(name, Value(text, header.value.is_secret)))
+    return tuple(sorted(checked, key=lambda header: (header.name, _spelled(header.value))))
+
+
+def check_header(name: str, value: str) -> tuple[str, str]:
+    """Return one request header, its name in lower case. Raises `UsageError` if it may not be set."""
+    if not _TOKEN.fullmatch(name):
+        raise UsageError(f"{name[:40]!r} is no header name; use letters, digits and -")
+    if name.lower() in OWN_HEADERS:
+        raise UsageError(f"the header {name} cannot be set: Tidings makes it itself; leave it out")
+    if any(ord(character) < 32 or ord(character) >= 0x7F for character in value.replace("\t", " ")):
+        raise UsageError(f"the value of header {name} has a line end, control or non-ASCII character; take it out")
+    return name.lower(), value.strip(" \t")
 
 
 def _refuse(url: str, fault: str, mend: str) -> NoReturn:

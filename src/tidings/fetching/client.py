@@ -399,6 +399,7 @@ def _target(url: str) -> _Target:
 
 def _check_headers(headers: RequestHeaders) -> None:
     try:
-        address.check_headers(headers)
+        for name, value in headers:
+            address.check_header(name, value)
     except UsageError as error:
         raise FetchError("request", str(error)) from None

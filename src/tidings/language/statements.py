@@ -17,7 +17,7 @@ from tidings.language.monitor import Clause, FaultFoundError, read_monitor
 from tidings.language.problems import Report
 from tidings.language.syntax import Creation, Node, Order, Part, Unclear
 from tidings.language.verify import Known, Names, Places, check_address, check_order_word, check_sentinel, missing
-from tidings.model.asking import Asking
+from tidings.model.asking import PLAIN
 from tidings.model.interval import Duration, Instant
 from tidings.model.sentinel import Command, Point, Sentinel, Statement, Watched
 
@@ -200,7 +200,7 @@ class Reader:
         if "to" in values:
             given["end"] = self._fixed(values["to"])
         if ASKING_READERS.keys() & values.keys():
-            given["asking"] = asking(base.asking if base is not None else Asking(), values)
+            given["asking"] = asking(base.asking if base is not None else PLAIN, values)
         if base is None:
             return Sentinel(name=name, pages=pages, **given)
         return replace(base, name=name, base=base.name, **_inherited_life(base, clauses), **given)

@@ -43,3 +43,7 @@ class Asking:
     screenshot: bool = False
     frames: int = 0
     robots_ignored: str = ""
+
+
+PLAIN = Asking()
+"""A GET without anything."""

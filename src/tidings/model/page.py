@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tidings.model.asking import Header, Value
 from tidings.model.interval import Instant
 from tidings.model.outcome import Validators
 
@@ -16,7 +17,8 @@ class PageIdentity:
     """What makes two requests the same page (contracts.md §3); `key` is the digest of all of it.
 
     `url` is the rebuilt URL without fragment; `given` the address as the user wrote it; `host` the registered domain, or
-    `address:port` for an IP literal.
+    `address:port` for an IP literal. Headers, body and proxy hold plain texts and *references* to secrets, so that rotating a secret
+    changes no page; `owner_id` is set if a secret or a cookie is among them.
     """
 
     key: str
@@ -24,10 +26,12 @@ class PageIdentity:
     given: str
     host: str
     method: str = "GET"
-    body_sha256: str = ""
+    body: Value | None = None
     render: str = ""
     frames: int = 0
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[Header, ...] = ()
+    trust: str = ""
+    proxy: Value | None = None
     owner_id: int | None = None
 
 

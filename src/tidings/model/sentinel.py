@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tidings.model.asking import Asking
+from tidings.model.asking import PLAIN, Asking
 from tidings.model.interval import Duration, Instant
 
 Direction = Literal["inserted", "deleted", "updated"]
@@ -162,7 +162,7 @@ class Sentinel:
     zone: str | None = None
     notify: tuple[Notify, ...] = DEFAULT_NOTIFY
     compare: Compare = Compare()
-    asking: Asking = Asking()
+    asking: Asking = PLAIN
     tags: tuple[str, ...] = ()
     base: str | None = None
     correlated: bool = False

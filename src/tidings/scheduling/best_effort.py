@@ -19,6 +19,11 @@ sentinel has a fixed interval) ends no cycle: else looks for others' sake would 
 Beyond the paper: a page that differs at each of `saturation` looks in a row, all hardly more than Pmin apart, is
 *saturated*. Looking closer shows no more of it, so it waits the pace, but for one look after Pmin in seven; two looks
 without a change set it free (bid_and_defaults §4, guard 6).
+
+Two more guards beyond the paper. A look at a page that nobody could look at for a while (`Observation.interrupted`), and
+that comes more than half a period too late, shows no interval: that time was not the page's. And where `trial` looks in
+a row found a change, the intervals that are remembered are those of our own looks, whatever the page's are: they are
+forgotten, and weight·P is tried. Without it a period that once was too long stays so while every look finds a change.
 """
 
 from __future__ import annotations
@@ -57,6 +62,8 @@ ROUND: Final = 7
 """Looks at a saturated page of which one comes after Pmin: with a pace of an hour about every 6 h."""
 QUIET_ROUNDS: Final = 2
 """Looks without a change that set a saturated page free."""
+LATE: Final = 1.5
+"""Multiple of the period after which a look that was kept from its time shows no interval of the page's."""
 FURTHEST: Final = float(2**62)
 """A gap (µs) beyond all use that still fits an integer."""
 
@@ -69,9 +76,9 @@ class BestEffortState:
 
     `due` and `looked` (the look that began the running cycle) and `modified` (the instant of the last change if the
     server told it) are instants, `UNPOLLED` where there is none. `period` is in seconds. `misses` counts cycles
-    without a change, `steady` changes at a constant interval, `streak` changes in a row at looks near each other; of a
-    saturated page `steady` counts the looks of its round, `misses` those without a change. `intervals[page]` (seconds) has the newest last and 0
-    where none was seen yet.
+    without a change, `steady` changes at a constant interval, `streak` changes in a row at looks near each other, `unbroken`
+    changes in a row at any; of a saturated page `steady` counts the looks of its round, `misses` those without a change.
+    `intervals[page]` (seconds) has the newest last and 0 where none was seen yet.
     """
 
     population: Population
@@ -82,6 +89,7 @@ class BestEffortState:
     misses: Counts
     steady: Counts
     streak: Counts
+    unbroken: Counts
     intervals: NDArray[np.float32]
 
 
@@ -90,8 +98,8 @@ class BestEffort:
     """The policy of 004 §4.7. Durations in µs; `alpha`, `beta`, `weight` and `history` are those that §4.8 settles on.
 
     A page starts at the interval `pace`. `shortest` and `longest` hold for pages that name none, widened to hold `pace`.
-    Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds). A `saturation` of 0
-    leaves that guard out, as the paper does.
+    Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds). A `saturation` or a
+    `trial` of 0 leaves that guard out, as the paper does.
     """
 
     pace: Duration = HOUR
@@ -103,6 +111,7 @@ class BestEffort:
     history: int = 20
     tolerance: Duration = SECOND
     saturation: int = 20
+    trial: int = 20
 
     def __post_init__(self) -> None:
         if self.pace <= 0:
@@ -118,8 +127,8 @@ class BestEffort:
                 f"alpha and beta must be 1 to 255 and the history 2 to 255: {self.alpha}, {self.beta}, {self.history}"
             )
             raise ValueError(message)
-        if not 0 <= self.saturation <= 255:
-            message = f"the saturation must be 0 to 255 looks, it is {self.saturation}"
+        if not (0 <= self.saturation <= 255 and 0 <= self.trial <= 255):
+            message = f"saturation and trial must be 0 to 255 looks: {self.saturation}, {self.trial}"
             raise ValueError(message)
         if not (0 < self.weight <= 1 and self.tolerance >= 0):
             message = (
@@ -171,6 +180,7 @@ class BestEffort:
         """
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
+        last = state.population["last_polled"][rows]
         population = state.population.set(rows, {"last_polled": at})
         page = _Pages(state, rows)
         low, high = self._bounds(population, rows)
@@ -178,6 +188,7 @@ class BestEffort:
         baseline = page.looked == UNPOLLED
         since = np.where(baseline, 0, at - np.where(baseline, 0, page.looked)) / SECOND
         found = changed & (since > 0)
+        lost = found & _is_lost(observation.interrupted, here, at - np.where(baseline, at, last), page.period)
         quiet = ~changed & (since > 0) & (since >= WHOLE * page.period)
         saturated = self._saturated(page)
         if saturated.any():
@@ -185,8 +196,11 @@ class BestEffort:
         self._learn_quiet(page, np.flatnonzero(quiet & ~saturated))
         if learned := bool((found | saturated).any()):
             told = np.full(len(at), UNPOLLED) if observation.modified_at is None else observation.modified_at[here]
-            self._learn_change(page, np.flatnonzero(found & ~saturated), _observed(page, at, since, told))
-            self._saturate(page, np.flatnonzero(found & ~saturated), since <= NEAR * low)
+            learns = np.flatnonzero(found & ~saturated & ~lost)
+            page.misses[found & lost & ~saturated] = 0
+            self._learn_change(page, learns, _observed(page, at, since, told))
+            self._try_sooner(page, learns)
+            self._saturate(page, learns, since <= NEAR * low)
             page.modified = np.where(found, np.where(told > page.looked, np.minimum(told, at), UNPOLLED), page.modified)
         page.looked = np.where(baseline | found | quiet, at, page.looked)
         page.period = _within(low, page.period, high)
@@ -201,6 +215,7 @@ class BestEffort:
             "misses": int(state.misses[row]),
             "steady": int(state.steady[row]),
             "streak": int(state.streak[row]),
+            "unbroken": int(state.unbroken[row]),
             "intervals": intervals[intervals > 0].tolist(),
             "looked": None if looked == UNPOLLED else looked,
             "modified": None if modified == UNPOLLED else modified,
@@ -226,6 +241,7 @@ class BestEffort:
 
         page.period[:] = column("period")
         page.streak[:] = np.minimum(column("streak"), self.saturation)
+        page.unbroken[:] = [min(memory.get("unbroken", 0), max(self.trial - 1, 0)) for memory in memories]
         saturated = self._saturated(page)
         page.misses[:] = np.minimum(column("misses"), np.where(saturated, QUIET_ROUNDS, self.alpha) - 1)
         page.steady[:] = np.minimum(column("steady"), np.where(saturated, ROUND, self.beta) - 1)
@@ -238,7 +254,7 @@ class BestEffort:
 
     def _learn_quiet(self, page: _Pages, quiet: Rows) -> None:
         """Count a cycle without a change; double the period after `alpha` of them (corrections a, g)."""
-        page.streak[quiet] = 0
+        page.streak[quiet] = page.unbroken[quiet] = 0
         page.misses[quiet] += 1
         tired = quiet[page.misses[quiet] >= self.alpha]
         page.misses[tired] = 0
@@ -259,6 +275,16 @@ class BestEffort:
         estimate = known.sum(axis=1, dtype=np.float64) / np.maximum((known > 0).sum(axis=1), 1)
         estimate = np.where(estimate > page.period[found], estimate * self.weight, estimate)
         page.period[found] = np.where(constant & ~doubted, new, estimate)
+
+    def _try_sooner(self, page: _Pages, found: Rows) -> None:
+        """Count changes in a row; after `trial` of them forget their intervals, which are our own, and try a shorter period."""
+        if not self.trial:
+            return
+        page.unbroken[found] += 1
+        tried = found[page.unbroken[found] >= self.trial]
+        page.unbroken[tried] = page.steady[tried] = 0
+        page.intervals[tried] = 0
+        page.period[tried] *= self.weight
 
     def _saturated(self, page: _Pages) -> Mask:
         return (page.streak >= self.saturation) & (self.saturation > 0)
@@ -294,7 +320,7 @@ class BestEffort:
             "period": np.full(size, self.pace / SECOND),
             "looked": last_polled.copy(),
             "modified": np.full(size, UNPOLLED),
-            **{name: np.zeros(size, dtype=np.uint8) for name in ("misses", "steady", "streak")},
+            **{name: np.zeros(size, dtype=np.uint8) for name in ("misses", "steady", "streak", "unbroken")},
             "intervals": np.zeros((size, self.history), dtype=np.float32),
         }
         return {name: _frozen(column) for name, column in columns.items()}
@@ -315,7 +341,7 @@ class BestEffort:
 class _Pages:
     """Own copies of what is known of some pages, to be written to within one call."""
 
-    __slots__ = ("_rows", "intervals", "looked", "misses", "modified", "period", "steady", "streak")
+    __slots__ = ("_rows", "intervals", "looked", "misses", "modified", "period", "steady", "streak", "unbroken")
 
     def __init__(self, state: BestEffortState, rows: Rows) -> None:
         self._rows = rows
@@ -325,6 +351,7 @@ class _Pages:
         self.misses = state.misses[rows]
         self.steady = state.steady[rows]
         self.streak = state.streak[rows]
+        self.unbroken = state.unbroken[rows]
         self.intervals = state.intervals[rows]
 
     def put(self, state: BestEffortState, population: Population, *, learned: bool) -> BestEffortState:
@@ -339,7 +366,7 @@ class _Pages:
         return _frozen(joined)
 
 
-_QUIET: Final = ("period", "looked", "misses", "streak")
+_QUIET: Final = ("period", "looked", "misses", "streak", "unbroken")
 _CHANGED: Final = ("modified", "steady", "intervals")
 
 
@@ -354,9 +381,17 @@ def _observed(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDAr
     return observed
 
 
+def _is_lost(interrupted: Mask | None, here: Mask, waited: Instants, period: Floats) -> Mask:
+    """Say which looks came so late, after `waited` (µs), because nobody could look, that they show no interval."""
+    if interrupted is None:
+        return np.zeros(len(waited), dtype=np.bool_)
+    late: Mask = interrupted[here] & (waited > LATE * SECOND * period)
+    return late
+
+
 def _is_memory(memory: Mapping[str, Any]) -> bool:
     """Say whether a page can be told this: made by `remember`, whatever the parameters were."""
-    counts = [memory.get(name) for name in ("misses", "steady", "streak")]
+    counts = [*(memory.get(name) for name in ("misses", "steady", "streak")), memory.get("unbroken", 0)]
     instants = [at for name in ("looked", "modified") if (at := memory.get(name, "")) is not None]
     return (
         _is_positive([memory.get("period")])

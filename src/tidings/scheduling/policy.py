@@ -54,19 +54,29 @@ class Observation:
 
     Failures and quarantine are no observation (contracts.md §5); tell them by `on_update` of `not_before`.
     `modified_at` is the trusted instant of the last change, `UNPOLLED` where there is none; None: nobody knows any.
+    `interrupted` is True where nobody could look for some of the time since the last look, because the service did not run
+    or the page failed: such time is not an interval of the page's. None: nowhere.
     """
 
     at: Instants
     changed: Mask
     modified_at: Instants | None = None
+    interrupted: Mask | None = None
 
     @classmethod
-    def of(cls, at: ArrayLike, changed: ArrayLike, modified_at: ArrayLike | None = None) -> Observation:
+    def of(
+        cls,
+        at: ArrayLike,
+        changed: ArrayLike,
+        modified_at: ArrayLike | None = None,
+        interrupted: ArrayLike | None = None,
+    ) -> Observation:
         """Return an observation from anything that numpy makes an array of."""
         return cls(
             np.atleast_1d(np.asarray(at, dtype=np.int64)),
             np.atleast_1d(np.asarray(changed, dtype=np.bool_)),
             None if modified_at is None else np.atleast_1d(np.asarray(modified_at, dtype=np.int64)),
+            None if interrupted is None else np.atleast_1d(np.asarray(interrupted, dtype=np.bool_)),
         )
 
 

@@ -101,7 +101,7 @@ def _read_all(
                 message = f"{file}: apply takes statements that create sentinels; {statement.verb} {statement.name} is a command"
                 raise UsageError(message)
             for page in statement.pages:
-                address.identify(page.url)
+                address.identify(page.url, statement.asking)
             wanted[statement.name] = (file, statement)
     if problems:
         raise SentinelError(problems)
@@ -119,7 +119,7 @@ def _settle(connection: Connection, name: str, sentinel: Sentinel, text: str, se
     if row.text == wanted or row.text == _as_of(connection, name, text, settings, row):
         _note(connection, row, now)
         return Step(name, "unchanged", row.text)
-    if _pages_of(connection, row) != sorted(address.identify(page.url).key for page in sentinel.pages):
+    if _pages_of(connection, row) != sorted(address.identify(page.url, sentinel.asking).key for page in sentinel.pages):
         sentinels.drop(connection, row.id, now)
         return _make(connection, sentinel, now, "replaced", "its pages are others")
     altered = register.alter(connection, row, sentinel, now=now)

@@ -117,7 +117,7 @@ class Poller:
         return FetchRequest(
             url=page.identity.url,
             method=page.identity.method,
-            headers=page.identity.headers,
+            headers=tuple((h.name, h.value.text) for h in page.identity.headers if not h.value.is_secret),
             validators=Validators() if standing.is_audit(state, now) else state.validators,
             final_url=state.final_url,
             obey_robots=obey_robots,

@@ -84,7 +84,9 @@ def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
 
 def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
     """Store a sentinel that was read and judged, with its pages and endpoints; raises `AddressError`."""
-    watched: list[tuple[Watched, PageIdentity]] = [(page, address.identify(page.url)) for page in sentinel.pages]
+    watched: list[tuple[Watched, PageIdentity]] = [
+        (page, address.identify(page.url, sentinel.asking)) for page in sentinel.pages
+    ]
     _ensure_endpoints(connection, sentinel)
     start, end = _life(connection, sentinel, now)
     base = find(connection, sentinel.base) if sentinel.base else None

@@ -94,7 +94,12 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
         looker = _Looker(database, client, gate, runner, clock)
         for sentinel in parsed.statements:
             if isinstance(sentinel, Sentinel):
-                found.extend([await looker.look(sentinel, address.identify(page.url)) for page in sentinel.pages])
+                found.extend(
+                    [
+                        await looker.look(sentinel, address.identify(page.url, sentinel.asking))
+                        for page in sentinel.pages
+                    ]
+                )
     return found, parsed.warnings
 
 

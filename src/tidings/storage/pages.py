@@ -6,23 +6,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from tidings.errors import UnknownNameError
+from tidings.model.asking import Header, Value
 from tidings.model.outcome import Validators
 from tidings.model.page import PageIdentity, PageState
 from tidings.storage.connection import Connection
 from tidings.storage.values import from_bytes, from_json, plain, to_bytes, to_json
 
-_IDENTITY_COLUMNS = 10
+_IDENTITY_COLUMNS = 12
 _SELECT = (
-    "SELECT page.key, page.url, page.given, page.host, page.method, page.body_sha256, page.render, page.frames, page.headers,"
-    " page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
+    "SELECT page.key, page.url, page.given, page.host, page.method, page.body, page.render, page.frames, page.headers, page.trust,"
+    " page.proxy, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
     " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
     " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
     " page.moved_to, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.etag, page.last_modified FROM page"
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
 _ENSURE = (
-    "INSERT INTO page (key, url, given, host, method, body_sha256, render, frames, headers, owner_id)"
-    " VALUES (:key, :url, :given, :host, :method, :body_sha256, :render, :frames, :headers, :owner_id)"
+    "INSERT INTO page (key, url, given, host, method, body, render, frames, headers, trust, proxy, owner_id)"
+    " VALUES (:key, :url, :given, :host, :method, :body, :render, :frames, :headers, :trust, :proxy, :owner_id)"
     " ON CONFLICT (key) DO NOTHING RETURNING id"
 )
 _UPDATE = (
@@ -45,10 +46,12 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
         given=plain(identity.given),
         host=plain(identity.host),
         method=identity.method,
-        body_sha256=identity.body_sha256,
+        body=_from_value(identity.body),
         render=identity.render,
         frames=identity.frames,
-        headers=to_json(identity.headers),
+        headers=to_json([(header.name, header.value.text, header.value.is_secret) for header in identity.headers]),
+        trust=plain(identity.trust),
+        proxy=_from_value(identity.proxy),
         owner_id=identity.owner_id,
     )
     if found is None:
@@ -136,17 +139,19 @@ def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
 
 
 def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
-    key, url, given, host, method, body_sha256, render, frames, headers, owner_id = row
+    key, url, given, host, method, body, render, frames, headers, trust, proxy, owner_id = row
     return PageIdentity(
         key=key,
         url=url,
         given=given,
         host=host,
         method=method,
-        body_sha256=body_sha256,
+        body=_to_value(body),
         render=render,
         frames=frames,
-        headers=() if headers == "[]" else tuple((name, value) for name, value in from_json(headers)),
+        headers=() if headers == "[]" else tuple(Header(name, Value(*value)) for name, *value in from_json(headers)),
+        trust=trust,
+        proxy=_to_value(proxy),
         owner_id=owner_id,
     )
 
@@ -189,3 +194,11 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         suspect_at=suspect_at,
         moved_to=moved_to,
     )
+
+
+def _from_value(value: Value | None) -> str:
+    return "" if value is None else to_json((value.text, value.is_secret))
+
+
+def _to_value(text: str) -> Value | None:
+    return Value(*from_json(text)) if text else None

@@ -132,7 +132,6 @@ page = _table(
     _text("given"),
     _text("host"),
     _text("method", default="GET"),
-    _text("body_sha256", default=""),
     _text("render", default=""),
     _number("frames", default=0),
     _text("headers", default="[]"),
@@ -165,6 +164,9 @@ page = _table(
     _text("suspect_sha256", default=""),
     _number("suspect_at", null=True),
     _text("moved_to", default=""),
+    _text("body", default=""),
+    _text("trust", default=""),
+    _text("proxy", default=""),
     UniqueConstraint("key"),
     Index(None, "host"),
 )
@@ -233,6 +235,7 @@ version = _table(
     _text("headers", default="{}"),
     _flag("text_changed", default=1),
     _number("words", default=0),
+    _text("screenshot", default=""),
     UniqueConstraint("page_id", "seq"),
     Index(None, "sha256"),
 )

@@ -12,6 +12,7 @@ from yarl import URL
 
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
+from tidings.model.asking import Asking, Header, Value
 
 REBUILT = [
     ("https://example.com", "https://example.com/"),
@@ -186,26 +187,34 @@ def test_identify_keeps_the_address_as_given():
 
 
 def test_pages_are_the_same_if_and_only_if_their_requests_are():
-    """Spelling of the URL and order of headers make no other page; method, query, headers, body, render, frames, owner do."""
+    """Spelling of the URL and order of headers make no other page; method, query, headers, body, render, frames, proxy do, and the owner if a cookie is sent."""
     url = "http://example.com/a?x=1"
     plain = address.identify(url).key
-    same = [address.identify("HTTP://example.com:80/a?x=1#top").key]
+    same = [
+        address.identify("HTTP://example.com:80/a?x=1#top").key,
+        address.identify(url, Asking(timeout=1, robots_ignored="mine"), owner_id=2).key,
+    ]
     others = [
         address.identify("http://example.com/a?x=2").key,
-        address.identify(url, method="POST").key,
-        address.identify(url, body=b"q").key,
-        address.identify(url, render="browser").key,
-        address.identify(url, frames=1).key,
-        address.identify(url, owner_id=1).key,
-        address.identify(url, headers=[("Accept-Language", "de")]).key,
-        address.identify(url, headers=[("Accept-Language", "en")]).key,
+        address.identify(url, Asking(method="POST")).key,
+        address.identify(url, Asking(body=Value("q"))).key,
+        address.identify(url, Asking(body=Value("q", is_secret=True))).key,
+        address.identify(url, Asking(render="browser")).key,
+        address.identify(url, Asking(frames=1)).key,
+        address.identify(url, Asking(headers=(Header("Accept-Language", Value("de")),))).key,
+        address.identify(url, Asking(headers=(Header("Accept-Language", Value("en")),))).key,
+        address.identify(url, Asking(headers=(Header("Accept-Language", Value("en", is_secret=True)),))).key,
+        address.identify(url, Asking(headers=(Header("Cookie", Value("a=b")),)), owner_id=1).key,
+        address.identify(url, Asking(headers=(Header("Cookie", Value("a=b")),)), owner_id=2).key,
+        address.identify(url, Asking(trust="ca.pem")).key,
+        address.identify(url, Asking(proxy=Value("http://proxy.example:3128"))).key,
     ]
 
-    assert [plain] == same
+    assert [plain, plain] == same
     assert len({plain, *others}) == 1 + len(others)
     assert (
-        address.identify(url, headers=[("A", "1"), ("b", "2")]).key
-        == address.identify(url, headers=[("B", "2"), ("a", "1")]).key
+        address.identify(url, Asking(headers=(Header("A", Value("1")), Header("b", Value("2"))))).key
+        == address.identify(url, Asking(headers=(Header("B", Value("2")), Header("a", Value("1"))))).key
     )
 
 
@@ -236,7 +245,7 @@ def test_key_of_a_page_does_not_move():
 def test_headers_that_break_or_frame_a_request_are_refused(name, value):
     """Line ends, non-ASCII and the headers that Tidings makes itself cannot be set (H-031, H-032)."""
     with pytest.raises(UsageError, match="header"):
-        address.identify("http://example.com/", headers=[(name, value)])
+        address.identify("http://example.com/", Asking(headers=(Header(name, Value(value)),)))
 
 
 def test_refusal_never_shows_a_password_or_a_query():

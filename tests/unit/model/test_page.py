@@ -29,9 +29,9 @@ def test_a_plain_page_is_a_get_without_anything():
     """Where nothing is said a page is asked for with GET, without body, headers, rendering, frames or owner."""
     page = PageIdentity(key="k", url="http://a.example/", given="http://a.example/", host="a.example")
 
-    assert ("GET", "", "", 0, (), None) == (
+    assert ("GET", None, "", 0, (), None) == (
         page.method,
-        page.body_sha256,
+        page.body,
         page.render,
         page.frames,
         page.headers,

@@ -24,6 +24,7 @@ from tidings.service import doctor, health, machine
 from tidings.service.finding import MOST_LINES
 from tidings.settings import Settings, StoreSettings
 from tidings.storage import events, leases, versions
+from tidings.storage.database import REVISIONS
 from tidings.storage.lock import PollerLock
 
 __all__ = ["products"]
@@ -133,7 +134,7 @@ def test_versions_and_schema_are_named(world):
 
     assert "3.11.7" == only(found, "python").detail
     assert "3.53.4, several processes may write" == only(found, "sqlite").detail
-    assert f"{world.settings.data}/tidings.db, schema 0001" == only(found, "database").detail
+    assert f"{world.settings.data}/tidings.db, schema {REVISIONS[-1]}" == only(found, "database").detail
 
 
 def test_examination_changes_nothing(world):
@@ -525,7 +526,7 @@ def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
         alone = examined(world, later=30 * DAY)
         world.database.close()
 
-    assert only(found, "database").detail.startswith("PostgreSQL, schema 0001")
+    assert only(found, "database").detail.startswith(f"PostgreSQL, schema {REVISIONS[-1]}")
     assert "no process polls" not in only(found, "looks").detail
     assert "no process polls" in only(alone, "looks").detail
 

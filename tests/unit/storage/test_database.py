@@ -15,11 +15,11 @@ from tidings.storage import database as database_module
 from tidings.storage import migrate, secrets, sentinels
 from tidings.storage.database import REVISIONS, open_database, quick_check
 
-_SECOND_STEP = """
+_NEXT_STEP = """
 from alembic import op
 import sqlalchemy as sa
-revision = "0002"
-down_revision = "0001"
+revision = "next"
+down_revision = "{before}"
 
 def upgrade():
     op.create_table("extra", sa.Column("id", sa.Integer, primary_key=True))
@@ -29,12 +29,12 @@ def upgrade():
 
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Make this Tidings one that knows a second schema; return its step's file."""
+    """Make this Tidings one that knows one more schema; return its step's file."""
     steps = tmp_path / "migrations"
     shutil.copytree(migrate._STEPS, steps)
     monkeypatch.setattr(migrate, "_STEPS", steps)
-    monkeypatch.setattr(database_module, "REVISIONS", ("0001", "0002"))
-    return steps / "versions" / "0002_second.py"
+    monkeypatch.setattr(database_module, "REVISIONS", (*REVISIONS, "next"))
+    return steps / "versions" / "next.py"
 
 
 def test_the_constant_is_the_newest_step():
@@ -46,18 +46,18 @@ def test_the_constant_is_the_newest_step():
 
 def test_an_older_database_is_copied_then_migrated(world: World, newer: Path):
     """A migration keeps a copy of what was, under the old revision's name, and all data (F-13)."""
-    newer.write_text(_SECOND_STEP.format(fault=""))
+    newer.write_text(_NEXT_STEP.format(before=REVISIONS[-1], fault=""))
     world.watch("news")
     world.database.close()
     migrated = open_database(world.settings)
 
     assert ["news"] == migrated.read(sentinels.names)
     assert 0 == migrated.read(lambda c: c.value("SELECT count(*) FROM extra"))
-    assert "0002" == migrated.read(lambda c: c.value("SELECT version_num FROM alembic_version"))
+    assert "next" == migrated.read(lambda c: c.value("SELECT version_num FROM alembic_version"))
     migrated.close()
     copy = world.settings.data.with_name("copy")
     copy.mkdir()
-    shutil.copy(world.settings.data / "tidings.db.before-migration-from-0001", copy / "tidings.db")
+    shutil.copy(world.settings.data / f"tidings.db.before-migration-from-{REVISIONS[-1]}", copy / "tidings.db")
     kept = open_database(Settings(data=copy))
     assert ["news"] == kept.read(sentinels.names)
     kept.close()
@@ -65,12 +65,12 @@ def test_an_older_database_is_copied_then_migrated(world: World, newer: Path):
 
 def test_a_migration_that_fails_leaves_the_old_database(world: World, newer: Path):
     """A step that raises leaves nothing of itself; the old Tidings can go on."""
-    newer.write_text(_SECOND_STEP.format(fault="raise RuntimeError('power cut')"))
+    newer.write_text(_NEXT_STEP.format(before=REVISIONS[-1], fault="raise RuntimeError('power cut')"))
     world.watch("news")
     world.database.close()
     with pytest.raises(RuntimeError, match="power cut"):
         open_database(world.settings)
-    database_module.REVISIONS = ("0001",)  # the old Tidings again; monkeypatch puts it right
+    database_module.REVISIONS = REVISIONS  # the old Tidings again; monkeypatch puts it right
     old = open_database(world.settings)
 
     assert ["news"] == old.read(sentinels.names)
