@@ -140,13 +140,13 @@ def follow(policy, times, *, told):
 
 def best_effort(alpha=6, beta=2, history=20):
     return BestEffort(
-        PMIN, shortest=PMIN, longest=NEVER, alpha=alpha, beta=beta, history=history, tolerance=0, saturation=0
+        PMIN, shortest=PMIN, longest=NEVER, alpha=alpha, beta=beta, history=history, tolerance=0, saturation=0, trial=0
     )
 
 
 def naive(period):
     """Return the poller with one period for ever."""
-    return BestEffort(period, shortest=period, longest=period, saturation=0)
+    return BestEffort(period, shortest=period, longest=period, saturation=0, trial=0)
 
 
 def difference(ours, printed):

@@ -15,7 +15,15 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 NOW = 1_700_000_000 * SECOND
 SMALL = BestEffort(
-    5 * SECOND, shortest=5 * SECOND, longest=1_000 * SECOND, alpha=3, beta=2, weight=0.6, history=4, saturation=0
+    5 * SECOND,
+    shortest=5 * SECOND,
+    longest=1_000 * SECOND,
+    alpha=3,
+    beta=2,
+    weight=0.6,
+    history=4,
+    saturation=0,
+    trial=0,
 )
 """The parameters of the test trace (scheduling §5)."""
 
@@ -168,7 +176,14 @@ def test_arrays_agree_with_the_listing(seed):
     rng = np.random.default_rng(seed)
     alpha, beta, history = (int(n) for n in rng.integers([1, 1, 2], [7, 6, 25]))
     policy = BestEffort(
-        5 * SECOND, shortest=5 * SECOND, longest=120 * SECOND, alpha=alpha, beta=beta, history=history, saturation=0
+        5 * SECOND,
+        shortest=5 * SECOND,
+        longest=120 * SECOND,
+        alpha=alpha,
+        beta=beta,
+        history=history,
+        saturation=0,
+        trial=0,
     )
     steps = [
         [None if quiet else float(seconds) for quiet, seconds in zip(rng.uniform(size=80) < 0.6, draws, strict=True)]
@@ -417,6 +432,88 @@ def test_saturation_survives_a_restart():
     assert 5 == GUARDED.remember(again, 1)["steady"]
 
 
+def interrupt(policy, state, *, after, changed=True, told=None):
+    """Return the state after a look, `after` seconds after the last, before which nobody could look for a while."""
+    at = state.population["last_polled"] + round(after * SECOND)
+    told = None if told is None else [told]
+    return policy.on_poll(state, state.population.ids, Observation.of(at, changed, told, interrupted=True))
+
+
+@pytest.mark.parametrize("told", [None, NOW + 9_000 * SECOND], ids=["untold", "told"])
+def test_time_in_which_nobody_could_look_is_no_interval(told):
+    """A change that is found after three hours of downtime leaves the period as it was; the cycle begins anew."""
+    state = look(SMALL, begin(SMALL), changed=True, after=10, told=NOW + 9 * SECOND)
+    after = interrupt(SMALL, state, after=10_000, told=told)
+
+    assert SMALL.remember(state, 1)["intervals"] == SMALL.remember(after, 1)["intervals"] == [10.0]
+    assert waits(SMALL, state) == waits(SMALL, after) == [6.0]
+    assert NOW + 10_010 * SECOND == SMALL.remember(after, 1)["looked"]
+
+
+def test_a_look_that_was_hardly_late_teaches_as_ever():
+    """A restart that cost no more than half a period hides nothing."""
+    state = begin(SMALL)
+
+    assert SMALL.remember(look(SMALL, state, True, after=7), 1) == SMALL.remember(interrupt(SMALL, state, after=7), 1)
+    assert [] == SMALL.remember(interrupt(SMALL, state, after=8), 1)["intervals"]
+
+
+def test_a_quiet_look_after_downtime_ends_its_cycle():
+    """That nothing changed for three hours is no less true because nobody looked."""
+    assert 1 == SMALL.remember(interrupt(SMALL, begin(SMALL), after=10_000, changed=False), 1)["misses"]
+
+
+def test_downtimes_do_not_add_up():
+    """A page that differs at each look is looked at as often after fifty restarts as before them."""
+    rng = np.random.default_rng(7)
+    policy = BestEffort(MINUTE, shortest=SECOND, longest=DAY, saturation=0)
+    state, longest = begin(policy), 0.0
+    for _ in range(50):
+        state = interrupt(policy, state, after=float(state.period[0]) + rng.exponential(600))
+        for _ in range(3):
+            state = look(policy, state, changed=True, after=float(state.period[0]) + 0.01)
+        longest = max(longest, float(state.period[0]))
+
+    assert longest <= 60
+    assert 1 == state.period[0]
+
+
+def test_a_period_that_is_too_long_comes_back_while_every_look_finds_a_change():
+    """What is remembered is the rhythm of our own looks: 78 s come down to Pmin although no look is ever quiet."""
+    policy = BestEffort(MINUTE, shortest=SECOND, longest=DAY, saturation=0)
+    state = begin(policy)
+    memory = {**policy.remember(state, 1), "period": 78.0, "intervals": [78.0] * 20}
+    plain = replace(policy, trial=0)
+    tried, stuck = policy.recall(state, {1: memory}), plain.recall(state, {1: memory})
+    for _ in range(400):
+        tried = look(policy, tried, changed=True, after=float(tried.period[0]))
+        stuck = look(plain, stuck, changed=True, after=float(stuck.period[0]))
+
+    assert 78 == stuck.period[0]
+    assert tried.period[0] < 2
+
+
+def test_a_quiet_look_starts_the_count_of_the_trial_again():
+    """Three changes, a quiet look and three changes are no four in a row."""
+    policy = replace(SMALL, trial=4, history=20)
+    state = begin(policy)
+    for changed in (True, True, True, False, True, True, True):
+        state = look(policy, state, changed, after=50)
+
+    assert 3 == policy.remember(state, 1)["unbroken"]
+    assert 6 == len(policy.remember(state, 1)["intervals"])
+    assert [] == policy.remember(look(policy, state, changed=True, after=50), 1)["intervals"]
+
+
+def test_a_memory_of_before_the_trial_is_read():
+    """What an older Tidings stored lacks the count; the rest is known again."""
+    state = look(SMALL, begin(SMALL), changed=True, after=10)
+    memory = SMALL.remember(state, 1)
+    older = {name: value for name, value in memory.items() if name != "unbroken"}
+
+    assert {**memory, "unbroken": 0} == SMALL.remember(SMALL.recall(begin(SMALL), {1: older}), 1)
+
+
 @pytest.mark.parametrize("pace", [10 * SECOND, 20 * MINUTE, HOUR, DAY])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_page_is_looked_at_more_often_than_its_shortest_interval(pace, seed):
@@ -453,7 +550,8 @@ def test_far_instants_do_not_overflow():
         ({"beta": 256}, "alpha and beta must be 1 to 255"),
         ({"history": 1}, "the history 2 to 255"),
         ({"weight": 1.5}, "weight must be above 0 and at most 1"),
-        ({"saturation": 256}, "saturation must be 0 to 255"),
+        ({"saturation": 256}, "saturation and trial must be 0 to 255"),
+        ({"trial": -1}, "saturation and trial must be 0 to 255"),
         ({"tolerance": -1}, "tolerance 0 or more"),
     ],
 )
