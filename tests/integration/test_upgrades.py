@@ -1,0 +1,71 @@
+"""Promise: a database of any Tidings that has landed opens, whole, with today's (T-22, W-44)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import WebServer
+from tests.world import World, play
+from tidings.clock import DAY
+from tidings.service.assembly import open_archive
+from tidings.service.bodies import read_body
+from tidings.service.monitor import Monitor
+from tidings.service.watchlist import meaning
+from tidings.storage import pages, sentinels
+from tidings.storage.database import REVISIONS
+
+STORED = sorted((Path(__file__).parents[1] / "stored").glob("*.sql"))
+
+
+@pytest.fixture(params=STORED, ids=[path.stem for path in STORED])
+def upgraded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
+    """Give an installation whose database an older Tidings wrote."""
+    directory = tmp_path / "data"
+    directory.mkdir()
+    connection = sqlite3.connect(directory / "tidings.db")
+    connection.executescript(request.param.read_text())
+    connection.close()
+    (directory / "USED").touch()
+    with WebServer() as server:
+        yield World(directory, server)
+
+
+def test_every_schema_but_the_newest_has_a_stored_database():
+    """A migration that lands leaves a database of the schema before it to be tested with."""
+    assert list(REVISIONS[:-1]) == [path.stem for path in STORED]
+
+
+def test_nothing_is_lost_by_an_upgrade(upgraded: World):
+    """Sentinels, versions with their bodies, changes and deliveries are all there, and no invariant is broken."""
+    found = upgraded.changes()
+    texts = [meaning(row.text).name for row in upgraded.read(sentinels.listing, ended=True)]
+    archive = open_archive(upgraded.settings, dialect="sqlite")
+    bodies = [
+        upgraded.read(read_body, archive, state.page_id, version.seq).data
+        for _, state in upgraded.read(pages.listing)
+        for version in upgraded.versions(state.page_id)
+    ]
+
+    assert ["price", "both", "later", "heir"] == texts
+    assert 7 == len(found)
+    assert 5 == len(upgraded.deliveries())
+    assert 6 == len(bodies)
+    assert all(b"<title>" in body for body in bodies)
+    assert [] == upgraded.violations()
+
+
+def test_the_service_goes_on_where_the_older_one_stopped(upgraded: World):
+    """The upgraded installation starts, lives a day in which its web is gone, and keeps its invariants and its changes."""
+    upgraded.clock.move_to(max(event.at for event in upgraded.events()) + DAY)
+
+    async def story(monitor: Monitor) -> None:
+        await upgraded.pass_time(monitor, DAY)
+
+    play(upgraded, story)
+
+    assert 7 == len(upgraded.changes())
+    assert [] == upgraded.violations()
