@@ -251,6 +251,34 @@ def test_a_stale_epoch_charges_nothing(world: World):
     assert 0 == world.state().polls
 
 
+def test_polls_of_a_process_that_died_are_ended_once_as_failures(world: World):
+    """A poll that nobody will complete is `error`, kind `net`; what it cost stays, its page is only known to have been asked."""
+    world.watch()
+    epoch = world.epoch
+    early, late = (world.write(charge.charge, _grants(1), at=START + n * SECOND, epoch=epoch)[0] for n in (0, 50))
+    world.epoch = world.write(leases.acquire, "poller", "test", at=START, until=START)
+    mine = world.write(charge.charge, _grants(1), at=START + 60 * SECOND, epoch=world.epoch)[0]
+
+    def cut_off() -> int:
+        return world.write(polls.cut_off, epoch=world.epoch, now=START + 60 * SECOND, longest=30 * SECOND)
+
+    assert early is not None
+    assert late is not None
+    assert mine is not None
+    assert [2, 0] == [cut_off(), cut_off()]
+    assert [mine.poll_id] == world.open_polls()
+    ended = [world.read(polls.get, charged.poll_id) for charged in (early, late)]
+    assert [START + 30 * SECOND, START + 60 * SECOND] == [row.finished_at for row in ended if row]
+    assert {("error", "net", "cut off by a restart", 1.0, None)} == {
+        (row.outcome, row.kind, row.note, row.cost, row.status) for row in ended if row
+    }
+    state = world.state()
+    assert (START + 60 * SECOND, None, "ok", 0, 0) == (
+        state.polled_at, state.checked_at, state.health, state.failures, state.polls,
+    )  # fmt: skip
+    assert [] == world.faults()
+
+
 def test_more_grants_than_a_crash_may_waste_are_refused(world: World):
     """65 grants in one charge are refused, and so is a class that nobody set."""
     world.watch()

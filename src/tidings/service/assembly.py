@@ -34,7 +34,7 @@ from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
 from tidings.service.watchlist import Watchlist
-from tidings.storage import charge, garbage, hosts, instance, leases, secrets, versions
+from tidings.storage import charge, garbage, hosts, instance, leases, polls, secrets, versions
 from tidings.storage.database import open_database
 from tidings.storage.lock import PollerLock
 from tidings.storage.store import Store
@@ -129,6 +129,7 @@ async def _build(
     runner = open_runner(settings)
     stack.push_async_callback(runner.close)
     longest = round(settings.fetch.total_seconds * SECOND)
+    await store.write(polls.cut_off, epoch=epoch, now=now, longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     stack.push_async_callback(client.close)
     watchlist = Watchlist(store, sendable=sendable(settings.notify))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidings.errors import UnitError
-from tidings.model.interval import Instant
+from tidings.model.interval import Duration, Instant
 from tidings.model.unit import Grant, PollOutcome, PollRecord
 from tidings.storage.connection import UNLIMITED, Connection, select
 from tidings.storage.values import plain
@@ -46,6 +46,11 @@ _FINISH = (
     "UPDATE poll SET finished_at = :finished_at, outcome = :outcome, text_changed = :text_changed, status = :status, kind = :kind,"
     " bytes = :bytes, requests = :requests, note = :note WHERE id = :poll_id AND page_id = :page_id AND outcome IS NULL"
 )
+
+
+_CUT_OFF = "UPDATE poll SET finished_at = :at, outcome = 'error', kind = 'net', note = :note WHERE id = :poll_id AND outcome IS NULL"
+_WAS_POLLED = "UPDATE page SET polled_at = :at WHERE id = :page_id AND (page.polled_at IS NULL OR page.polled_at < :at)"
+CUT_OFF = "cut off by a restart"
 
 
 def listing(c: Connection, *, page_id: int | None = None, limit: int | None = None) -> list[PollRow]:
@@ -94,6 +99,20 @@ def finish(c: Connection, records: Sequence[PollRecord]) -> None:
     if c.batch(_FINISH, rows) != len(rows):
         ids = ", ".join(str(r.poll_id) for r in records)
         raise UnitError(f"poll {ids} is not an open poll of its page; nothing of this was written")
+
+
+def cut_off(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:
+    """End the polls of earlier epochs that are open: nobody will. Return how many there were.
+
+    Their process died between charge and outcome. They end as failures, hold nothing against their page and are no observation, and
+    what was charged stays charged. A request may have left as late as `now`, at most `longest` (the deadline of a fetch) after its
+    charge: from then on the page's floor counts.
+    """
+    rows = [row for row in open_polls(c) if row.epoch < epoch]
+    ends = {row.id: max(row.charged_at, min(now, row.charged_at + longest)) for row in rows}
+    c.many(_CUT_OFF, [{"poll_id": row.id, "at": ends[row.id], "note": CUT_OFF} for row in rows])
+    c.many(_WAS_POLLED, [{"page_id": row.page_id, "at": ends[row.id]} for row in rows])
+    return len(rows)
 
 
 def _to_row(row: tuple[Any, ...]) -> PollRow:
