@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tidings.language import asked, expressions
 from tidings.language.dates import point_text
+from tidings.language.hours import clock_text, days_text
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import (
     DEFAULT_NOTIFY,
@@ -17,8 +18,10 @@ from tidings.model.sentinel import (
     Command,
     Compare,
     Fetch,
+    FetchAt,
     FetchEvery,
     FetchOnChange,
+    FetchOnDemand,
     Notify,
     Point,
     Rate,
@@ -72,6 +75,11 @@ def _fetch(fetch: Fetch) -> str:
             return f"on change between {spell_duration(shortest)} and {spell_duration(longest)}"
         case FetchOnChange():
             return "on change"
+        case FetchAt(clock, days, slack):
+            text = f"at {clock_text(clock)} {days_text(days)}"
+            return text if slack is None else f"{text} slack {spell_duration(slack)}"
+        case FetchOnDemand():
+            return "on demand"
 
 
 def _life(sentinel: Sentinel, *, everything: bool) -> Iterator[str]:
@@ -101,7 +109,7 @@ def _rate(rate: Rate) -> str:
         case "best_effort":
             return "every best effort"
         case "at":
-            return f"at {rate.clock}"
+            return f"at {clock_text(rate.clock)} {days_text(rate.days)}"
         case "immediate" | "interactive":
             return rate.mode
 

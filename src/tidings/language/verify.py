@@ -14,7 +14,7 @@ from tidings.language.dates import DAY, ends_at, local_text, point_text, starts_
 from tidings.language.problems import Report
 from tidings.language.words import did_you_mean
 from tidings.model.interval import Duration, Instant, spell_duration
-from tidings.model.sentinel import FetchEvery, Point, Sentinel
+from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Point, Sentinel
 
 DEEPEST_BASE = 8
 """A sentinel may be made from one that was made from one …, this many times (sentinels_and_events §1.3)."""
@@ -230,7 +230,13 @@ def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, repo
     if floor is None:
         return
     fetch = sentinel.fetch
-    shortest = fetch.interval if isinstance(fetch, FetchEvery) else fetch.shortest
+    match fetch:
+        case FetchEvery(interval):
+            shortest: Duration | None = interval
+        case FetchOnChange():
+            shortest = fetch.shortest
+        case FetchAt() | FetchOnDemand():
+            return
     if shortest is not None and shortest < floor:
         asked, held = spell_duration(shortest), spell_duration(floor)
         message = f"Fetch {asked} is below the floor of {held}: the page is looked at every {held} at most"

@@ -1,64 +1,96 @@
 """What a user asks for: a sentinel, as the language reads it (004 §3.1).
 
-A `Sentinel` holds the *effective* clauses: what `Using s1` inherits is already copied in. All durations are µs.
+A `Sentinel` holds the *effective* clauses: what `Using s1` inherits and what the defaults of its tags say is already copied in. All
+durations are µs. The parts of a clause are in `interest` (what), `extract` (of which part), `timing` (when), `telling` (whom),
+`weight` (how much it matters) and `asking` (how a page is asked for); their names can be taken from here too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from tidings.model.asking import PLAIN, Asking
-from tidings.model.interval import Duration, Instant
+from tidings.model.extract import Exclusion, Pattern, StopWords, Transform
+from tidings.model.interest import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Direction,
+    Expression,
+    Interest,
+    Kind,
+    Measure,
+    Not,
+    Relation,
+    Selector,
+)
+from tidings.model.interval import Duration
+from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.timing import (
+    DAILY,
+    Clock,
+    Days,
+    Fetch,
+    FetchAt,
+    FetchEvery,
+    FetchOnChange,
+    FetchOnDemand,
+    Opening,
+    Point,
+)
+from tidings.model.weight import Life, Urgency
 
-Direction = Literal["inserted", "deleted", "updated"]
+__all__ = [
+    "DAILY",
+    "DEFAULT_NOTIFY",
+    "AllOf",
+    "Alter",
+    "AnyOf",
+    "Cap",
+    "Channel",
+    "Clauses",
+    "Clock",
+    "Command",
+    "Compare",
+    "Condition",
+    "Days",
+    "Defaults",
+    "Direction",
+    "Exclusion",
+    "Expression",
+    "Fetch",
+    "FetchAt",
+    "FetchEvery",
+    "FetchOnChange",
+    "FetchOnDemand",
+    "History",
+    "Interest",
+    "Kind",
+    "Life",
+    "Measure",
+    "Not",
+    "Notify",
+    "Opening",
+    "Pattern",
+    "Point",
+    "Presentation",
+    "Quiet",
+    "Rate",
+    "Relation",
+    "Selector",
+    "Sentinel",
+    "State",
+    "Statement",
+    "StopWords",
+    "Then",
+    "Transform",
+    "Urgency",
+    "Watched",
+]
+
 State = Literal["created", "waiting", "enabled", "disabled", "ended"]
-
-
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """A part of a page: CSS, XPath 1.0 or JSONPath."""
-
-    language: Literal["css", "xpath", "jsonpath"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Interest:
-    """One change type (004 §3.4.2): `kind` is a name of `detection.kinds`: any, words, links, images, keywords, phrases.
-
-    `terms` are the keywords or phrases, `direction` narrows to inserted, deleted or updated, `of` names a page of the sentinel.
-    """
-
-    kind: str
-    terms: tuple[str, ...] = ()
-    direction: Direction | None = None
-    selector: Selector | None = None
-    of: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """OR, also written as a comma: a change of any part."""
-
-    parts: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AllOf:
-    """AND: every positive part changed in the same comparison; a `Not` part subtracts or vetoes."""
-
-    parts: tuple[Expression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """NOT, only inside AND."""
-
-    part: Expression
-
-
-Expression = Interest | AnyOf | AllOf | Not
+Presentation = Literal["auto", "only_change", "single_frame", "dual_frame", "table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,76 +102,33 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchEvery:
-    """A fixed interval (µs); `slack` is how late a poll may be (None: a tenth of the interval)."""
-
-    interval: Duration
-    slack: Duration | None = None
-
-    @property
-    def effective_slack(self) -> Duration:
-        """Return the slack that holds: as given, else a tenth of the interval."""
-        return self.interval // 10 if self.slack is None else self.slack
-
-
-@dataclass(frozen=True, slots=True)
-class FetchOnChange:
-    """The system's own rate, within bounds if given (Pmin, Pmax of 004 §4.7)."""
-
-    shortest: Duration | None = None
-    longest: Duration | None = None
-
-
-Fetch = FetchEvery | FetchOnChange
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A point in time: `now`, an absolute instant or the start or end of another sentinel, with an offset (µs).
-
-    For `at`, `text` is the date or time as the user's zone writes it and `instant` what it means.
-    """
-
-    base: Literal["now", "at", "start", "end"]
-    offset: Duration = 0
-    text: str | None = None
-    instant: Instant | None = None
-    sentinel: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """Where news go: `email` and an address, `webhook` or `url` and a URL, `apprise` and the URL of one of Apprise's services,
-    `console`, `dashboard`, `feed`, `stream`.
-    """
-
-    kind: str
-    address: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """When news go: immediate, every (with `interval`), best_effort, at a clock, interactive."""
-
-    mode: Literal["immediate", "every", "best_effort", "at", "interactive"]
-    interval: Duration = 0
-    clock: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Notify:
-    """One Notify clause."""
-
-    channels: tuple[Channel, ...]
-    rate: Rate
-
-
-@dataclass(frozen=True, slots=True)
 class Compare:
-    """Which versions are compared (004 §3.4.2): pairwise, moving n, every n, first."""
+    """Which versions are compared (004 §3.4.2; the table of sentinels_and_events §4.4): pairwise, moving n, every n, first.
+
+    `first` compares with the first version until the user confirms a newer one (`Confirm NAME`).
+    """
 
     mode: Literal["pairwise", "moving", "every", "first"] = "pairwise"
     n: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is kept of the changes: the last `changes`, or those not older than `age` (µs); one of the two is not None."""
+
+    changes: int | None = None
+    age: Duration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """When the Monitor clause holds, `pages` (names of this sentinel) are looked at too, each `within` (µs) of that look: a complex
+    execution interval (paper 001 §2.1). `least` of them suffice (None: all are needed).
+    """
+
+    within: Duration
+    pages: tuple[str, ...]
+    least: int | None = None
 
 
 DEFAULT_NOTIFY = (Notify((Channel("dashboard"),), Rate("interactive")),)
@@ -149,32 +138,89 @@ DEFAULT_NOTIFY = (Notify((Channel("dashboard"),), Rate("interactive")),)
 class Sentinel:
     """A sentinel with all its effective clauses. `base` is the sentinel it was made from, if any.
 
-    `start` is From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the life is that of `base`.
+    `window` is Monitor's `within`: how far apart changes of several pages may be (None: the longest interval of these pages). `start` is
+    From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the life is that of `base`. `during`: when its
+    pages may be polled (empty: always). `errors`: who is told of a page's errors (empty: who is told of its changes). `history`: what
+    is kept (None: the operator's setting). `budget_class` is the Class clause: the budget that pays its polls.
     """
 
     name: str
     pages: tuple[Watched, ...]
     monitor: Expression
+    window: Duration | None = None
+    then: tuple[Then, ...] = ()
+    select: Selector | None = None
+    exclude: tuple[Exclusion, ...] = ()
+    transform: tuple[Transform, ...] = ()
     fetch: Fetch = FetchOnChange()
+    during: tuple[Opening, ...] = ()
     start: Point = Point("now")
     end: Point | None = None
     span: Duration | None = None
     zone: str | None = None
     notify: tuple[Notify, ...] = DEFAULT_NOTIFY
+    errors: tuple[Channel, ...] = ()
     compare: Compare = Compare()
+    history: History | None = None
+    presentation: Presentation = "auto"
     asking: Asking = PLAIN
+    importance: float = 0.5
+    urgency: Urgency = Urgency()
+    life: Life = Life()
+    budget_class: str = "default"
     tags: tuple[str, ...] = ()
     base: str | None = None
     correlated: bool = False
-    importance: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """Clauses that stand by themselves: (word of the clause in small letters, what it means), in canonical order, each word once.
+
+    What a clause means is what the field of `Sentinel` (or of `Asking`) holds that it fills; for `monitor` the expression and its window.
+    """
+
+    said: tuple[tuple[str, Any], ...] = ()
+
+    def __contains__(self, word: str) -> bool:
+        """Say whether there is a clause of this word."""
+        return any(word == other for other, _ in self.said)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Enable, Disable or Drop of a sentinel."""
+    """An order to a sentinel: enable (`fresh`: with the next version as a new base, instead of a comparison across the pause), disable, drop,
+    or confirm: the newest version is the new reference of `Compare first`.
+    """
 
-    verb: Literal["enable", "disable", "drop"]
+    verb: Literal["enable", "disable", "drop", "confirm"]
     name: str
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """`Alter NAME …`: clauses that replace those of a sentinel (sentinels_and_events §2.2).
+
+    `sentinel` is what it means then; None only where the sentinel was not known when the text was read. `reach` is the highest class of the
+    clauses: `A` takes effect at once, `B` registers the ticks anew, `C` changes what is compared: the reference is extracted anew and
+    nothing is told for the switch itself.
+    """
+
+    name: str
+    clauses: Clauses
+    sentinel: Sentinel | None
+    reach: Literal["A", "B", "C"]
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """`Defaults For Tags …`: clauses that hold for sentinels with one of these tags that do not say them; they replace the defaults that
+    the tags had, and without clauses take them away.
+    """
+
+    tags: tuple[str, ...]
+    clauses: Clauses = Clauses()
 
 
 Statement = Sentinel | Command

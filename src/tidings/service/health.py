@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import SentinelError
-from tidings.model.sentinel import Fetch, FetchEvery, FetchOnChange
+from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_since, warn
 from tidings.service.watchlist import meaning
 from tidings.storage import charge, comparisons, deliveries, endpoints, events, hosts, pages, sentinels, subscriptions
@@ -98,19 +98,27 @@ def _late_since(
     if now - since <= floor or (sub.next_tick is not None and sub.next_tick > now):
         return None
     interval = _interval(owner, pace=round(settings.schedule.pace_seconds * SECOND), floor=floor)
-    return since + interval if now - since > PATIENCE_INTERVALS * interval + floor else None
+    if interval is None or now - since <= PATIENCE_INTERVALS * interval + floor:
+        return None
+    return since + interval
 
 
-def _interval(owner: SentinelRow, *, pace: Duration, floor: Duration) -> Duration:
-    """Return the time from one look to the next that a sentinel may count on; the pace, where its text cannot be read."""
+def _interval(owner: SentinelRow, *, pace: Duration, floor: Duration) -> Duration | None:
+    """Return the time from one look to the next that a sentinel may count on, None if on none; the pace, where its text cannot be read."""
     try:
         fetch: Fetch = meaning(owner.text).fetch
     except (SentinelError, TypeError, ValueError):
         fetch = FetchOnChange()
-    if isinstance(fetch, FetchEvery):
-        return max(fetch.interval, floor)
-    wanted = max(pace, fetch.shortest or 0)
-    return max(wanted if fetch.longest is None else min(wanted, fetch.longest), floor)
+    match fetch:
+        case FetchEvery(interval):
+            return max(interval, floor)
+        case FetchOnChange(shortest, longest):
+            wanted = max(pace, shortest or 0)
+            return max(wanted if longest is None else min(wanted, longest), floor)
+        case FetchAt():
+            return 7 * DAY
+        case FetchOnDemand():
+            return None
 
 
 def _budget_mend(c: Connection, now: Instant) -> str:

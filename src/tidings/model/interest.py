@@ -1,0 +1,89 @@
+"""What changes are meant: change types, their conditions, and how AND, OR and NOT join them (004 §3.1, §3.4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["inserted", "deleted", "updated"]
+Relation = Literal["<", "<=", "=", "!=", ">=", ">"]
+Measure = Literal[
+    "value", "becomes", "share", "inserted", "deleted", "changed", "changes", "rises", "drops", "contains", "matches"
+]
+Kind = Literal[
+    "any", "words", "links", "images", "keywords", "phrases", "table", "list", "regex", "number", "items", "status"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A part of a page: CSS, XPath 1.0 or JSONPath."""
+
+    language: Literal["css", "xpath", "jsonpath"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must hold of a change for it to be told (`where`, sentinels_and_events §1.3).
+
+    `value` holds whenever the number, as the page has it now, stands in `relation` to `number`; `becomes` only when it did not before
+    (the crossing). `changes`, `rises`, `drops` measure the difference to the old number, against it if `is_percent`; their relation
+    is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of both versions together: a fraction,
+    in hundredths if `is_percent`. `inserted`, `deleted`, `changed` count objects of the change type, as a part of the old version's if
+    `is_percent`. `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text` in it, case folded;
+    `matches`: it has a match of the RE2 pattern `text`; of `status`, the state itself does.
+
+    `number` is as written: 5 for `5%`.
+    """
+
+    measure: Measure
+    relation: Relation | None = None
+    number: float = 0.0
+    is_percent: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """One change type (004 §3.4.2): `kind` is a name of `detection.kinds`.
+
+    `terms` are the keywords or phrases, `ordinal` the table or list meant (the first is 1; None: all of them), `pattern` the RE2 pattern of
+    `regex`. `direction` narrows to inserted, deleted or updated, `selector` to a part of the page, `of` to one page of the
+    sentinel; all conditions of `where` must hold.
+    """
+
+    kind: str
+    terms: tuple[str, ...] = ()
+    direction: Direction | None = None
+    selector: Selector | None = None
+    of: str | None = None
+    ordinal: int | None = None
+    pattern: str = ""
+    where: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """OR, also written as a comma: a change of any part."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """AND: every positive part changed in the same comparison, or within the sentinel's `window` if they are `of` several pages;
+    a `Not` part subtracts or vetoes (sentinels_and_events §4.5).
+    """
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """NOT, only inside AND."""
+
+    part: Expression
+
+
+Expression = Interest | AnyOf | AllOf | Not

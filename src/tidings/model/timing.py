@@ -1,0 +1,82 @@
+"""When pages are looked at, and when a sentinel lives: Fetch, During, From, To. Durations are µs, clocks are on the sentinel's wall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.model.interval import Duration, Instant
+
+Clock = int
+"""Minutes after midnight, 0 to 1439."""
+Days = tuple[int, ...]
+"""Days of the week, Monday is 0, in order, each once."""
+DAILY: Days = (0, 1, 2, 3, 4, 5, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchEvery:
+    """A fixed interval (µs); `slack` is how late a poll may be (None: a tenth of the interval)."""
+
+    interval: Duration
+    slack: Duration | None = None
+
+    @property
+    def effective_slack(self) -> Duration:
+        """Return the slack that holds: as given, else a tenth of the interval."""
+        return self.interval // 10 if self.slack is None else self.slack
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOnChange:
+    """The system's own rate, within bounds if given (Pmin, Pmax of 004 §4.7).
+
+    With `within` each predicted update opens an execution interval (paper 001 §2.1): `window` ends it after that time, `overwrite` also with the
+    next predicted update, if that comes first (001 §5.1).
+    """
+
+    shortest: Duration | None = None
+    longest: Duration | None = None
+    within: Duration | None = None
+    until: Literal["window", "overwrite"] = "window"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchAt:
+    """A time of day on some days of the week (W-136); `slack` is how late a poll may be (None: the setting)."""
+
+    clock: Clock
+    days: Days = DAILY
+    slack: Duration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOnDemand:
+    """Only when somebody asks: `tidings check NAME`, the dashboard, the API."""
+
+
+Fetch = FetchEvery | FetchOnChange | FetchAt | FetchOnDemand
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Hours in which a page may be polled, on some days of the week; `closes` before `opens` is on the next day."""
+
+    days: Days
+    opens: Clock
+    closes: Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point in time: `now`, an absolute instant, the start or end of another sentinel, with an offset (µs), or, as an end, the
+    sentinel's own first report (`change`, W-136).
+
+    For `at`, `text` is the date or time as the user's zone writes it and `instant` what it means.
+    """
+
+    base: Literal["now", "at", "start", "end", "change"]
+    offset: Duration = 0
+    text: str | None = None
+    instant: Instant | None = None
+    sentinel: str | None = None

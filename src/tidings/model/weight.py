@@ -1,0 +1,29 @@
+"""What a captured change is worth, and how long it can be captured: Urgency and Life (paper 000 §2.3). Durations are µs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.model.interval import Duration
+
+
+@dataclass(frozen=True, slots=True)
+class Urgency:
+    """The worth of a change by the delay t of its capture: `uniform` 1; `exponential` ½^(t/span), `span` the half-life (None: the
+    operator's); `window` 1 up to `span`, then 0. A window of 0 is the scheduler's own instant.
+    """
+
+    mode: Literal["uniform", "exponential", "window"] = "exponential"
+    span: Duration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How long the information of a change stays on the page: `forever` (Unbounded-Append), `window` of `span` (Time-window-Append),
+    `changes`: until that many further changes (Change-window-Append), `overwrite`: until the next one.
+    """
+
+    mode: Literal["forever", "overwrite", "window", "changes"] = "forever"
+    span: Duration = 0
+    changes: int = 0
