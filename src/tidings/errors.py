@@ -15,6 +15,7 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── SingleWriterError         this SQLite allows one writing process only
 │   ├── PollerBusyError           another process polls already
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
+│   ├── SecretError               a secret, or the file with its key, cannot be opened
 │   └── UnitError                 what was to be written contradicts what is stored
 ├── BlobError                     a stored body cannot be given back
 ├── BudgetError                   a request that the budget does not allow now
@@ -104,6 +105,10 @@ class PollerBusyError(StoreError):
 
 class StaleEpochError(StoreError):
     """This process has lost the lease to poll and deliver; nothing of it was written."""
+
+
+class SecretError(StoreError):
+    """A secret cannot be opened, or the file with its key cannot be used; everything else can."""
 
 
 class UnitError(StoreError):

@@ -167,6 +167,8 @@ page = _table(
     _text("body", default=""),
     _text("trust", default=""),
     _text("proxy", default=""),
+    _number("fresh_until", null=True),
+    _number("fresh_doubt", default=0),
     UniqueConstraint("key"),
     Index(None, "host"),
 )
@@ -428,7 +430,16 @@ budget = _table(
     _number("at"),
 )
 
-secret = _table("secret", Column("name", Text, primary_key=True), _text("value"))
+secret = _table(
+    "secret",
+    _number("owner_id", refers="owner.id"),
+    _text("name"),
+    _text("kind", default="text"),
+    _text("key_id", default=""),
+    _text("value"),
+    _number("set_at", default=0),
+    PrimaryKeyConstraint("owner_id", "name"),
+)
 
 lease = _table(
     "lease",

@@ -1,4 +1,4 @@
-"""How a page is asked for beyond its address, and what of it is kept."""
+"""How a page is asked for beyond its address, what of it is kept, and how long its server says that it stays fresh."""
 
 from __future__ import annotations
 
@@ -23,3 +23,26 @@ def upgrade() -> None:
     for name in ("body", "trust", "proxy"):
         op.add_column("page", _text(name))
     op.add_column("version", _text("screenshot"))
+    op.add_column("page", sa.Column("fresh_until", sa.BigInteger()))
+    op.add_column("page", sa.Column("fresh_doubt", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    _own_secrets()
+
+
+def _own_secrets() -> None:
+    """Give secrets an owner and a key; values from before stay readable and are sealed when the service next starts."""
+    kept = op.get_bind().execute(sa.text("SELECT name, value FROM secret")).fetchall()
+    op.drop_table("secret")
+    table = op.create_table(
+        "secret",
+        sa.Column("owner_id", sa.BigInteger(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), server_default=sa.text("'text'"), nullable=False),
+        sa.Column("key_id", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.Column("set_at", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.ForeignKeyConstraint(["owner_id"], ["owner.id"], name="fk_secret_owner_id"),
+        sa.PrimaryKeyConstraint("owner_id", "name", name="pk_secret"),
+    )
+    for name, value in kept:
+        kind = "signing" if name == "webhook" else "text"
+        op.execute(table.insert().values(owner_id=1, name=name, kind=kind, value=value))
