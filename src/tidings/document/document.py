@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import accumulate, chain
 
 from tidings.document.canonical import canonical_text
+from tidings.document.frames import FrameElement
 from tidings.document.media import Media
 from tidings.document.walk import BREAK
 from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
@@ -26,9 +27,9 @@ class Document:
     """One body, read.
 
     `pieces` are the visible text nodes with `BREAK` between words that do not join; `links` and `images` addresses as written,
-    `base` what they are joined with. `charset` is Python's name, `charset_source` what said so. A body without text (PDF,
-    pictures) has `textless` set and only its own hash, `sha256`, to be compared by. `problem` says why a body was not read; then
-    nothing in the document may be compared.
+    `base` what they are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
+    A body without text (PDF, pictures) has `textless` set and only its own hash, `sha256`, to be compared by. `problem` says why a
+    body was not read; then nothing in the document may be compared.
     """
 
     media: Media
@@ -37,6 +38,7 @@ class Document:
     pieces: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
+    frames: tuple[FrameElement, ...] = ()
     base: str = ""
     title: str = ""
     scripts: int = 0

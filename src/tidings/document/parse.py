@@ -7,33 +7,46 @@ never an exception and never a document that looks empty.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from tidings.document.charset import Decoded, decode, known_charset, strictly
 from tidings.document.document import Document
+from tidings.document.frames import FrameElement
 from tidings.document.links import base_of
 from tidings.document.media import Media, media_of_bytes, media_of_text
 from tidings.document.prescan import too_hard
 from tidings.document.structured import pieces_of_json, pieces_of_xml
-from tidings.document.walk import Walked, walk
+from tidings.document.walk import BREAK, Walked, walk
 
 MOST_WORDS = 2_000_000
 """Most tokens of a document; more cannot be compared within the memory of a worker."""
 
+MOST_LEVELS = 3
+"""How deep pages that are written into pages are read."""
+
 
 def parse(
-    data: bytes, content_type: str | None = None, *, url: str = "", charset: str = "", last_good: str = ""
+    data: bytes,
+    content_type: str | None = None,
+    *,
+    url: str = "",
+    charset: str = "",
+    last_good: str = "",
+    with_written_frames: bool = False,
 ) -> Document:
     """Return the document that a body is.
 
     `url` is the final URL, `charset` one that is already known (a stored version's) and then decides, `last_good` that of the page's
-    last version.
+    last version. `with_written_frames`: pages that are written into this one (`srcdoc`) are part of its text.
     """
     media = media_of_bytes(data)
     if media is not None:
         return Document(media=media, textless=True, sha256=hashlib.sha256(data).hexdigest(), base=url)
-    return read(_decoded(data, content_type, charset, last_good), content_type, url=url)
+    document = read(_decoded(data, content_type, charset, last_good), content_type, url=url)
+    return _with_written(document) if with_written_frames and document.frames else document
 
 
 def read(decoded: Decoded, content_type: str | None = None, *, url: str = "") -> Document:
@@ -65,6 +78,7 @@ def _html(media: Media, decoded: Decoded, url: str) -> Document:
         pieces=tuple(walked.pieces),
         links=tuple(walked.links),
         images=tuple(walked.images),
+        frames=tuple(walked.frames),
         base=base_of(url, walked.base),
         title=walked.title,
         scripts=walked.scripts,
@@ -79,6 +93,39 @@ def _walked(source: bytes) -> Walked:
     except SelectolaxError:
         return Walked([source.decode("utf-8", "replace")])
     return Walked() if tree.root is None else walk(tree.root)
+
+
+def _with_written(document: Document) -> Document:
+    """Return a document with the pages that are written into it, each where it stands; their addresses lean on the same base."""
+    inner = list(_written(document.frames, MOST_LEVELS))
+    pieces = list(document.pieces)
+    for place, walked in reversed(inner):
+        pieces[place:place] = [BREAK, *walked.pieces, BREAK]
+    whole = replace(
+        document,
+        pieces=tuple(pieces),
+        links=(*document.links, *(link for _, walked in inner for link in walked.links)),
+        images=(*document.images, *(image for _, walked in inner for image in walked.images)),
+        frames=(*document.frames, *(frame for _, walked in inner for frame in walked.frames)),
+    )
+    if whole.words > MOST_WORDS:
+        return replace(document, problem=f"could not compare: it has more than {MOST_WORDS:,} words")
+    return whole
+
+
+def _written(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int, Walked]]:
+    """Yield (place, what stands there) of each frame with a text that can be read safely."""
+    for frame in frames:
+        source = (frame.source or "").encode("utf-8", "replace")
+        if not source or levels == 0 or too_hard(source):
+            continue
+        walked = _walked(source)
+        for place, deeper in reversed(list(_written(walked.frames, levels - 1))):
+            walked.pieces[place:place] = [BREAK, *deeper.pieces, BREAK]
+            walked.links += deeper.links
+            walked.images += deeper.images
+            walked.frames += deeper.frames
+        yield frame.place, walked
 
 
 def _pieces_of_fragment(text: str) -> list[str]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tidings.document.frames import FrameElement
+
 BREAK = "\n\n"
 """A border of words. Two characters, since a text node of one character may be the very same object."""
 
@@ -23,20 +25,22 @@ def _tag_numbers(names: list[str]) -> dict[str, int]:
     """Return lexbor's number of each tag, by asking it: numbers differ from release to release."""
     found: dict[str, int] = {}
     for name in names:
-        tree = LexborHTMLParser(f"<!-- -->text<{name}>".encode())
+        before = "<frameset>" if name == "frame" else "<!-- -->text"
+        tree = LexborHTMLParser(f"{before}<{name}>".encode())
         root = tree.root
         if root is not None and root.parent is not None:
             found |= {node.tag: node.tag_id for node in root.parent.traverse(include_text=True) if node.tag is not None}
     return {name: found[name] for name in names}
 
 
-_NUMBER = _tag_numbers([*_INSIDE_A_LINE, *_WITHOUT_TEXT, "area", "base", "input", "svg", "-text", "-comment"])
+_NUMBER = _tag_numbers([*_INSIDE_A_LINE, *_WITHOUT_TEXT, "area", "base", "frame", "input", "svg", "-text", "-comment"])
 _INLINE = frozenset(_NUMBER[name] for name in _INSIDE_A_LINE)
 _SKIPPED = frozenset(_NUMBER[name] for name in [*_WITHOUT_TEXT, "-comment"])
 _TEXT, _A, _IMG, _AREA = (_NUMBER[name] for name in ("-text", "a", "img", "area"))
 _BASE, _INPUT, _SVG, _TITLE, _SCRIPT = (_NUMBER[name] for name in ("base", "input", "svg", "title", "script"))
+_FRAME, _IFRAME = (_NUMBER[name] for name in ("frame", "iframe"))
 
-_NOTED = frozenset({_AREA, _BASE, _INPUT})
+_NOTED = frozenset({_AREA, _BASE, _FRAME, _INPUT})
 
 _PLAIN, _BLOCK, _DRAWING = 0, 1, 2
 
@@ -45,7 +49,8 @@ _PLAIN, _BLOCK, _DRAWING = 0, 1, 2
 class Walked:
     """What the walk found. `pieces` are the visible text nodes in order, with `BREAK` between words that do not join.
 
-    `links` and `images` are addresses as written, `base` the first `<base href>`, `scripts` how many scripts there are.
+    `links` and `images` are addresses as written, `base` the first `<base href>`, `scripts` how many scripts there are,
+    `frames` the frames and iframes in their order.
     """
 
     pieces: list[str] = field(default_factory=list)
@@ -55,6 +60,7 @@ class Walked:
     base: str | None = None
     scripts: int = 0
     password: bool = False
+    frames: list[FrameElement] = field(default_factory=list)
 
 
 def walk(root: LexborNode) -> Walked:
@@ -111,6 +117,14 @@ def walk(root: LexborNode) -> Walked:
 def _note_skipped(node: LexborNode, number: int, walked: Walked, *, inside_drawing: bool) -> None:
     if number == _SCRIPT:
         walked.scripts += 1
+    elif number == _IFRAME:
+        attributes = node.attrs
+        address, waiting = (attributes.get(name) or "" for name in ("src", "data-src"))
+        if not address.strip() or address.strip().lower() == "about:blank":
+            address = waiting  # a script puts it in once the place is scrolled to
+        walked.frames.append(
+            FrameElement(address, is_inline=True, source=attributes.get("srcdoc"), place=len(walked.pieces))
+        )
     elif number == _TITLE and not walked.title and not inside_drawing:
         walked.title = " ".join(node.text().split())
 
@@ -119,6 +133,9 @@ def _note_block(node: LexborNode, number: int, walked: Walked) -> None:
     attributes = node.attrs
     if number == _INPUT:
         walked.password = walked.password or (attributes.get("type") or "").strip().lower() == "password"
+        return
+    if number == _FRAME:
+        walked.frames.append(FrameElement(attributes.get("src") or "", is_inline=False))
         return
     address = attributes.get("href")
     if address is None:
