@@ -49,6 +49,12 @@ class FetchSettings:
     max_redirects: int = _setting(10, "redirects followed by one fetch", least=0, most=50)
     robots: bool = _setting(True, "obey robots.txt")
     robots_cache_seconds: float = _setting(86_400.0, "how long an answer for robots.txt is used", least=0)
+    freshness_seconds: float = _setting(
+        3_600.0,
+        "how long after a look Cache-Control or Expires may hold back the next one of a page that is fetched on change; 0: never",
+        least=0,
+        most=86_400,
+    )
 
 
 @dataclass(frozen=True, slots=True)

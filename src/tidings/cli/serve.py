@@ -46,7 +46,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS) as monitor:
+    async with poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS, spreads=True) as monitor:
         monitor.on_unit = _Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
         await monitor.live()
         count = len(monitor.parts.watchlist.pages)

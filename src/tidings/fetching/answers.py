@@ -21,6 +21,9 @@ WHOLE = frozenset({200, 203})
 SHORTEST_PAUSE: Duration = MINUTE
 LONGEST_PAUSE: Duration = DAY
 
+LONGEST_FRESHNESS: Duration = DAY
+"""Longest claim of freshness that is taken down (trust.md P-6)."""
+
 _BUSY = frozenset({408, 425, 429, 503})
 _DENIED = frozenset({401, 403, 407, 451})
 _MAX_VALIDATOR_LENGTH = 1_024
@@ -66,6 +69,42 @@ def retry_after(value: str | None, *, now: Instant) -> Duration | None:
             return None
         pause = at - now
     return min(max(pause, SHORTEST_PAUSE), LONGEST_PAUSE)
+
+
+def freshness(headers: Headers, *, now: Instant) -> Duration | None:
+    """Return how long an answer stays fresh by its own word (RFC 9111 §4.2), clamped to [0, 24 h]; None if it says nothing of it.
+
+    max-age, else s-maxage, else Expires − Date (`now`, which is wall time, where there is none); less Age. `no-store` and `no-cache`
+    mean 0, and so does a value that cannot be read.
+    """
+    said = _directives(headers)
+    if said.keys() & {"no-store", "no-cache"}:
+        return 0
+    for name in ("max-age", "s-maxage"):
+        if name in said:
+            lifetime = _seconds(said[name])
+            break
+    else:
+        expires = headers.get("Expires")
+        if expires is None:
+            return None
+        until, since = _http_date(expires), _http_date(headers.get("Date", ""))
+        lifetime = 0 if until is None else until - (now if since is None else since)
+    return min(max(lifetime - _seconds(headers.get("Age", "0")), 0), LONGEST_FRESHNESS)
+
+
+def _directives(headers: Headers) -> dict[str, str]:
+    """Return the directives of Cache-Control in lower case; of one that is there twice the first."""
+    said: dict[str, str] = {}
+    for part in ",".join(headers.getall("Cache-Control", ())).split(","):
+        name, _, value = part.partition("=")
+        said.setdefault(name.strip().lower(), value.strip().strip('"'))
+    return said
+
+
+def _seconds(value: str) -> Duration:
+    value = value.strip()
+    return int(value[:12]) * SECOND if value.isascii() and value.isdigit() else 0
 
 
 def _http_date(value: str) -> Instant | None:

@@ -187,6 +187,7 @@ class Client:
                 requests=journey.requests,
                 wire_bytes=journey.wire_bytes,
                 validators=answers.validators_of(response.headers, journey.validators),
+                fresh=answers.freshness(response.headers, now=self._clock.wall()),
             )
         if status in answers.REDIRECTS:
             self._go_on(journey, status, response)
@@ -242,6 +243,7 @@ class Client:
             framing=framing,
             encoding=decoder.encoding,
             validators=answers.validators_of(response.headers),
+            fresh=answers.freshness(response.headers, now=self._clock.wall()),
         )
 
     async def _fetch_robots(self, page: _Journey, url: str) -> bytes:

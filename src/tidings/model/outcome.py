@@ -60,19 +60,23 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged:
-    """304: the server says that the body is the one we have."""
+    """304: the server says that the body is the one we have. `fresh` as in `Fetched`."""
 
     final_url: str
     hops: tuple[str, ...] = ()
     requests: int = 1
     wire_bytes: int = 0
     validators: Validators = Validators()
+    fresh: Duration | None = None
     status: int = 304
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A whole body: framing and decoders both ended cleanly. `body` is after Content-Encoding, before charset."""
+    """A whole body: framing and decoders both ended cleanly. `body` is after Content-Encoding, before charset.
+
+    `fresh` is how long (µs) the server says that this answer stays true, None if it says nothing of it.
+    """
 
     body: bytes
     final_url: str
@@ -85,6 +89,7 @@ class Fetched:
     framing: Framing = "length"
     encoding: str = ""
     validators: Validators = Validators()
+    fresh: Duration | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

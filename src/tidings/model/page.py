@@ -42,7 +42,8 @@ class PageState:
     `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a gap. `polled_at` is the last
     attempt, `checked_at` the last successful look, `changed_at` the last new version, `text_changed_at` the last change of text.
     `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second look
-    agrees with it (quarantine). `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row.
+    agrees with it (quarantine). `fresh_until` is how long the server says that the last good answer stays fresh; while `fresh_doubt` is above 0
+    that is not believed. `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row.
     """
 
     page_id: int
@@ -72,6 +73,8 @@ class PageState:
     suspect_kind: str = ""
     suspect_sha256: str = ""
     suspect_at: Instant | None = None
+    fresh_until: Instant | None = None
+    fresh_doubt: int = 0
     moved_to: str = ""
 
 

@@ -82,11 +82,17 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 @contextlib.asynccontextmanager
 async def poller(
-    settings: Settings, *, clock: Clock | None = None, stream: TextIO | None = None, patience_seconds: float = 0.0
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    stream: TextIO | None = None,
+    patience_seconds: float = 0.0,
+    spreads: bool = False,
 ) -> AsyncIterator[Monitor]:
     """Run a monitor that is the one poller of its data directory; it has loaded and takes steps when told to.
 
-    `patience_seconds` is how long it waits for another poller to end, a `check` say. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
+    `patience_seconds` is how long it waits for another poller to end, a `check` say; `spreads` draws dues that crowd apart, as a process
+    that goes on for long can and one that takes a single step must not. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
     """
     clock = clock or SystemClock()
     lock = PollerLock(settings.data)
@@ -101,7 +107,7 @@ async def poller(
     store = Store(database)
     try:
         async with contextlib.AsyncExitStack() as stack:
-            monitor = await _build(stack, settings, store, database, clock, stream or sys.stdout)
+            monitor = await _build(stack, settings, store, database, clock, stream or sys.stdout, spreads=spreads)
             try:
                 yield monitor
             finally:
@@ -112,7 +118,14 @@ async def poller(
 
 
 async def _build(
-    stack: contextlib.AsyncExitStack, settings: Settings, store: Store, database: Database, clock: Clock, stream: TextIO
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    store: Store,
+    database: Database,
+    clock: Clock,
+    stream: TextIO,
+    *,
+    spreads: bool,
 ) -> Monitor:
     now = clock.now()
     holder = f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"
@@ -139,6 +152,8 @@ async def _build(
         floor=round(settings.fetch.page_floor_seconds * SECOND),
         host_connections=settings.fetch.host_connections,
         rng=np.random.default_rng(0),  # noqa: TID251 - assembly is where chance comes from
+        heed=round(settings.fetch.freshness_seconds * SECOND),
+        spreads=spreads,
     )
     committer = Committer(store)
     detect = settings.detect

@@ -1,4 +1,5 @@
-"""The circuit of a host: after five failures in a row it is asked singly, with pauses that double up to a day (trust.md F-16).
+"""The circuit of a host: after five failures in a row it is asked singly, with pauses that double up to a day and are up to a fifth longer from
+host to host (trust.md F-16).
 
 Pages have their own back-off; this keeps the many pages of one host from asking it in turn while it is down.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, MINUTE
+from tidings.service.spread import lengthened
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
@@ -35,4 +37,4 @@ class Circuits:
         if failures < TRIPS_AFTER:
             return 0
         pause: Duration = FIRST_PAUSE * 2 ** min(failures - TRIPS_AFTER, 16)
-        return min(pause, DAY)
+        return lengthened(min(pause, DAY), host, failures)

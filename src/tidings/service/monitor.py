@@ -48,6 +48,8 @@ REMEMBER_EVERY = 5 * SECOND
 MEMORIES_A_UNIT = 500
 FAR = 2**62
 """an instant after all others"""
+MISSED = MINUTE
+"""a step so much later than the last one finds what fell due while nobody looked: the machine slept, say"""
 HOLD_AFTER_FAULT = 10 * MINUTE
 """how long a page is left alone after a fault of ours"""
 
@@ -107,6 +109,7 @@ class Monitor:
         """requests that looks under way will answer, by page"""
         self._wake = asyncio.Event()
         self._renew_at: Instant = 0
+        self._stepped_at: Instant = 0
         self._remember_at: Instant = 0
         self._next_delivery: Instant | None = 0
         self._next_timer: Instant | None = 0
@@ -180,6 +183,9 @@ class Monitor:
             await self._mend_digests(now)
             self._next_delivery = self._next_life = 0
         await self.live()
+        if now - self._stepped_at > MISSED:
+            parts.planner.catch_up(now)
+        self._stepped_at = now
         await self._tell_digests(now)
         self._sweep(now)
         await self._grant(now)
@@ -360,9 +366,11 @@ class Monitor:
         if isinstance(outcome, Failed) and outcome.retry_after is not None:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else charged.grant.host
             parts.gate.pause(told_by, at + outcome.retry_after)
+            parts.planner.interrupt(told_by)
         ours = await self._hear_network(charged.grant.host, outcome, at)
         if not ours and (pause := self._circuits.hear(charged.grant.host, outcome)):
             parts.gate.pause(charged.grant.host, at + pause)
+            parts.planner.interrupt(charged.grant.host)
         await parts.poller.settle(
             charged,
             page,

@@ -2,36 +2,57 @@
 
 Three kinds of claims meet here: looks that somebody asked for, ticks of fixed intervals (arithmetic, served in order of lateness), and
 the bids of the policy for pages that are fetched on change. The allocator takes the best feasible set under budget and host limits.
-A page's due instant also waits for its floor and for the end of a back-off.
+A page's due instant also waits for its floor and for the end of a back-off, and where it is only fetched on change for the end of the
+freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart: ticks within the first half of their slack,
+the others forward by a tenth of their wait at most, which still is a whole cycle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tidings.clock import SECOND
+from tidings.clock import MINUTE, SECOND
+from tidings.model.interval import spell_duration
 from tidings.model.unit import Grant
 from tidings.scheduling import allocator
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
-from tidings.service.cursors import fixed
+from tidings.service.claims import Tick, bounds, importance, is_on_change, tick_of
+from tidings.service.spread import Crowds, allowed, share
+from tidings.service.standing import is_fresh_until
 
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import Unit
-    from tidings.service.watchlist import Subscription, WatchedPage
+    from tidings.service.watchlist import WatchedPage
 
 ASKED = 1e15
 TICKED = 1e14
 """Bids of looks that somebody asked for, and of ticks (plus seconds of lateness): before whatever a policy bids."""
 LARGEST = 4096
+CATCH_UP: Duration = 10 * MINUTE
+"""The longest time over which pages that fell due while nobody looked are spread."""
+OVERDUE: Duration = SECOND
+"""Pages that are due for less than this have not been missed."""
+
+
+class Observed(NamedTuple):
+    """What a good look showed, as `scheduling.policy.Observation` has it."""
+
+    at: Instant
+    changed: bool
+    modified_at: Instant
+    interrupted: bool
 
 
 class Planner:
-    """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written."""
+    """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written.
+
+    `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
+    """
 
     def __init__(
         self,
@@ -41,10 +62,14 @@ class Planner:
         floor: Duration,
         host_connections: int,
         rng: np.random.Generator,
+        heed: Duration = 0,
+        spreads: bool = False,
     ) -> None:
         self._policy = policy
         self._pages = pages
         self._floor = floor
+        self._heed = heed
+        self._spreads = spreads
         self._host_connections = host_connections
         self._state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
         self._row: dict[int, int] = {}
@@ -57,7 +82,14 @@ class Planner:
         self._forced = np.zeros(LARGEST, np.bool_)
         self._free_rows = list(range(LARGEST - 1, -1, -1))
         self._stale: set[int] = set()
-        self._observed: dict[int, tuple[Instant, bool, Instant]] = {}
+        self._observed: dict[int, Observed] = {}
+        self._interrupted: set[int] = set()
+        """pages that nobody could look at for a while since their last good look"""
+        self._crowds = Crowds()
+        self._missed: dict[int, Instant] = {}
+        """pages that fell due while nobody looked: not before that instant"""
+        self._eased: dict[int, Duration] = {}
+        """by how much the freshness that its server claims holds a page back"""
         self._learned: set[int] = set()
         self._asked: set[int] = set()
         self._servable: set[int] = set()
@@ -75,16 +107,47 @@ class Planner:
         """Hear how a poll ended: the policy learns from good looks only; the page may be chosen again."""
         if unit.page is None:
             return
-        self.release(unit.page.page_id)
-        if unit.poll is not None and unit.poll.outcome in {"new", "unchanged", "changed"}:
-            modified_at = unit.version.modified_at if unit.version is not None else None
-            told = UNPOLLED if modified_at is None else modified_at
-            self._observed[unit.page.page_id] = (unit.at, unit.poll.text_changed, told)
+        page_id = unit.page.page_id
+        self.release(page_id)
+        if unit.poll is None:
+            return
+        self._missed.pop(page_id, None)
+        if unit.poll.outcome not in {"new", "unchanged", "changed"}:
+            self._interrupted.add(page_id)
+            return
+        modified_at = unit.version.modified_at if unit.version is not None else None
+        told = UNPOLLED if modified_at is None else modified_at
+        self._observed[page_id] = Observed(unit.at, unit.poll.text_changed, told, page_id in self._interrupted)
+        self._interrupted.discard(page_id)
+
+    def interrupt(self, host: str) -> None:
+        """Hear that a host is left alone for a while: that time is not an interval of its pages."""
+        code = self._hosts.get(host, -1)
+        self._interrupted.update(self._ids[(self._host == code) & (self._ids >= 0)].tolist())
+
+    def catch_up(self, now: Instant) -> None:
+        """Draw apart what fell due while nobody looked, if it is a crowd: the longest overdue and most important first.
+
+        Each page has its place within a time that its own interval bounds: half of what is left of a tick's slack, or the slack
+        if that is over, else a tenth of its wait, and never more than `CATCH_UP`.
+        """
+        if not self._spreads:
+            return
+        self._refresh()
+        rows = np.flatnonzero((self._due <= now - OVERDUE) & ~self._forced & ~self._busy & (self._ids >= 0))
+        late = [i for i in self._ids[rows].tolist() if self._pages[i].state.polled_at is not None]
+        if len(late) <= allowed(len(self._row)):
+            return
+        urgency = {i: (now - max(int(self._due[self._row[i]]), 0)) * importance(self._pages[i]) for i in late}
+        for place, page_id in enumerate(sorted(late, key=lambda i: (-urgency[i], i))):
+            window = min(CATCH_UP, self._patience(self._pages[page_id], now))
+            self._missed[page_id] = now + window * place // len(late)
+        self.touch(late)
 
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
         """Give the policy back what it knew before a restart."""
         self._refresh()
-        known = {i: dict(m) for i, m in memories.items() if i in self._row and _on_change(self._pages[i])}
+        known = {i: dict(m) for i, m in memories.items() if i in self._row and is_on_change(self._pages[i])}
         if known and isinstance(self._policy, Remembers):
             self._state = self._policy.recall(self._state, known)
             self.touch(known)
@@ -94,7 +157,7 @@ class Planner:
         learned, self._learned = self._learned, set()
         if not isinstance(self._policy, Remembers):
             return {}
-        kept = [i for i in sorted(learned) if i in self._row and _on_change(self._pages[i])]
+        kept = [i for i in sorted(learned) if i in self._row and is_on_change(self._pages[i])]
         return {i: self._policy.remember(self._state, i) for i in kept}
 
     def force(self, page_id: int) -> None:
@@ -160,7 +223,7 @@ class Planner:
         grants = []
         for row in rows[chosen].tolist():
             page = self._pages[int(self._ids[row])]
-            reason = "asked for" if self._forced[row] else "interval" if self._tick[row] <= now else "on change"
+            reason = self._reason(row, now)
             grants.append(Grant(page_id=page.state.page_id, host=page.identity.host, cost=1.0, reason=reason))
             self._busy[row] = True
             self._forced[row] = False
@@ -201,6 +264,19 @@ class Planner:
     def _ready_rows(self, now: Instant) -> np.ndarray[Any, np.dtype[np.intp]]:
         return np.flatnonzero(((self._due <= now) | self._forced) & ~self._busy & (self._ids >= 0))
 
+    def _reason(self, row: int, now: Instant) -> str:
+        """Return why a page is looked at."""
+        if self._forced[row]:
+            return "asked for"
+        if self._tick[row] <= now:
+            return "interval"
+        eased = self._eased.get(int(self._ids[row]))
+        if eased is None:
+            return "on change"
+        return (
+            f"on change, {spell_duration(-(-eased // SECOND) * SECOND)} later since its server said that it stays fresh"
+        )
+
     def _names_of(self, codes: np.ndarray[Any, np.dtype[np.int64]]) -> list[tuple[str, int]]:
         wanted = set(codes.tolist())
         if len(wanted) * 4 > len(self._hosts):
@@ -232,7 +308,7 @@ class Planner:
             self._drop(page_id)
         for page_id in kept:
             self._place(page_id)
-        on_change = [i for i in kept if _on_change(self._pages[i])]
+        on_change = [i for i in kept if is_on_change(self._pages[i])]
         due = (
             dict(zip(on_change, self._policy.next_due(self._state, on_change, 0, 0.0).tolist(), strict=True))
             if on_change
@@ -244,13 +320,11 @@ class Planner:
             self._forced[self._row[page_id]] = True
         self._asked.clear()
 
-    def _tell_policy(
-        self, kept: list[int], gone: list[int], observed: Mapping[int, tuple[Instant, bool, Instant]]
-    ) -> None:
+    def _tell_policy(self, kept: list[int], gone: list[int], observed: Mapping[int, Observed]) -> None:
         population: Population = self._state.population
-        members = [i for i in kept if _on_change(self._pages[i])]
-        out = [i for i in (*gone, *(i for i in kept if not _on_change(self._pages[i]))) if i in self._row]
-        seen = [i for i in observed if i in self._pages and _on_change(self._pages[i])]
+        members = [i for i in kept if is_on_change(self._pages[i])]
+        out = [i for i in (*gone, *(i for i in kept if not is_on_change(self._pages[i]))) if i in self._row]
+        seen = [i for i in observed if i in self._pages and is_on_change(self._pages[i])]
         if out:
             self._state = self._policy.on_update(self._state, out, {PRESENT: np.zeros(len(out), np.bool_)})
         if members:
@@ -258,8 +332,8 @@ class Planner:
             if not population.has(members).all() or self._differs(members, columns):
                 self._state = self._policy.on_update(self._state, members, columns)
         if seen:
-            at, changed, modified_at = zip(*(observed[i] for i in seen), strict=True)
-            self._state = self._policy.on_poll(self._state, seen, Observation.of(at, changed, modified_at))
+            told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
+            self._state = self._policy.on_poll(self._state, seen, told)
             self._learned.update(seen)
 
     def _differs(self, members: list[int], columns: Mapping[str, Any]) -> bool:
@@ -271,12 +345,10 @@ class Planner:
 
     def _columns(self, members: list[int]) -> dict[str, Any]:
         pages = [self._pages[i] for i in members]
-        bounds = [_bounds(page, self._floor) for page in pages]
+        limits = [bounds(page, self._floor) for page in pages]
         return {
             "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
-            "importance": np.array(
-                [max((s.owner.sentinel.importance for s in p.subscriptions.values()), default=0.5) for p in pages]
-            ),
+            "importance": np.array([importance(p) for p in pages]),
             "added": np.array(
                 [min((s.owner.row.created_at for s in p.subscriptions.values()), default=0) for p in pages], np.int64
             ),
@@ -286,8 +358,8 @@ class Planner:
             "not_before": np.array(
                 [UNPOLLED if p.state.retry_at is None else p.state.retry_at for p in pages], np.int64
             ),
-            "shortest": np.array([low for low, _ in bounds], np.int64),
-            "longest": np.array([high for _, high in bounds], np.int64),
+            "shortest": np.array([low for low, _ in limits], np.int64),
+            "longest": np.array([high for _, high in limits], np.int64),
         }
 
     def _code(self, host: str) -> int:
@@ -304,6 +376,7 @@ class Planner:
         self._host[row] = self._code(self._pages[page_id].identity.host)
         self._busy[row] = page_id in self._leaving
         self._forced[row] = False
+        self._interrupted.add(page_id)  # who looked at it before, if anybody did, has not looked since
 
     def _grow(self) -> None:
         size = len(self._ids)
@@ -317,7 +390,10 @@ class Planner:
 
     def _drop(self, page_id: int) -> None:
         self._servable.discard(page_id)
-        self._held.pop(page_id, None)
+        for kept in (self._held, self._missed, self._eased):
+            kept.pop(page_id, None)
+        self._interrupted.discard(page_id)
+        self._crowds.leave(page_id)
         row = self._row.pop(page_id, None)
         if row is not None:
             if self._busy[row]:
@@ -330,52 +406,52 @@ class Planner:
     def _schedule(self, page_id: int, on_change: Instant) -> None:
         page = self._pages[page_id]
         row = self._row[page_id]
-        tick, servable = _tick_of(page, self._floor)
-        due = min(tick, on_change)
+        tick = tick_of(page, self._floor)
         state = page.state
+        on_change = self._ease(page, on_change, tick.at)
+        due = self._drawn_apart(page, tick, on_change)
         if state.retry_at is not None and state.health != "error":
             due = state.retry_at  # a doubt is cleared up before the next tick
         if due != NEVER:
-            due = max(due, state.retry_at or 0, self._held.get(page_id, 0))
+            due = max(due, state.retry_at or 0, self._held.get(page_id, 0), self._missed.get(page_id, 0))
             due = max(due, (state.polled_at or 0) + self._floor if state.polled_at is not None else 0)
-        self._tick[row] = tick
+        self._tick[row] = tick.at
         self._due[row] = due
-        (self._servable.add if servable else self._servable.discard)(page_id)
+        (self._servable.add if tick.servable else self._servable.discard)(page_id)
 
+    def _ease(self, page: WatchedPage, on_change: Instant, tick: Instant) -> Instant:
+        """Return when a page is due on change, not before the end of the freshness that its server claims (trust.md P-6).
 
-def _on_change(page: WatchedPage) -> bool:
-    return any(s.interval is None for s in page.subscriptions.values())
+        A hint only: it holds back no tick, no first look and no look that somebody asked for, and no bound that a sentinel named.
+        """
+        self._eased.pop(page.state.page_id, None)
+        if not 0 < on_change < min(tick, NEVER) or page.state.checked_at is None:
+            return on_change
+        fresh = is_fresh_until(page.state, most=min(self._heed, bounds(page, self._floor)[1]))
+        if fresh <= on_change:
+            return on_change
+        self._eased[page.state.page_id] = fresh - on_change
+        return fresh
 
+    def _drawn_apart(self, page: WatchedPage, tick: Tick, on_change: Instant) -> Instant:
+        """Return when a page is due, by its ticks or on change, away from the others if too many fall due in that second."""
+        due = min(tick.at, on_change)
+        page_id, state = page.state.page_id, page.state
+        if not self._spreads or due == NEVER or due <= 0 or state.checked_at is None:
+            self._crowds.leave(page_id)
+            return due
+        if not self._crowds.enter(page_id, due, pages=len(self._row)) or page_id in self._eased:
+            return due
+        part = share(page.identity.key)
+        if due == tick.at:
+            return due + int(part * max(0, tick.deadline - due) / 2)
+        least = max(bounds(page, self._floor)[0], self._floor)
+        return min(due, max(due - int(part * (due - state.checked_at) / 10), state.checked_at + least))
 
-def _bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
-    """Return the shortest and longest interval that the on-change sentinels of a page ask for; 0 and NEVER leave it to the policy."""
-    fetches = [s.owner.sentinel.fetch for s in page.subscriptions.values() if s.interval is None]
-    low = min((getattr(f, "shortest", None) or 0 for f in fetches), default=0)
-    high = min((getattr(f, "longest", None) or NEVER for f in fetches), default=NEVER)
-    return (max(low, floor) if low else 0), max(high, low, floor, 1)
-
-
-def _tick_of(page: WatchedPage, floor: Duration) -> tuple[Instant, bool]:
-    """Return the earliest tick that needs a poll (NEVER: none), and whether some subscription can be served from what is stored."""
-    earliest, servable = NEVER, False
-    state = page.state
-    for sub in page.subscriptions.values():
-        fresh = _fresh(sub, state.checked_at, floor)
-        if fresh and state.last_seq and (sub.interval is not None or not sub.row.taken):
-            servable = True
-        elif sub.interval is not None:
-            earliest = min(earliest, sub.row.next_tick or 0)
-        elif not sub.row.taken:
-            earliest = min(earliest, 0)
-    return earliest, servable
-
-
-def _fresh(sub: Subscription, checked_at: Instant | None, floor: Duration) -> bool:
-    """Say whether a look at `checked_at` serves the tick (or the first version) that `sub` waits for."""
-    if checked_at is None:
-        return False
-    if sub.interval is None:
-        return not sub.row.taken and checked_at + floor >= sub.owner.row.created_at
-    if sub.row.next_tick is None:
-        return checked_at + sub.interval.effective_slack >= sub.owner.row.created_at
-    return fixed(sub).is_satisfied(sub.row.next_tick, checked_at)
+    def _patience(self, page: WatchedPage, now: Instant) -> Duration:
+        """Return how long an overdue page may be kept waiting so that not all are asked at once."""
+        tick = tick_of(page, self._floor)
+        if tick.at <= now:
+            left = tick.deadline - now
+            return left // 2 if left > 0 else max(0, tick.deadline - tick.at)
+        return max(0, int(self._due[self._row[page.state.page_id]]) - (page.state.checked_at or 0)) // 10

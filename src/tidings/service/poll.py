@@ -179,6 +179,7 @@ class Poller:
     async def _unchanged(self, poll: Occasion, outcome: Unchanged | Fetched) -> Unit:
         state, events = standing.after_look(poll.page.state, poll.at)
         state = standing.learn_validators(state, outcome, changed=False, at=poll.at)
+        state = standing.learn_freshness(poll.page.state, state, outcome, changed=False, at=poll.at)
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
         findings = await self._take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
         return self._with_findings(unit, poll.page, findings, poll.at, settles=poll.owed)
@@ -269,6 +270,9 @@ class Poller:
         seed = self._instance.hash_seed
         state = standing.with_version(before, fetched, seen, seq=look.seq, at=at, text_changed=text_changed, seed=seed)
         state = standing.learn_validators(state, fetched, changed=before.last_seq > 0, at=at)
+        state = standing.learn_freshness(
+            page.state, state, fetched, changed=before.last_seq > 0, at=at, modified_at=look.modified_at
+        )
         record = poll.record(
             "new" if before.last_seq == 0 else "changed",
             fetched,

@@ -12,6 +12,7 @@ from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.unit import Event
 from tidings.service.bodies import xxh3
+from tidings.service.spread import lengthened
 
 if TYPE_CHECKING:
     from tidings.detection.job import Examination
@@ -108,7 +109,7 @@ def after_suspicion(
         reason=why,
         failures=failures,
         failing_since=before.failing_since if before.failing_since is not None else at,
-        retry_at=at + (grown if in_error else CONFIRM_AFTER),
+        retry_at=at + (lengthened(grown, before.page_id, failures) if in_error else CONFIRM_AFTER),
         suspect_kind=kind,
         suspect_sha256=sha256,
         suspect_at=first,
@@ -121,19 +122,19 @@ def after_suspicion(
 
 def frozen(before: PageState, at: Instant) -> PageState:
     """Return the state after a failure that is our own network's: asked again in a minute, and nothing is held against the page."""
-    return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + MINUTE)
+    again = lengthened(MINUTE, before.page_id, before.polls)
+    return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
 
 
 def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:
-    """Return how long a page is left alone: what the server asked for, else a wait that grows, spread by a tenth from page to page."""
+    """Return how long a page is left alone: what the server asked for, else a wait that grows, up to a fifth longer from page to page."""
     if failed.retry_after is not None:
         return failed.retry_after
     manner = MANNERS[failed.kind]
     if failed.kind == "410" and failures > GONE_DAILY:
-        return WEEK
+        return lengthened(WEEK, page_id, failures)
     grown: Duration = manner.first * manner.factor ** min(failures - 1, 16)
-    spread = page_id * 2_654_435_761 % 1_000 / 10_000
-    return round(min(manner.longest, grown) * (1 + spread))
+    return lengthened(min(manner.longest, grown), page_id, failures)
 
 
 def after_look(state: PageState, at: Instant) -> tuple[PageState, tuple[Event, ...]]:
@@ -184,6 +185,43 @@ def with_version(
         text_changed_at=at if text_changed else state.text_changed_at,
         changes=state.changes + (seq > 1),
     )
+
+
+DOUBTED: Final = 20
+"""Looks without a change after which a claim of freshness is believed again that had proved false."""
+UNHEEDED: Final = 5
+"""One look in so many pays no heed to such a claim, else a false one would never be found out."""
+
+
+def learn_freshness(
+    before: PageState,
+    state: PageState,
+    outcome: Unchanged | Fetched,
+    *,
+    changed: bool,
+    at: Instant,
+    modified_at: Instant | None = None,
+) -> PageState:
+    """Return the state with what the answer says of its freshness, and with what became of the claim before (trust.md P-6).
+
+    A claim is false if the body changed within it: it was found so, or was modified then.
+    """
+    until, since = before.fresh_until, before.checked_at
+    doubt = before.fresh_doubt
+    if changed and until is not None and since is not None:
+        is_false = at < until or (modified_at is not None and since < modified_at < until)
+        doubt = DOUBTED if is_false else doubt
+    elif not changed:
+        doubt = max(0, doubt - 1)
+    return replace(state, fresh_until=at + outcome.fresh if outcome.fresh else None, fresh_doubt=doubt)
+
+
+def is_fresh_until(state: PageState, *, most: Duration) -> Instant:
+    """Return until when a page gains nothing from a look, by its server's word, at most `most` after the last one; 0: nobody says so."""
+    is_heeded = state.fresh_doubt == 0 and state.polls % UNHEEDED != 0
+    if not is_heeded or state.fresh_until is None or state.checked_at is None:
+        return 0
+    return min(state.fresh_until, state.checked_at + most)
 
 
 AUDIT_FIRST, AUDIT_LAST = 5, 20

@@ -18,7 +18,8 @@ _SELECT = (
     " page.proxy, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
     " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
     " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
-    " page.moved_to, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.etag, page.last_modified FROM page"
+    " page.moved_to, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
+    " page.fresh_doubt, page.etag, page.last_modified FROM page"
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
 _ENSURE = (
@@ -32,7 +33,8 @@ _UPDATE = (
     " polled_at = :polled_at, checked_at = :checked_at, changed_at = :changed_at, text_changed_at = :text_changed_at,"
     " health = :health, kind = :kind, reason = :reason, failures = :failures, failing_since = :failing_since, retry_at = :retry_at,"
     " polls = :polls, changes = :changes, unconditional_in = :unconditional_in, honest_streak = :honest_streak, moved_to = :moved_to,"
-    " audited_at = :audited_at, suspect_kind = :suspect_kind, suspect_sha256 = :suspect_sha256, suspect_at = :suspect_at"
+    " audited_at = :audited_at, suspect_kind = :suspect_kind, suspect_sha256 = :suspect_sha256, suspect_at = :suspect_at,"
+    " fresh_until = :fresh_until, fresh_doubt = :fresh_doubt"
     " WHERE id = :page_id AND last_seq = :was"
 )
 
@@ -122,6 +124,8 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
         state.suspect_kind,
         state.suspect_sha256,
         state.suspect_at,
+        state.fresh_until,
+        state.fresh_doubt,
         state.page_id,
         was,
     )
@@ -161,7 +165,7 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         page_id, last_seq, body_size, body_xxh3, text_digest, charset, title, final_url,
         polled_at, checked_at, changed_at, text_changed_at, health, kind, reason, failures,
         failing_since, retry_at, polls, changes, unconditional_in, honest_streak, moved_to, audited_at, suspect_kind,
-        suspect_sha256, suspect_at,
+        suspect_sha256, suspect_at, fresh_until, fresh_doubt,
         etag, last_modified,
     ) = row  # fmt: skip
     return PageState(
@@ -192,6 +196,8 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         suspect_kind=suspect_kind,
         suspect_sha256=suspect_sha256,
         suspect_at=suspect_at,
+        fresh_until=fresh_until,
+        fresh_doubt=fresh_doubt,
         moved_to=moved_to,
     )
 
