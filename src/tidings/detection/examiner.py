@@ -5,6 +5,8 @@ Pure, and run in a process that can be killed. The old bodies are parsed only wh
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tidings.detection.expression import digests_of, evaluate, spelled
 from tidings.detection.gates import are_equal, digest_of, is_current
 from tidings.detection.job import EXTRACTION, Body, Examination, Facts, Found, Job
@@ -12,6 +14,7 @@ from tidings.detection.pair import Pair
 from tidings.detection.plausibility import Answer, Verdict, judge
 from tidings.document.canonical import RULES_VERSION
 from tidings.document.document import Document
+from tidings.document.frames import ALL, ALONE, addresses_of
 from tidings.document.parse import parse
 from tidings.model.change import ChangeSet
 from tidings.model.sentinel import Expression
@@ -30,15 +33,23 @@ def examine(job: Job) -> Examination:
 
 def compare_bodies(old: Body, new: Body, expression: Expression) -> tuple[ChangeSet, str]:
     """Return (what an expression finds between any two bodies, "") or (nothing, why they could not be compared)."""
-    before, after = _parsed(old), _parsed(new)
+    before, after = parsed(old), parsed(new)
     problem = before.problem or after.problem
     if problem:
         return ChangeSet(), problem
     return evaluate(expression, Pair(before, after)), ""
 
 
-def _parsed(body: Body, last_good: str = "") -> Document:
-    return parse(body.data, body.content_type, url=body.url, charset=body.charset, last_good=last_good)
+def parsed(body: Body, last_good: str = "", *, depth: int = ALONE) -> Document:
+    """Return the document that a body is; `depth` is how deep its frames are followed."""
+    return parse(
+        body.data,
+        body.content_type,
+        url=body.url,
+        charset=body.charset,
+        last_good=last_good,
+        with_written_frames=depth == ALL,
+    )
 
 
 class _Examiner:
@@ -46,7 +57,7 @@ class _Examiner:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.document = _parsed(job.new, job.last_charset)
+        self.document = parsed(job.new, job.last_charset, depth=job.depth)
         self.digest = Digest(EXTRACTION, RULES_VERSION, "", {})
         self.documents: dict[int, Document] = {}
         self.digests: dict[int, Digest] = {}
@@ -94,7 +105,7 @@ class _Examiner:
             or self.document.charset == job.last_charset
         ):
             return
-        other = parse(job.new.data, job.new.content_type, url=job.new.url, charset=job.last_charset)
+        other = parsed(replace(job.new, charset=job.last_charset), depth=job.depth)
         if other.problem or other.textless or other.charset == self.document.charset:
             return
         digest = digest_of(other, seed=job.seed)
@@ -140,7 +151,7 @@ class _Examiner:
 
     def _old(self, reference: int) -> Document:
         if reference not in self.documents:
-            self.documents[reference] = _parsed(self.job.references[reference])
+            self.documents[reference] = parsed(self.job.references[reference], depth=self.job.depth)
         return self.documents[reference]
 
     def _examination(self, found: tuple[Found, ...], *, text_changed: bool, problem: str) -> Examination:
@@ -153,14 +164,16 @@ class _Examiner:
             digest=self.digest,
             text_changed=text_changed,
             found=found,
-            facts=_facts(document),
+            facts=facts_of(document),
             problem=problem,
             suspicion=self.verdict[0],
             why=self.verdict[1],
+            frames=addresses_of(document.frames, document.base, depth=self.job.depth),
         )
 
 
-def _facts(document: Document) -> Facts:
+def facts_of(document: Document) -> Facts:
+    """Return what tells whether a page is what it seems."""
     words = document.words
     first = " ".join(document.chunks[:_FIRST_WORDS])
     return Facts(

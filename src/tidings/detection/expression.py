@@ -2,7 +2,8 @@
 
 OR: all parts that found something. AND: every positive part must find something, else there is no change. NOT inside AND: what it
 names is taken out where a sibling contains it (any change contains words, links and images; words contain keywords and phrases),
-else finding it is a veto. Parts are evaluated on the same pair at the same time; nothing waits.
+else finding it is a veto. Parts are evaluated on the same pair at the same time; nothing waits. Of a page with frames each member has its
+pair, and what AND, OR and NOT join may lie in any of them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 class Part:
     """What one interest found of one sort, of one term if it has any.
 
-    `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names.
+    `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names; it was found on `pair`.
     """
 
+    pair: Pair
     whole: ChangeSet
     direction: Direction | None
     term: str
@@ -44,7 +46,13 @@ Parts = tuple[Part, ...]
 
 def evaluate(expression: Expression, pair: Pair) -> ChangeSet:
     """Return what an expression finds on one pair of versions; empty: no change."""
-    return union(part.change for part in _parts(expression, pair))
+    return union(part.change for part in _parts(expression, (pair,)))
+
+
+def evaluate_each(expression: Expression, pairs: Sequence[Pair]) -> list[ChangeSet]:
+    """Return what an expression finds on the pairs of the members of one page, for each of them."""
+    found = _parts(expression, pairs)
+    return [union(part.change for part in found if part.pair is pair) for pair in pairs]
 
 
 def interests_of(expression: Expression) -> Iterator[Interest]:
@@ -92,14 +100,14 @@ def _spelled(interest: Interest) -> str:
     return " ".join([*words, *([interest.direction] if interest.direction else [])])
 
 
-def _parts(expression: Expression, pair: Pair) -> Parts:
+def _parts(expression: Expression, pairs: Sequence[Pair]) -> Parts:
     match expression:
         case Interest():
-            return tuple(_parts_of(expression, pair))
+            return tuple(part for pair in pairs for part in _parts_of(expression, pair))
         case AnyOf(parts):
-            return tuple(part for one in parts for part in _parts(one, pair))
+            return tuple(part for one in parts for part in _parts(one, pairs))
         case AllOf(parts):
-            return _all_of(parts, pair)
+            return _all_of(parts, pairs)
         case Not():  # alone it would tell every quiet look; the language refuses it (E26)
             return ()
 
@@ -108,21 +116,21 @@ def _parts_of(interest: Interest, pair: Pair) -> Iterator[Part]:
     for term in distinct(interest.terms) or ("",):
         for finding in pair.compare(interest.kind, term):
             if change := narrowed(finding, interest.direction):
-                yield Part(finding, interest.direction, term, change)
+                yield Part(pair, finding, interest.direction, term, change)
 
 
-def _all_of(parts: Sequence[Expression], pair: Pair) -> Parts:
+def _all_of(parts: Sequence[Expression], pairs: Sequence[Pair]) -> Parts:
     positive = [part for part in parts if not isinstance(part, Not)]
     negative = [part.part for part in parts if isinstance(part, Not)]
-    found = [_parts(part, pair) for part in positive]
+    found = [_parts(part, pairs) for part in positive]
     for unwanted in negative:
         holders = [number for number, part in enumerate(positive) if _contains(part, unwanted)]
         if not holders:
-            if _parts(unwanted, pair):
+            if _parts(unwanted, pairs):
                 return ()
             continue
         for number in holders:
-            found[number] = _without(found[number], unwanted, pair)
+            found[number] = _without(found[number], unwanted)
     return tuple(part for parts in found for part in parts) if all(found) else ()
 
 
@@ -141,16 +149,16 @@ def _words(interest: Interest) -> frozenset[tuple[str, ...]]:
     return frozenset(map(words_of_term, distinct(interest.terms)))
 
 
-def _without(parts: Parts, unwanted: Expression, pair: Pair) -> Parts:
-    left = (_less(part, (*part.unwanted, *interests_of(unwanted)), pair) for part in parts)
+def _without(parts: Parts, unwanted: Expression) -> Parts:
+    left = (_less(part, (*part.unwanted, *interests_of(unwanted))) for part in parts)
     return tuple(part for part in left if part.change)
 
 
-def _less(part: Part, unwanted: tuple[Interest, ...], pair: Pair) -> Part:
+def _less(part: Part, unwanted: tuple[Interest, ...]) -> Part:
     """Return a part without all changes that the unwanted interests name: terms among words first, then whole types."""
     whole = part.whole
     if part.sort == "words":
-        whole = _without_terms(whole, unwanted, pair)
+        whole = _without_terms(whole, unwanted, part.pair)
     for interest in unwanted:
         if whole and _is_about(interest, part):
             whole = _taken_out(whole, interest.direction)

@@ -6,9 +6,9 @@ Addresses are digested as the page writes them, together with the base that they
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from tidings.detection.job import EXTRACTION
+from tidings.detection.job import EXTRACTION, WITH_FRAMES
 from tidings.document.canonical import RULES_VERSION, multiset_digest, text_digest
 from tidings.document.document import Document
 from tidings.document.links import without_query
@@ -35,9 +35,19 @@ def digest_of(document: Document, *, seed: int = 0) -> Digest:
     )
 
 
-def is_current(known: Digest | None) -> bool:
+def digest_of_members(members: Mapping[str, Digest], *, seed: int = 0) -> Digest:
+    """Return the digests of a page with frames, from those of its members by key; their order is no part of it."""
+    names = sorted({name for digest in members.values() for name in digest.objects})
+
+    def together(name: str) -> str:
+        return multiset_digest([f"{key} {_named(digest, name)}" for key, digest in members.items()], seed=seed)
+
+    return Digest(WITH_FRAMES, RULES_VERSION, together("text"), {name: together(name) for name in names})
+
+
+def is_current(known: Digest | None, extraction: str = EXTRACTION) -> bool:
     """Return whether a stored digest was made by today's rules and may be compared."""
-    return known is not None and known.rules_version == RULES_VERSION and known.extraction == EXTRACTION
+    return known is not None and known.rules_version == RULES_VERSION and known.extraction == extraction
 
 
 def are_equal(names: Iterable[str], old: Digest, new: Digest) -> bool:

@@ -9,12 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from tidings.document.frames import ALONE
 from tidings.model.change import ChangeSet
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
 
 EXTRACTION = "page"
 """The fingerprint of the extraction that takes the whole page."""
+WITH_FRAMES = "frames"
+"""The fingerprint of the extraction that takes the whole page with its frames: the canonical text is that of its members in their order."""
 
 Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login"]
 """What an answer looks like that may not be the page (`plausibility`)."""
@@ -46,6 +49,7 @@ class Job:
     `known` are the stored digests of reference versions; `last_charset` is the charset of the page's newest version and
     `text_digest` its text digest, "" if there is none. `seed` is the installation's, for digests nobody can aim at. `usual_words` is the
     median of the newest versions, None at a first look, `usual_title` the newest one's title; `asked_url` is where `new` was asked for.
+    `depth` is how deep the page's frames are followed (`document.frames`).
     """
 
     new: Body
@@ -59,6 +63,34 @@ class Job:
     usual_title: str = ""
     status: int = 200
     asked_url: str = ""
+    depth: int = ALONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A member of a version with frames: `key` and `url` are its page's, `sha256` names its body, whose charset is known."""
+
+    key: str
+    url: str
+    sha256: str
+    body: Body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FramedJob:
+    """A version of a page with frames and all that it is to be compared with, each as its members: the holder of the frames first.
+
+    A reference of one member is a version of when no frame was followed. All else is as in `Job`; that each body is its page was
+    judged before.
+    """
+
+    new: tuple[Part, ...]
+    references: Mapping[int, tuple[Part, ...]]
+    known: Mapping[int, Digest]
+    wanted: tuple[Wanted, ...]
+    text_digest: str = ""
+    seed: int = 0
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +121,8 @@ class Examination:
 
     `media_type` is the kind of document (html, feed, xml, json, text, pdf, binary); `text_changed` whether the visible text differs
     from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
-    nothing), `why` a sentence for people that names the rule and the evidence.
+    nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
+    follows, in their order.
     """
 
     charset: str
@@ -103,3 +136,4 @@ class Examination:
     problem: str = ""
     suspicion: Suspicion = ""
     why: str = ""
+    frames: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidings.detection.job import Body, Examination, Job
+    from tidings.detection.job import Body, Examination, FramedJob, Job, Part
     from tidings.model.change import ChangeSet
     from tidings.model.sentinel import Expression
 
@@ -18,6 +18,20 @@ def examine(job: Job) -> Examination:
     from tidings.detection import examiner
 
     return examiner.examine(job)
+
+
+def examine_framed(job: FramedJob) -> Examination:
+    """Return what a version with frames says and what changed for each that waits. A page's content never raises."""
+    from tidings.detection import framed
+
+    return framed.examine(job)
+
+
+def compare_framed(pair: tuple[tuple[Part, ...], tuple[Part, ...], Expression, int]) -> tuple[ChangeSet, str]:
+    """Return what an expression finds between two versions of a page whose frames are followed to a depth: (old, new, …, depth)."""
+    from tidings.detection import framed
+
+    return framed.compare_versions(*pair)
 
 
 def compare(pair: tuple[Body, Body, Expression]) -> tuple[ChangeSet, str]:

@@ -15,17 +15,33 @@ _NOUNS = {
     "body": ("body", "bodies"),
 }
 _LONGEST_TEXT = 60
+_LONGEST_NAME = 40
 _EXAMPLES = 3
 
 
 def summary(change: ChangeSet, *, most: int = 200) -> str:
-    """Return counts and the first texts in at most `most` characters: `1 text updated: "5" → "6"`. Empty for no change."""
+    """Return counts and the first texts in at most `most` characters: `1 text updated: "5" → "6"`. Empty for no change.
+
+    Of a page with frames it says in which: `1 text updated in menu.html: "5" → "6"`.
+    """
     if not change:
         return ""
-    counts = ", ".join(_counts(change))
+    counts = ", ".join(_counts(change)) + _where(change)
     examples = "; ".join(text for _, text in zip(range(_EXAMPLES), _examples(change), strict=False))
     line = f"{counts}: {examples}" if examples else counts
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def _where(change: ChangeSet) -> str:
+    if len(change.frames) > 1:
+        return f" in {len(change.frames)} parts of the page"
+    return f" in {_name(change.frames[0].url)}" if change.frames else ""
+
+
+def _name(url: str) -> str:
+    """Return the last part of an address, by which people know a frame."""
+    place = url.partition("?")[0].rstrip("/").rpartition("/")[2]
+    return place if len(place) <= _LONGEST_NAME else f"{place[: _LONGEST_NAME - 1]}…"
 
 
 def _counts(change: ChangeSet) -> Iterator[str]:

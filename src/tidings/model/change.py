@@ -37,11 +37,28 @@ class ObjectCount:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameShare:
+    """How much of a change set lies in one frame of a page, or in the page that holds the frames: so many entries of each list.
+
+    The lists of a change set are in the order of its shares, so that the shares cut them up again.
+    """
+
+    url: str
+    inserted: int = 0
+    deleted: int = 0
+    updated: int = 0
+    moved: int = 0
+    edits: int = 0
+    objects: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeSet:
     """All that one comparison found; empty means no change (`bool(change_set)` says so).
 
     `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or objects, `updated` pairs
-    (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows.
+    (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows. `frames` says what lies
+    in which frame, if the page has any; the tokens of such a page are those of its members, one after the other.
     """
 
     kinds: tuple[str, ...] = ()
@@ -51,6 +68,7 @@ class ChangeSet:
     moved: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     objects: tuple[ObjectCount, ...] = ()
+    frames: tuple[FrameShare, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.objects)

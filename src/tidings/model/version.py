@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tidings.model.interval import Instant
@@ -17,7 +17,8 @@ def version_id(page_id: int, seq: int) -> str:
 class Version:
     """One stored body of a page. `seq` counts from 1 without gaps; `sha256` names the blob; consecutive ones differ.
 
-    `words` is how many the page had in all. `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
+    With `frames`, how many of the page's frames are part of it, the blob is the list of its members (`member_list`), and all that is
+    said of a body is said of the page that holds the frames. `words` is how many the page had in all. `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
     """
 
     page_id: int
@@ -35,6 +36,24 @@ class Version:
     headers: Mapping[str, str] = field(default_factory=dict)
     text_changed: bool = True
     words: int = 0
+    frames: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A part of a version with frames: the page that holds them first, then each frame (contracts.md §3: composite version).
+
+    `key` and `seq` name the page and its version, `sha256` the body; the holder's own `seq` is 0, for it is described by the version.
+    """
+
+    key: str
+    sha256: str
+    seq: int = 0
+
+
+def member_list(members: Iterable[Member]) -> bytes:
+    """Return what a version with frames is named after: a line `key sha256` a member, in their order."""
+    return "".join(f"{member.key} {member.sha256}\n" for member in members).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,244 @@
+"""The examiner of a page with frames: its members side by side with those of older versions (sentinels_and_events.md §5.4).
+
+Members are paired by their page, so that a frame that moved within a page is the same frame; one that came or went has all its content
+inserted or deleted. What is found is labelled with the frame's address. Whether each body is its page was judged before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import quote
+
+from tidings.detection.examiner import facts_of, parsed
+from tidings.detection.expression import digests_of, evaluate_each, spelled
+from tidings.detection.gates import are_equal, digest_of, digest_of_members, is_current
+from tidings.detection.job import WITH_FRAMES, Body, Examination, Facts, Found, FramedJob, Part
+from tidings.detection.pair import Pair
+from tidings.document.document import Document
+from tidings.document.frames import addresses_of
+from tidings.model.change import ChangeSet, Edit, FrameShare
+from tidings.model.sentinel import Expression
+from tidings.model.version import Digest
+
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def examine(job: FramedJob) -> Examination:
+    """Return what a version with frames says and what changed for each that waits. A page's content never raises."""
+    return _Examiner(job).run()
+
+
+def compare_versions(
+    old: Sequence[Part], new: Sequence[Part], expression: Expression, depth: int
+) -> tuple[ChangeSet, str]:
+    """Return (what an expression finds between any two versions, "") or (nothing, why they could not be compared)."""
+    reader = _Reader(depth)
+    before, after = reader.read(old), reader.read(new)
+    problem = before.problem or after.problem
+    return (ChangeSet(), problem) if problem else (compare(before, after, expression), "")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A version that was read: its members, each with its document, the holder of the frames first."""
+
+    members: tuple[tuple[Part, Document], ...]
+    depth: int
+
+    @property
+    def holder(self) -> Document:
+        """Return the document that holds the frames."""
+        return self.members[0][1]
+
+    @cached_property
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents by the keys of their pages."""
+        return {part.key: document for part, document in self.members}
+
+    @cached_property
+    def offsets(self) -> Mapping[str, int]:
+        """Return the number of each member's first token in the canonical text of the whole."""
+        found, at = {}, 0
+        for part, document in self.members:
+            found[part.key] = at
+            at += document.words
+        return found
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Return the addresses of the frames that the holder names."""
+        return frozenset(map(_form, addresses_of(self.holder.frames, self.holder.base, depth=self.depth)))
+
+    @property
+    def problem(self) -> str:
+        """Return why a member cannot be compared, with its address; empty if all can."""
+        return next((f"{part.url}: {document.problem}" for part, document in self.members if document.problem), "")
+
+    def digest(self, *, seed: int) -> Digest:
+        """Return the digests of the whole."""
+        return digest_of_members({key: digest_of(d, seed=seed) for key, d in self.documents.items()}, seed=seed)
+
+
+def compare(old: Whole, new: Whole, expression: Expression) -> ChangeSet:
+    """Return what an expression finds between two versions, frame by frame."""
+    members = list(_pairs(old, new))
+    found = evaluate_each(expression, [pair for _, _, pair in members])
+    return _joined(
+        (url, old.offsets.get(key, 0), new.offsets.get(key, 0), change)
+        for (key, url, _), change in zip(members, found, strict=True)
+    )
+
+
+def _pairs(old: Whole, new: Whole) -> Iterator[tuple[str, str, Pair]]:
+    """Yield (key, address, pair) of each member that may differ.
+
+    A frame that the old page named too but that nobody had followed, or had been able to, is news to us and not to the page: no pair.
+    So is one that the new page still names and that is not followed any more.
+    """
+    for part, document in new.members:
+        before = old.documents.get(part.key)
+        if before is None and _form(part.url) not in old.named:
+            before = Document(media=document.media, base=document.base)
+        if before is not None and before is not document:
+            yield part.key, part.url, Pair(before, document)
+    for part, document in old.members:
+        if part.key not in new.documents and _form(part.url) not in new.named:
+            yield part.key, part.url, Pair(document, Document(media=document.media, base=document.base))
+
+
+def _form(url: str) -> str:
+    """Return an address as it is sent, so that what a page names and what was asked for are found to be the same."""
+    return quote(url, safe=_PRINTABLE, errors="replace")
+
+
+def _joined(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
+    """Return the findings of members as one; the tokens of each are counted on from those of the members before it."""
+    parts = [(url, old, new, change) for url, old, new, change in found if change]
+    if not parts:
+        return ChangeSet()
+    changes = [change for _, _, _, change in parts]
+    return ChangeSet(
+        kinds=tuple(dict.fromkeys(kind for change in changes for kind in change.kinds)),
+        inserted=tuple(text for change in changes for text in change.inserted),
+        deleted=tuple(text for change in changes for text in change.deleted),
+        updated=tuple(texts for change in changes for texts in change.updated),
+        moved=tuple(text for change in changes for text in change.moved),
+        edits=tuple(_shifted(edit, old, new) for _, old, new, change in parts for edit in change.edits),
+        objects=tuple(row for change in changes for row in change.objects),
+        frames=tuple(_share(url, change) for url, _, _, change in parts),
+    )
+
+
+def _shifted(edit: Edit, old: int, new: int) -> Edit:
+    return Edit(edit.op, edit.old_start + old, edit.old_end + old, edit.new_start + new, edit.new_end + new)
+
+
+def _share(url: str, change: ChangeSet) -> FrameShare:
+    return FrameShare(
+        url,
+        inserted=len(change.inserted),
+        deleted=len(change.deleted),
+        updated=len(change.updated),
+        moved=len(change.moved),
+        edits=len(change.edits),
+        objects=len(change.objects),
+    )
+
+
+class _Reader:
+    """Reads versions; a body that is a member of several is read once."""
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
+        self._known: dict[tuple[str, str, str, bool], Document] = {}
+
+    def read(self, parts: Sequence[Part]) -> Whole:
+        """Return a version with the documents of its members."""
+        members = tuple((part, self._document(part, is_holder=place == 0)) for place, part in enumerate(parts))
+        return Whole(members, self._depth)
+
+    def _document(self, part: Part, *, is_holder: bool) -> Document:
+        body: Body = part.body
+        name = (part.sha256, body.url, body.charset, is_holder)
+        if name not in self._known:
+            self._known[name] = parsed(body, depth=self._depth) if is_holder else parsed(body)
+        return self._known[name]
+
+
+class _Examiner:
+    """The state of one job."""
+
+    def __init__(self, job: FramedJob) -> None:
+        self.job = job
+        self.reader = _Reader(job.depth)
+        self.new = self.reader.read(job.new)
+        self.digest = self.new.digest(seed=job.seed)
+        self.old: dict[int, Whole] = {}
+        self.changes: dict[tuple[int, Expression], ChangeSet] = {}
+
+    def run(self) -> Examination:
+        if self.new.problem:
+            return self._examination((), text_changed=False, problem=self.new.problem)
+        found = tuple(self._found())
+        text_changed = self._text_changed()
+        problem = next((whole.problem for whole in self.old.values() if whole.problem), "")
+        return self._examination(() if problem else found, text_changed=text_changed, problem=problem)
+
+    def _found(self) -> Iterator[Found]:
+        for wanted in self.job.wanted:
+            asked = (wanted.reference, wanted.expression)
+            if asked not in self.changes:
+                self.changes[asked] = self._change(*asked)
+            if change := self.changes[asked]:
+                yield Found(key=wanted.key, reference=wanted.reference, change=change, kind=spelled(wanted.expression))
+
+    def _change(self, reference: int, expression: Expression) -> ChangeSet:
+        known = self.job.known.get(reference)
+        if is_current(known, WITH_FRAMES) and known and are_equal(digests_of(expression), known, self.digest):
+            return ChangeSet()
+        old = self._whole(reference)
+        return ChangeSet() if old.problem else compare(old, self.new, expression)
+
+    def _text_changed(self) -> bool:
+        """Compare with the newest version; where its digest is none of ours, by its text."""
+        newest = max(self.job.references, default=None)
+        if newest is None or is_current(self.job.known.get(newest), WITH_FRAMES):
+            return bool(self.job.text_digest) and self.job.text_digest != self.digest.text
+        old = self._whole(newest)
+        if old.problem:
+            return False
+        return any(pair.old.canonical != pair.new.canonical for _, _, pair in _pairs(old, self.new))
+
+    def _whole(self, reference: int) -> Whole:
+        if reference not in self.old:
+            self.old[reference] = self.reader.read(self.job.references[reference])
+        return self.old[reference]
+
+    def _examination(self, found: tuple[Found, ...], *, text_changed: bool, problem: str) -> Examination:
+        holder = self.new.holder
+        return Examination(
+            charset=holder.charset,
+            charset_source=holder.charset_source,
+            media_type=holder.media,
+            title=holder.title,
+            digest=self.digest,
+            text_changed=text_changed,
+            found=found,
+            facts=self._facts(),
+            problem=problem,
+        )
+
+    def _facts(self) -> Facts:
+        each = [facts_of(document) for _, document in self.new.members]
+        words = sum(facts.words for facts in each)
+        return Facts(
+            words=words,
+            links=sum(facts.links for facts in each),
+            images=sum(facts.images for facts in each),
+            scripts_only=all(facts.scripts_only or not facts.words for facts in each)
+            and any(facts.scripts_only for facts in each),
+            login=words == sum(facts.words for facts in each if facts.login) and words > 0,
+            first_words=next((facts.first_words for facts in each if facts.first_words), ""),
+        )
