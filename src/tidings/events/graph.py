@@ -1,0 +1,286 @@
+"""The graph of operator nodes: equal expressions in equal contexts share a node, as long as that makes no difference.
+
+As in Sentinel's local event detector, a node counts who uses it, and lives as long as somebody does (004 §6.2). Unlike
+there a subscriber never hears of what began before it subscribed: a node in which something waits already, or below
+which something does, is not shared with a newcomer, who gets one of his own. Sharing is therefore never seen from
+outside (property test).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+from tidings.events.expression import Expression, Primitive
+from tidings.events.node import Bounds, Context, Listener, Node, Reach
+from tidings.events.occurrence import Occurrence
+from tidings.events.operators import OPERATORS
+from tidings.events.timers import Timer, Timers
+
+Triggered = tuple[Listener, Occurrence]
+Journal = dict[int, tuple[Node, int, Any]]
+"""What nodes were before a step, by number: the node, what it had dropped, what waited in it."""
+
+
+class Loading:
+    """A dump that is being loaded: what waits in its nodes, and the nodes made of it so far, by their numbers there."""
+
+    def __init__(self, states: Mapping[str, Any]) -> None:
+        self.states = states
+        self.nodes: dict[int, Node] = {}
+
+
+_Key = tuple[Expression, Context | None, Bounds | None]
+
+
+class Graph:
+    """All nodes by number, and the clocks. The leaves are the primitive events that somebody waits for."""
+
+    def __init__(self) -> None:
+        self.timers = Timers()
+        self.nodes: dict[int, Node] = {}
+        self.leaves: dict[str, Node] = {}
+        self._index: dict[_Key, Node] = {}
+        self._last = 0
+
+    def subscribe(self, expression: Expression, context: Context, bounds: Bounds, listener: Listener) -> Node:
+        """Return the node of an expression, made or shared, that a listener hears of from now on."""
+        node = self._build(expression, context, bounds)
+        node.listeners[listener.id] = listener
+        _forget_reach(node)
+        return node
+
+    def release(self, node: Node, listener: Listener) -> None:
+        """Take a listener away, and all nodes that nobody uses any longer."""
+        del node.listeners[listener.id]
+        _forget_reach(node)
+        self._prune(node)
+
+    def spread(self, source: Node, found: Iterable[Occurrence], journal: Journal | None = None) -> list[Triggered]:
+        """Return which listeners hear of what, as a node has `found` something: nearest nodes first.
+
+        What changes is entered into the journal, if there is one, as it was before.
+        """
+        if reach_of(source).branches:
+            return self._spread_by_rank(source, found, journal)
+        triggered: list[Triggered] = []
+        for occurrence in found:
+            self._climb(source, occurrence, triggered, journal)
+        return triggered
+
+    def fire(self, timer: Timer, journal: Journal | None = None) -> tuple[Node, Sequence[Occurrence]]:
+        """Let a clock go off; return its node and what occurs there."""
+        node = self.nodes[timer.node]
+        if journal is not None:
+            _enter(journal, node)
+        return node, node.fire(timer.clock)
+
+    def roll_back(self, journal: Journal) -> None:
+        """Bring all nodes of a journal back to what they were."""
+        for node, dropped, saved in journal.values():
+            node.dropped = dropped
+            node.restore(saved)
+
+    def make_private(self, node: Node, listener: Listener) -> Node:
+        """Return the node of a listener after everything below it was copied for him alone, what waits included."""
+        copied: dict[int, Node] = {}
+        private = self._copy(node, copied)
+        private.listeners[listener.id] = listener
+        _forget_reach(private)
+        self.release(node, listener)
+        return private
+
+    def below(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes of the expression of a node, parts before wholes; primitives, in which nothing waits, are left out."""
+        if not isinstance(node.expression, Primitive):
+            for part in node.parts:
+                yield from self.below(part)
+            yield node
+
+    def dump(self, node: Node, states: dict[str, Any]) -> list[int]:
+        """Return the numbers of the nodes below a node, and put what waits in them into `states` by number."""
+        numbers = []
+        for one in self.below(node):
+            numbers.append(one.number)
+            states[str(one.number)] = [one.dropped, one.dump()]
+        return numbers
+
+    def load(
+        self,
+        expression: Expression,
+        context: Context,
+        bounds: Bounds,
+        listener: Listener,
+        numbers: Sequence[int],
+        loading: Loading,
+    ) -> Node:
+        """Return the node of a listener as `dump` wrote it. A living node that is equal in all, what waits included, is shared."""
+        node = self._reload(expression, context, bounds, iter(numbers), loading)
+        node.listeners[listener.id] = listener
+        _forget_reach(node)
+        return node
+
+    def _build(self, expression: Expression, context: Context, bounds: Bounds) -> Node:
+        if isinstance(expression, Primitive):
+            return self._leaf(expression)
+        living = self._index.get(_key(expression, context, bounds))
+        if living is not None and all(node.is_idle for node in self.below(living)):
+            return living
+        parts = tuple(self._build(part, context, bounds) for _, part in expression.roles)
+        return self._make(expression, context, bounds, parts)
+
+    def _leaf(self, event: Primitive) -> Node:
+        leaf = self.leaves.get(event.name)
+        if leaf is None:
+            leaf = self.leaves[event.name] = self._make(event, Context.RECENT, Bounds(), ())
+        return leaf
+
+    def _make(
+        self,
+        expression: Expression,
+        context: Context,
+        bounds: Bounds,
+        parts: tuple[Node, ...],
+        number: int | None = None,
+    ) -> Node:
+        number = self._last + 1 if number is None or number in self.nodes else number
+        self._last = max(self._last, number)
+        node = OPERATORS[expression.operator](number, expression, context, bounds, self.timers)
+        node.parts = parts
+        for (role, _), part in zip(expression.roles, parts, strict=True):
+            part.above[number, role] = (node, role)
+        node.rank = 1 + max((part.rank for part in parts), default=-1)
+        self.nodes[number] = node
+        if not isinstance(expression, Primitive):
+            self._index[_key(expression, context, bounds)] = node
+        return node
+
+    def _prune(self, node: Node) -> None:
+        if node.subscribers:
+            return
+        node.clear()
+        del self.nodes[node.number]
+        if isinstance(node.expression, Primitive):
+            del self.leaves[node.expression.name]
+        else:
+            key = _key_of(node)
+            if self._index.get(key) is node:
+                del self._index[key]
+        for (role, _), part in zip(node.expression.roles, node.parts, strict=True):
+            del part.above[node.number, role]
+        for part in {part.number: part for part in node.parts}.values():
+            self._prune(part)
+
+    def _copy(self, node: Node, copied: dict[int, Node]) -> Node:
+        if isinstance(node.expression, Primitive):
+            return node
+        if node.number not in copied:
+            parts = tuple(self._copy(part, copied) for part in node.parts)
+            copy = copied[node.number] = self._make(node.expression, node.context, node.bounds, parts)
+            copy.dropped = node.dropped
+            copy.restore(node.save())
+        return copied[node.number]
+
+    def _reload(
+        self, expression: Expression, context: Context, bounds: Bounds, numbers: Iterator[int], loading: Loading
+    ) -> Node:
+        if isinstance(expression, Primitive):
+            return self._leaf(expression)
+        parts = tuple(self._reload(part, context, bounds, numbers, loading) for _, part in expression.roles)
+        number = next(numbers)
+        if number not in loading.nodes:
+            dropped, state = loading.states[str(number)]
+            key = _key(expression, context, bounds)
+            for living in (self.nodes.get(number), self._index.get(key)):
+                if living is not None and living.parts == parts and _key_of(living) == key and living.dump() == state:
+                    loading.nodes[number] = living
+                    return living
+            node = loading.nodes[number] = self._make(expression, context, bounds, parts, number)
+            node.dropped = dropped
+            node.load(state)
+        return loading.nodes[number]
+
+    def _climb(self, node: Node, occurrence: Occurrence, triggered: list[Triggered], journal: Journal | None) -> None:
+        for listener in node.listeners.values():
+            triggered.append((listener, occurrence))
+        for above, role in node.above.values():
+            if journal is not None:
+                _enter(journal, above)
+            for found in above.receive(role, occurrence):
+                self._climb(above, found, triggered, journal)
+
+    def _spread_by_rank(self, source: Node, found: Iterable[Occurrence], journal: Journal | None) -> list[Triggered]:
+        """Spread where a node may be reached twice: each is asked once, after all below it, terminators first."""
+        triggered: list[Triggered] = []
+        inboxes: dict[int, list[tuple[int, Occurrence]]] = {}
+        agenda: list[tuple[int, int]] = []
+        node = source
+        while True:
+            for occurrence in found:
+                triggered.extend((listener, occurrence) for listener in node.listeners.values())
+                for above, role in node.above.values():
+                    if above.number not in inboxes:
+                        inboxes[above.number] = []
+                        heappush(agenda, (above.rank, above.number))
+                    inboxes[above.number].append((role, occurrence))
+            if not agenda:
+                return triggered
+            node = self.nodes[heappop(agenda)[1]]
+            if journal is not None:
+                _enter(journal, node)
+            inbox = sorted(inboxes.pop(node.number), key=lambda item: item[0])
+            found = [told for role, occurrence in inbox for told in node.receive(role, occurrence)]
+
+
+def reach_of(node: Node) -> Reach:
+    """Return what an occurrence of a node can lead to; remembered until who subscribes below it changes."""
+    if node.reach is None:
+        seen: dict[int, Node] = {}
+        branches = False
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            if one.number in seen:
+                branches = True
+                continue
+            seen[one.number] = one
+            waiting.extend(above for above, _ in one.above.values())
+        listeners = [(one, listener) for one in seen.values() for listener in one.listeners.values()]
+        node.reach = Reach(
+            branches=branches,
+            acts=any(listener.acts for _, listener in listeners),
+            groups=frozenset(listener.group for one, listener in listeners if not one.expression.is_stateless),
+        )
+    return node.reach
+
+
+def listeners_above(node: Node) -> set[Any]:
+    """Return the names of all listeners that a node serves."""
+    found: set[Any] = set()
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        found.update(one.listeners)
+        waiting.extend(above for above, _ in one.above.values())
+    return found
+
+
+def _enter(journal: Journal, node: Node) -> None:
+    if node.number not in journal:
+        journal[node.number] = (node, node.dropped, node.save())
+
+
+def _forget_reach(node: Node) -> None:
+    node.reach = None
+    for part in node.parts:
+        _forget_reach(part)
+
+
+def _key(expression: Expression, context: Context, bounds: Bounds) -> _Key:
+    """Return what makes nodes equal; where nothing waits neither context nor bounds do anything."""
+    return (expression, None, None) if expression.is_stateless else (expression, context, bounds)
+
+
+def _key_of(node: Node) -> _Key:
+    return _key(node.expression, node.context, node.bounds)

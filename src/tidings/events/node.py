@@ -1,0 +1,198 @@
+"""The contract of operator nodes: occurrences come in by role, detections go out, what waits can be saved and dumped.
+
+A node stands for one expression in one context. It is fed by the nodes of its parts and feeds the nodes above it and
+its listeners; when it has neither it is taken away. Nodes never look at rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+from tidings.events.expression import Expression, spelled
+from tidings.events.occurrence import NO_PARAMS, Occurrence
+from tidings.events.timers import Timers
+from tidings.model.interval import Duration, Instant
+
+NONE: Final[tuple[Occurrence, ...]] = ()
+
+
+class Context(StrEnum):
+    """Which of several waiting occurrences a detection takes (Snoop's parameter contexts).
+
+    Recent: the latest, which stays. Chronicle: the oldest, which is consumed. Continuous: each of them, a detection each,
+    all consumed. Cumulative: all of them in one detection, all consumed. Unrestricted: every combination, nothing is
+    consumed; it grows without bound, so that no rule may ask for it, and it is there to test the others against.
+    """
+
+    RECENT = "recent"
+    CHRONICLE = "chronicle"
+    CONTINUOUS = "continuous"
+    CUMULATIVE = "cumulative"
+    UNRESTRICTED = "unrestricted"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much may wait in a node: `max_waiting` occurrences of a role, for `max_age` (µs; None: for ever).
+
+    Of more than that the oldest are dropped and counted. Age bounds how long an occurrence waits for its partners
+    (AND, ANY, SEQ, NOT) and how long a window stays open (A, A*); clocks (P, P*, PLUS) run as long as they are told to.
+    """
+
+    max_waiting: int = 1_000
+    max_age: Duration | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_waiting < 1:
+            message = f"a node must have room for at least 1 waiting occurrence, not {self.max_waiting}"
+            raise ValueError(message)
+        if self.max_age is not None and self.max_age < 0:
+            message = f"the age of what waits is bounded to 0 µs or more, not {self.max_age}"
+            raise ValueError(message)
+
+
+class Listener(Protocol):
+    """Who hears of the detections of a node: a rule."""
+
+    @property
+    def id(self) -> Any:
+        """Return what tells it from all others."""
+        ...
+
+    @property
+    def group(self) -> str:
+        """Return the group that it is dumped with."""
+        ...
+
+    @property
+    def acts(self) -> bool:
+        """Return whether it does something in the step that could fail."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What an occurrence of a node can lead to. `groups` have something waiting there; `acts`: a listener above acts.
+
+    `branches`: some node above is reached on two ways, so that the order in which nodes are asked matters.
+    """
+
+    branches: bool
+    acts: bool
+    groups: frozenset[str]
+
+
+class Node:
+    """One expression in one context. Subclasses are the rows of `operators.OPERATORS`, made with the same arguments.
+
+    `parts` are the nodes below, in the order of `expression.roles`; `above` those that are fed, with the role that this
+    one has there; `rank` is 0 for a primitive, else one more than the highest part's. `dropped` counts what overflowed. What
+    ended more than `lifetime` ago waits no longer.
+    """
+
+    __slots__ = (
+        "above",
+        "bounds",
+        "consume",
+        "context",
+        "dropped",
+        "expression",
+        "lifetime",
+        "listeners",
+        "number",
+        "parts",
+        "rank",
+        "reach",
+        "timers",
+        "type",
+        "within",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        expression: Expression,
+        context: Context,
+        bounds: Bounds,
+        timers: Timers,
+    ) -> None:
+        self.number = number
+        self.expression = expression
+        self.context = context
+        self.bounds = bounds
+        self.timers = timers
+        self.type = spelled(expression)
+        self.within: Duration | None = getattr(expression, "within", None)
+        self.consume: bool = getattr(expression, "consume", False)
+        ages = [age for age in (self.within, bounds.max_age) if age is not None]
+        self.lifetime: Duration | None = min(ages, default=None)
+        self.parts: tuple[Node, ...] = ()
+        self.above: dict[tuple[int, int], tuple[Node, int]] = {}
+        self.listeners: dict[Any, Listener] = {}
+        self.rank = 0
+        self.dropped = 0
+        self.reach: Reach | None = None
+
+    @property
+    def subscribers(self) -> int:
+        """Return how many uses the node has: it lives as long as there is one."""
+        return len(self.above) + len(self.listeners)
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether nothing waits: the node is as good as a new one."""
+        return True
+
+    def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:
+        """Return what an occurrence in a role completes. Occurrences come in the order of their ends."""
+        raise NotImplementedError
+
+    def fire(self, clock: int) -> Sequence[Occurrence]:
+        """Return what occurs as a clock of this node goes off."""
+        raise NotImplementedError
+
+    def next_due(self) -> Instant | None:
+        """Return when the next clock of this node goes off, None if it has none."""
+        return None
+
+    def save(self) -> Any:
+        """Return what `restore` needs to bring the present state back; it is not touched by what happens later."""
+        return None
+
+    def restore(self, saved: Any) -> None:
+        """Bring a saved state back, of this node or of another of the same expression and context."""
+
+    def clear(self) -> None:
+        """Let nothing wait any longer; no clock of this node goes off."""
+
+    def dump(self) -> Any:
+        """Return what waits as plain JSON, None if nothing does."""
+        return None
+
+    def load(self, data: Any) -> None:
+        """Let wait what `dump` wrote; the node is idle before."""
+
+
+def join(node: Node, parts: Sequence[Occurrence], last: Occurrence) -> Occurrence:
+    """Return the composite of `parts` and of `last`, with which it ends."""
+    start = min(last.start, *(part.start for part in parts))
+    return Occurrence(node.type, start, last.end, NO_PARAMS, (*parts, last))
+
+
+class PrimitiveNode(Node):
+    """A primitive event: what is told from outside goes on as it is."""
+
+    __slots__ = ()
+
+
+class DisjunctionNode(Node):
+    """OR: each occurrence of each part goes on as it is."""
+
+    __slots__ = ()
+
+    def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - all parts are alike
+        """Return the occurrence."""
+        return (occurrence,)

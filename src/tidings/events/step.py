@@ -1,0 +1,256 @@
+"""One step: an occurrence is spread over the graph, and the rules that hear of a detection fire (sentinels_and_events.md §3.4).
+
+Of the rules that hear of one occurrence the immediate and detached ones fire in the order of priority, then of age. The
+events that they raise wait in a queue and are dealt with one after the other, each in the same way, at the same
+instant. The deferred rules come last, once for all that they heard of; what they raise is dealt with as before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from tidings.events.clocks import PeriodicNode
+from tidings.events.graph import Graph, Journal, listeners_above, reach_of
+from tidings.events.node import Node
+from tidings.events.occurrence import Occurrence
+from tidings.events.rule import (
+    NOTHING,
+    Action,
+    Condition,
+    Coupling,
+    Firing,
+    Outcome,
+    Problem,
+    Raised,
+    Retuned,
+    Rule,
+    RuleId,
+)
+from tidings.events.timers import Timer
+from tidings.model.interval import Duration
+
+MOST_DEPTH: Final = 32
+"""Events that may have raised one another in a row."""
+MOST_RAISED: Final = 100_000
+"""Events that may be raised in one step, however deep."""
+
+
+class Entry:
+    """A rule in the engine. `flag` says why it does not fire, empty if it does."""
+
+    __slots__ = ("action", "acts", "condition", "flag", "group", "id", "node", "order", "rule")
+
+    def __init__(self, rule: Rule, number: int, condition: Condition | None, action: Action | None) -> None:
+        self.rule = rule
+        self.id = rule.id
+        self.group = rule.group
+        self.order = (-rule.priority, number, rule.id)
+        self.condition = condition
+        self.action = action
+        self.acts = rule.coupling is Coupling.DEFERRED or (action is not None and rule.coupling is Coupling.IMMEDIATE)
+        self.flag = ""
+        self.node: Node
+
+
+class Draft:
+    """An outcome in the making."""
+
+    __slots__ = ("detached", "effects", "firings", "problems", "raised", "retuned")
+
+    def __init__(self) -> None:
+        self.firings: list[Firing] = []
+        self.detached: list[Firing] = []
+        self.effects: list[Any] = []
+        self.problems: list[Problem] = []
+        self.retuned: list[Retuned] = []
+        self.raised: deque[tuple[Raised, int, Entry]] = deque()
+
+    def add(self, other: Draft) -> None:
+        """Take up what another holds."""
+        self.firings += other.firings
+        self.detached += other.detached
+        self.effects += other.effects
+        self.problems += other.problems
+
+    def outcome(self) -> Outcome:
+        """Return what there is so far."""
+        if not self.firings and not self.problems:
+            return NOTHING
+        return Outcome(tuple(self.firings), tuple(self.detached), tuple(self.effects), tuple(self.problems))
+
+
+class _ActionFailed(Exception):  # noqa: N818 - it never leaves this module
+    def __init__(self, entry: Entry, text: str) -> None:
+        super().__init__(text)
+        self.entry = entry
+
+
+class Steps:
+    """Takes steps in a graph. `changed` are the groups of which something that waits may have changed."""
+
+    def __init__(self, graph: Graph, find: Callable[[RuleId], Entry]) -> None:
+        self.changed: set[str] = set()
+        self.is_in_step = False
+        self._find = find
+        self._graph = graph
+        self._timers = graph.timers
+
+    def take(self, node: Node, found: Iterable[Occurrence], timer: Timer | None, draft: Draft) -> None:
+        """Deal with what a primitive event or a clock brings, and with all that follows from it."""
+        reach = node.reach or reach_of(node)
+        if reach.groups:
+            self.changed.update(reach.groups)
+        depth = self._timers.depth = 0 if timer is None else timer.depth
+        if not reach.acts:
+            if timer is not None:
+                found = node.fire(timer.clock)
+            for entry, occurrence in _ordered(self._graph.spread(node, found)):
+                self._fires(entry, (occurrence,), draft)
+            return
+        self.is_in_step = True
+        try:
+            while not self._try_step(node, found, timer, depth, draft):
+                pass
+        finally:
+            self.is_in_step = False
+
+    def _try_step(self, node: Node, found: Iterable[Occurrence], timer: Timer | None, depth: int, draft: Draft) -> bool:
+        """Return whether the step was done; if not it was undone, and the rule that failed will not fire again."""
+        journal: Journal = {}
+        trial = Draft()
+        try:
+            if timer is not None:
+                node, found = self._graph.fire(timer, journal)
+            self._cascade(node, found, depth, journal, trial, draft)
+        except _ActionFailed as failure:
+            self._graph.roll_back(journal)
+            self._flag(failure.entry, "action", str(failure), draft)
+            return False
+        draft.add(trial)
+        for retuned in trial.retuned:
+            self.retune(self._find(retuned.rule), retuned.period)
+        return True
+
+    def _cascade(
+        self,
+        node: Node,
+        found: Iterable[Occurrence],
+        depth: int,
+        journal: Journal,
+        trial: Draft,
+        draft: Draft,
+    ) -> None:
+        deferred: dict[RuleId, tuple[Entry, list[Occurrence], int]] = {}
+        raised = 0
+        while True:
+            for entry, occurrence in _ordered(self._graph.spread(node, found, journal)):
+                if entry.rule.coupling is Coupling.DEFERRED:
+                    _, occurrences, deepest = deferred.get(entry.id, (entry, [], 0))
+                    occurrences.append(occurrence)
+                    deferred[entry.id] = (entry, occurrences, max(depth, deepest))
+                elif (firing := self._fires(entry, (occurrence,), trial)) is not None:
+                    self._act(entry, firing, depth, trial)
+            while True:
+                if not trial.raised and deferred:
+                    batch, deferred = sorted(deferred.values(), key=lambda item: item[0].order), {}
+                    for entry, occurrences, deepest in batch:
+                        if (firing := self._fires(entry, tuple(occurrences), trial)) is not None:
+                            self._act(entry, firing, deepest, trial)
+                if not trial.raised:
+                    return
+                event, depth, cause = trial.raised.popleft()
+                raised += 1
+                if depth > MOST_DEPTH or raised > MOST_RAISED:
+                    limit = f"{MOST_DEPTH} deep" if depth > MOST_DEPTH else f"{MOST_RAISED:,} in one step"
+                    self._flag(cause, "cascade", f"events raised one another {limit}; {event.type} was dropped", draft)
+                elif (leaf := self._graph.leaves.get(event.type)) is not None:
+                    node, found = leaf, (Occurrence.at(event.type, self._timers.now, event.params),)
+                    self.changed.update(reach_of(leaf).groups)
+                    self._timers.depth = depth
+                    break
+
+    def _fires(self, entry: Entry, occurrences: tuple[Occurrence, ...], draft: Draft) -> Firing | None:
+        """Return the firing of a rule for those occurrences for which its condition holds, None if there are none."""
+        if entry.flag:
+            return None
+        now = self._timers.now
+        if entry.condition is not None:
+            occurrences = tuple(
+                occurrence
+                for occurrence in occurrences
+                if self._holds(entry, entry.condition, Firing(entry.rule, now, (occurrence,)), draft)
+            )
+            if not occurrences:
+                return None
+        firing = Firing(entry.rule, now, occurrences)
+        draft.firings.append(firing)
+        if entry.rule.coupling is Coupling.DETACHED:
+            draft.detached.append(firing)
+        return firing
+
+    def _holds(self, entry: Entry, condition: Condition, firing: Firing, draft: Draft) -> bool:
+        try:
+            return bool(condition(firing))
+        except Exception as error:  # noqa: BLE001 - whatever a condition does, others' rules go on; it is reported
+            draft.problems.append(Problem("condition", entry.id, self._timers.now, _told(error)))
+            return False
+
+    def _act(self, entry: Entry, firing: Firing, depth: int, trial: Draft) -> None:
+        """Run the action of a rule and take up what it returns."""
+        if entry.action is None or entry.rule.coupling is Coupling.DETACHED:
+            return
+        try:
+            for effect in entry.action(firing) or ():
+                match effect:
+                    case Raised():
+                        trial.raised.append((effect, depth + 1, entry))
+                    case Retuned():
+                        self._clock_of(self._find(effect.rule), effect.period)
+                        trial.retuned.append(effect)
+                    case _:
+                        trial.effects.append(effect)
+        except Exception as error:
+            raise _ActionFailed(entry, _told(error)) from error
+
+    def _flag(self, entry: Entry, kind: str, text: str, draft: Draft) -> None:
+        if not entry.flag:
+            entry.flag = f"{kind}: {text}"
+            self.changed.add(entry.group)
+            draft.problems.append(Problem(kind, entry.id, self._timers.now, text))
+
+    def _clock_of(self, entry: Entry, period: Duration) -> PeriodicNode:
+        """Return the one P or P* of a rule. Raises `ValueError` if there is none or several, or if no such period can be."""
+        nodes = {node.number: node for node in self._graph.below(entry.node) if isinstance(node, PeriodicNode)}
+        if len(nodes) != 1:
+            message = f'the rule "{entry.id.name}" has {len(nodes)} periodic events, not one; its period cannot be set'
+            raise ValueError(message)
+        if period <= 0:
+            message = f'the period of the rule "{entry.id.name}" must be above 0 µs, not {period}'
+            raise ValueError(message)
+        return next(iter(nodes.values()))
+
+    def retune(self, entry: Entry, period: Duration) -> None:
+        """Let the one P or P* of a rule tick at another period; a node that it shares becomes its own first."""
+        clock = self._clock_of(entry, period)
+        if listeners_above(clock) != {entry.id}:
+            entry.node = self._graph.make_private(entry.node, entry)
+            clock = self._clock_of(entry, period)
+        clock.set_period(period)
+        self.changed.add(entry.group)
+
+
+def _ordered(triggered: list[Any]) -> list[tuple[Entry, Occurrence]]:
+    """Return who heard of what by priority and age of the rules."""
+    if len(triggered) > 1:
+        triggered.sort(key=_order)
+    return triggered
+
+
+def _order(item: tuple[Entry, Occurrence]) -> tuple[int, int, RuleId]:
+    return item[0].order
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

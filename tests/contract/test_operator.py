@@ -1,0 +1,131 @@
+"""What every event operator promises in every context, over all rows of `OPERATORS` (sentinels_and_events.md §3)."""
+
+import random
+
+import pytest
+
+from tests.strategies_events import CONTEXTS, LATER, OF_EACH_OPERATOR, Detector, Ear, detect, numbered, shifted
+from tidings.events.expression import from_json, to_json
+from tidings.events.node import Bounds, Context
+from tidings.events.operators import OPERATORS
+
+SEEDS = range(8)
+
+
+@pytest.fixture(params=OF_EACH_OPERATOR)
+def expression(request):
+    """One operator after the other."""
+    return OF_EACH_OPERATOR[request.param]
+
+
+@pytest.fixture(params=CONTEXTS, ids=str)
+def context(request):
+    """One context after the other."""
+    return request.param
+
+
+def trace(seed, size=24):
+    """Return points of three events, some at one instant; the seed is in the failure."""
+    rng = random.Random(seed)
+    now, events = 0, []
+    for _ in range(size):
+        now += rng.choice([0, 1, 1, 2])
+        events.append((rng.choice("abc"), now, now))
+    return numbered(events)
+
+
+def test_every_row_is_tested():
+    """No operator escapes this suite; a primitive event is part of all of them."""
+    assert set(OPERATORS) == {expression.operator for expression in OF_EACH_OPERATOR.values()} | {"event"}
+
+
+def test_restart_changes_nothing(expression, context):
+    """Whenever the state is dumped and loaded, the detections are those of an uninterrupted run."""
+    for seed in SEEDS:
+        events = trace(seed)
+        expected = detect(expression, context, events)
+        for cut in range(0, len(events) + 1, 3):
+            before = Detector(expression, context)
+            found = before.run(events[:cut], until=None)
+
+            assert expected == found + before.reloaded().run(events[cut:]), f"seed {seed}, {cut} events before"
+
+
+def test_what_was_rolled_back_never_was(expression, context):
+    """After events that are rolled back everything goes on as if they had not been."""
+    for seed in SEEDS:
+        events = trace(seed)
+        expected = detect(expression, context, events)
+        for cut in range(0, len(events), 4):
+            detector = Detector(expression, context)
+            found = detector.run(events[:cut], until=None)
+            now = detector.graph.timers.now
+            detector.journal = {}
+            detector.run(events[cut : cut + 4])
+            detector.graph.roll_back(detector.journal)
+            detector.graph.timers.now, detector.journal = now, None
+
+            assert expected == found + detector.run(events[cut:]), f"seed {seed}, {cut} events before"
+
+
+def test_time_has_no_origin(expression, context):
+    """The same events at another time are detected as the same at that time."""
+    for seed in SEEDS:
+        events = trace(seed)
+        expected = [shifted(found, 500) for found in detect(expression, context, events)]
+        later = [shifted(event, 500) for event in events]
+
+        assert expected == detect(expression, context, later, until=LATER + 500), f"seed {seed}"
+
+
+def test_new_is_idle(expression, context):
+    """A new node waits for nothing, has nothing to dump and no clock."""
+    detector = Detector(expression, context)
+
+    assert detector.node.is_idle
+    assert detector.node.dump() is None
+    assert detector.node.next_due() is None
+
+
+def test_cleared_is_idle(expression, context):
+    """A node that was cleared is as good as new: it detects what a new one would."""
+    detector = Detector(expression, context)
+    detector.run(trace(1), until=None)
+    detector.node.clear()
+    events = [shifted(event, LATER) for event in trace(2)]
+
+    assert detector.node.is_idle
+    assert len(detector.graph.timers) == 0
+    assert detect(expression, context, events, 2 * LATER) == detector.run(events, 2 * LATER)
+
+
+def test_nothing_is_left_of_a_node(expression, context):
+    """When the last listener goes, nodes, primitive events and clocks go, too."""
+    detector = Detector(expression, context)
+    detector.run(trace(1), until=None)
+    detector.graph.release(detector.node, Ear())
+
+    assert ({}, {}, 0) == (detector.graph.nodes, detector.graph.leaves, len(detector.graph.timers))
+
+
+def test_what_waits_is_bounded(expression, context):
+    """However much comes in, a node holds no more than it may of each role, and counts what it drops."""
+    detector = Detector(expression, context, Bounds(max_waiting=5))
+    names = "a" * 40 + "b" * 40
+    detector.run(numbered([(name, 1 + k // 10, 1 + k // 10) for k, name in enumerate(names)]), until=None)
+
+    assert held(detector.node.dump()) <= 5 + 5
+    if context is not Context.RECENT and expression.operator != "OR":
+        assert detector.node.dropped >= 35
+
+
+def test_form_is_plain(expression):
+    """An expression goes to plain JSON and back."""
+    assert expression == from_json(to_json(expression))
+
+
+def held(data):
+    """Return how many occurrences stand in a dump."""
+    if not isinstance(data, list):
+        return 0
+    return 1 if data and isinstance(data[0], str) else sum(map(held, data))
