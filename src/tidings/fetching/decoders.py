@@ -64,6 +64,7 @@ class Decoder:
         """Return the whole body. Raises `FetchError` of kind `encoding` if a decoder has not reached its end."""
         for stage, _ in self._stages:
             stage.finish()
+        self._stages.clear()  # their windows go before the body is put together
         return b"".join(self._pieces)
 
     def cut(self) -> bytes:

@@ -1,0 +1,107 @@
+"""Every hostile input of trust.md that concerns fetching, played against the client: what came of it, its memory and its time.
+
+    PYTHONPATH=. .venv/bin/python bench/hostile.py [--only H-044]
+
+The inputs are `tests/hostile_rows.py`, the table that the tests use. The servers are in this process; what is asked is asked by a fresh
+process for each row, which has imported the client and has asked for nothing yet. Memory is the growth of that process' peak
+(`VmHWM`) over its resident memory when it began, so that what the first fetch of any process loads is in it. Linux only. Ends with 1
+if a row does not end as required or goes over one of its limits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from tests.hostile import Row, Stage, act
+from tests.hostile_rows import rows
+
+LONGEST_TEXT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a row; memory in MiB."""
+
+    row: Row
+    got: str
+    growth: float
+    seconds: float
+
+    @property
+    def is_right(self) -> bool:
+        """Say whether it ended as required, inside its limits."""
+        row = self.row
+        return self.got == row.expected and self.growth <= row.most_mebibytes and self.seconds <= row.most_seconds
+
+
+def memory(name: str) -> int:
+    """Return a line of /proc/self/status in KiB."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def ask_apart(pipe: Connection) -> None:
+    """Do what comes through the pipe, in this process, and send back the result and the growth of memory in KiB."""
+    ask = pipe.recv()
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # VmHWM begins again
+    before = memory("VmRSS")
+    result = act(ask)
+    pipe.send((result, memory("VmHWM") - before))
+
+
+def play(row: Row) -> Played:
+    """Play one row."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    with Stage() as stage:
+        ask = row.scene(stage)
+        child = context.Process(target=ask_apart, args=(theirs,))
+        child.start()
+        theirs.close()
+        try:
+            ours.send(ask)
+            result, growth = ours.recv()
+        finally:
+            child.kill()
+            child.join()
+        return Played(row, row.see(stage, result), growth / 1024, result.seconds)
+
+
+def lines(played: Played) -> Iterator[str]:
+    """Yield the row of the table."""
+    row = played.row
+    what = row.what if len(row.what) <= LONGEST_TEXT else f"{row.what[: LONGEST_TEXT - 1]}…"
+    got = played.got if played.is_right else f"**{played.got}**"
+    cell = what.replace("|", "\\|").replace("\t", "\\t")
+    yield f"| {row.id} | {cell} | {row.word}: {row.expected} | {got} | {played.growth:.1f} | {played.seconds:.2f} |"
+
+
+def main() -> int:
+    """Print the table; return 1 if a row is wrong."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--only", default="", help="rows whose id begins so")
+    chosen = options.parse_args()
+    print("| id | input | required | got | RSS growth MiB | seconds |\n|---|---|---|---|---:|---:|")
+    played = []
+    for row in rows():
+        if row.id.startswith(chosen.only):
+            played.append(play(row))
+            print(*lines(played[-1]), sep="\n", flush=True)
+    right = sum(one.is_right for one in played)
+    ids = {one.row.id for one in played}
+    whole = ids - {one.row.id for one in played if not one.is_right}
+    most = max(played, key=lambda one: one.growth)
+    print(
+        f"\n{right}/{len(played)} as required, {len(whole)}/{len(ids)} ids; most memory {most.growth:.1f} MiB ({most.row.id})"
+    )
+    return int(right != len(played))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
