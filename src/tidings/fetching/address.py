@@ -130,6 +130,12 @@ def is_ipv4(host: str) -> bool:
     return host[-1:].isdigit() and host.count(".") == 3 and all(part.isdigit() for part in host.split("."))
 
 
+def is_public_suffix(name: str) -> bool:
+    """Return whether names directly below this one belong to different people: `com`, `co.uk`, `github.io`."""
+    found = _suffixes().extract_str(name, include_psl_private_domains=True)  # type: ignore[attr-defined]
+    return not found.domain
+
+
 def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIdentity:
     """Return the identity of a page (contracts.md §3); `key` is the SHA-256, in hex, of all of it.
 
@@ -138,6 +144,8 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     """
     rebuilt = rebuild(url)
     headers = check_headers(asking.headers)
+    if asking.proxy is not None and not asking.proxy.is_secret:
+        rebuild(asking.proxy.text)
     is_owned = any(h.value.is_secret or h.name == "cookie" for h in headers) or any(
         value is not None and value.is_secret for value in (asking.body, asking.proxy)
     )

@@ -10,15 +10,14 @@ import asyncio
 import functools
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 import tidings
-from tidings.clock import Clock, SystemClock
+from tidings.clock import SECOND, Clock, SystemClock
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address, answers, redirects
 from tidings.fetching.connector import DIAL, MAX_FIELD_BYTES, MAX_HEADERS, Dial, GuardedConnector
@@ -27,48 +26,19 @@ from tidings.fetching.failure import FetchError
 from tidings.fetching.faults import WIRE_ERRORS, fault_of
 from tidings.fetching.fetcher import Permit, PostAnswer
 from tidings.fetching.guard import Guard
+from tidings.fetching.journey import REPEATABLE, Journey, Target, target_of
 from tidings.fetching.redirects import RequestHeaders
 from tidings.fetching.robots import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from tidings.fetching.robots import MAX_ROBOTS_BYTES, Robots
+from tidings.fetching.routes import DIRECT, Route, Routes, content_type_for
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
+from tidings.model.secret import Secret, reveal
 from tidings.settings import FetchSettings
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
 T = TypeVar("T")
-
-_REPEATABLE = frozenset({"GET", "HEAD"})
-
-
-class _Target(NamedTuple):
-    """A rebuilt URL as the library wants it; `literal` is the IP address in it, if it has one."""
-
-    url: URL
-    host: str
-    name: str
-    literal: str
-
-
-@dataclass(slots=True)
-class _Journey:
-    """One fetch on its way."""
-
-    url: str
-    method: str
-    headers: RequestHeaders
-    validators: Validators
-    validated_url: str
-    permit: Permit
-    seconds_left: float
-    max_redirects: int
-    first: str
-    hops: list[str] = field(default_factory=list)
-    requests: int = 0
-    wire_bytes: int = 0
-    conditional: bool = False
-    repeated: bool = False
-    dial: Dial = field(default_factory=Dial)
 
 
 class Client:
@@ -90,6 +60,7 @@ class Client:
         self._settings = settings
         self._clock = clock or SystemClock()
         self._guard = Guard(settings.allow_networks)
+        self._routes = Routes(self._guard)
         self._resolver = resolver
         self._tls = tls
         self._session: aiohttp.ClientSession | None = None
@@ -104,20 +75,26 @@ class Client:
 
     async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
         """Ask for a page; see `fetcher.Fetcher.fetch`."""
-        journey = _Journey(
+        journey = Journey(
             url=request.url,
             method=request.method,
             headers=request.headers,
             validators=request.validators,
             validated_url=request.final_url or request.url,
             permit=permit,
-            seconds_left=self._settings.total_seconds,
+            seconds=self._seconds_for(request),
+            seconds_left=self._seconds_for(request),
             max_redirects=self._settings.max_redirects,
             first=request.url,
+            body=request.body,
+            cookies=request.cookies,
         )
         try:
             if request.headers:
                 _check_headers(request.headers)
+            if request.body is not None and not any(name.lower() == "content-type" for name, _ in request.headers):
+                journey.headers = (*journey.headers, ("content-type", content_type_for(reveal(request.body))))
+            journey.route = self._routes.find(request)
             obey = request.obey_robots and self._settings.robots
             while True:
                 outcome = await self._visit(journey, obey_robots=obey)
@@ -140,7 +117,7 @@ class Client:
         dial = Dial()
         name = "the receiver"
         try:
-            target = _target(address.rebuild(url))
+            target = target_of(address.rebuild(url))
             name = target.name
             self._refuse_literal(target)
             DIAL.set(dial)
@@ -169,16 +146,16 @@ class Client:
         if self._session is not None:
             await self._session.close()
 
-    async def _visit(self, journey: _Journey, *, obey_robots: bool) -> Outcome | None:
+    async def _visit(self, journey: Journey, *, obey_robots: bool) -> Outcome | None:
         """Make the next request of a journey. Returns None when it goes on elsewhere."""
-        target = _target(journey.url)
-        self._refuse_literal(target)
+        target = target_of(journey.url)
+        self._refuse_literal(target, journey.route)
         if obey_robots:
             await self.robots.check(journey.url, functools.partial(self._fetch_robots, journey))
         conditions = self._conditions(journey)
         return await self._exchange(journey, target, conditions, self._read_page)
 
-    async def _read_page(self, journey: _Journey, response: aiohttp.ClientResponse) -> Outcome | None:
+    async def _read_page(self, journey: Journey, response: aiohttp.ClientResponse) -> Outcome | None:
         status = response.status
         if status == 304 and journey.conditional:
             return Unchanged(
@@ -196,9 +173,9 @@ class Client:
             raise answers.failure_of(status, response.headers, now=self._clock.wall())
         return await self._body(journey, response)
 
-    def _conditions(self, journey: _Journey) -> dict[str, str]:
+    def _conditions(self, journey: Journey) -> dict[str, str]:
         conditions: dict[str, str] = {}
-        if journey.url == journey.validated_url and journey.method in _REPEATABLE:
+        if journey.url == journey.validated_url and journey.method in REPEATABLE:
             if journey.validators.etag:
                 conditions["If-None-Match"] = journey.validators.etag
             if journey.validators.last_modified:
@@ -206,24 +183,27 @@ class Client:
         journey.conditional = bool(conditions)
         return conditions
 
-    def _go_on(self, journey: _Journey, status: int, response: aiohttp.ClientResponse) -> None:
+    def _go_on(self, journey: Journey, status: int, response: aiohttp.ClientResponse) -> None:
         """Turn a journey to where an answer points. Raises `FetchError` of kind `redirect` when it may not go there."""
         try:
             destination = redirects.target(journey.url, response.headers.getall("Location", ()))
-            redirects.refuse_downgrade(journey.url, destination, journey.headers)
+            private = journey.body is not None or bool(journey.cookies)
+            redirects.refuse_downgrade(journey.url, destination, journey.headers, private=private)
+            if status == 303 or (journey.method not in REPEATABLE and status in {301, 302}):
+                journey.become_get()
+            elif journey.body is not None or journey.method not in REPEATABLE:
+                redirects.refuse_to_carry(destination, first=journey.first)
         except FetchError as error:
             error.status = status
             raise
         journey.hops.append(journey.url)
-        if destination in journey.hops and journey.method in _REPEATABLE:
+        if destination in journey.hops and journey.method in REPEATABLE:
             raise FetchError("redirect", "the page points back to itself in a circle", status=status)
         if len(journey.hops) > journey.max_redirects:
             raise FetchError("redirect", f"the page points on more than {journey.max_redirects} times", status=status)
-        if journey.method not in _REPEATABLE and status in {301, 302, 303}:
-            journey.method = "GET"
         journey.url = destination
 
-    async def _body(self, journey: _Journey, response: aiohttp.ClientResponse) -> Fetched:
+    async def _body(self, journey: Journey, response: aiohttp.ClientResponse) -> Fetched:
         encoding = answers.content_encoding(response.headers)
         decoder = Decoder(encoding, max_bytes=self._settings.max_body_bytes, max_ratio=self._settings.max_ratio)
         framing = answers.framing_of(response.headers, encoded=bool(decoder.encoding))
@@ -246,23 +226,25 @@ class Client:
             fresh=answers.freshness(response.headers, now=self._clock.wall()),
         )
 
-    async def _fetch_robots(self, page: _Journey, url: str) -> bytes:
+    async def _fetch_robots(self, page: Journey, url: str) -> bytes:
         """Return the body of a robots.txt, at most 500 KiB of it, asked for on the way of another journey."""
-        journey = _Journey(
+        journey = Journey(
             url=url,
             method="GET",
             headers=(),
             validators=Validators(),
             validated_url="",
             permit=page.permit,
+            seconds=page.seconds,
             seconds_left=page.seconds_left,
             max_redirects=MAX_ROBOTS_REDIRECTS,
             first=url,
+            route=page.route,
         )
         try:
             while True:
-                target = _target(journey.url)
-                self._refuse_literal(target)
+                target = target_of(journey.url)
+                self._refuse_literal(target, journey.route)
                 body = await self._exchange(journey, target, {}, self._read_robots)
                 if body is not None:
                     return body
@@ -271,7 +253,7 @@ class Client:
             page.wire_bytes += journey.wire_bytes
             page.seconds_left = journey.seconds_left
 
-    async def _read_robots(self, journey: _Journey, response: aiohttp.ClientResponse) -> bytes | None:
+    async def _read_robots(self, journey: Journey, response: aiohttp.ClientResponse) -> bytes | None:
         if response.status in answers.REDIRECTS:
             self._go_on(journey, response.status, response)
             return None
@@ -288,15 +270,14 @@ class Client:
 
     async def _exchange(
         self,
-        journey: _Journey,
-        target: _Target,
+        journey: Journey,
+        target: Target,
         conditions: dict[str, str],
-        read: Callable[[_Journey, aiohttp.ClientResponse], Awaitable[T]],
+        read: Callable[[Journey, aiohttp.ClientResponse], Awaitable[T]],
     ) -> T:
         """Let one request leave and return what `read` makes of its answer. Whatever goes wrong is a `FetchError`."""
         loop = asyncio.get_running_loop()
-        headers = redirects.headers_for(journey.url, first=journey.first, headers=journey.headers)
-        sent = [*headers, *conditions.items()]
+        sent = [*journey.leaving(self._clock.wall()), *conditions.items()]
         DIAL.set(journey.dial)
         while True:
             await journey.permit.hop(target.host)
@@ -306,47 +287,63 @@ class Client:
             began = loop.time()
             try:
                 async with asyncio.timeout(journey.seconds_left):
-                    response = await self._send(journey.method, target.url, sent)
+                    response = await self._send(journey, target.url, sent)
                     try:
                         return await read(journey, response)
                     finally:
                         response.release()
             except TimeoutError as error:
-                raise self._late(error, target) from None
+                raise self._late(error, target, journey) from None
             except WIRE_ERRORS as error:
                 if response is not None or not self._may_repeat(error, journey):
-                    raise fault_of(error, target.name, journey.dial) from None
+                    raise fault_of(error, target.name, journey.dial, proxy=journey.route.proxy_name) from None
                 journey.repeated = True
             finally:
                 journey.seconds_left -= loop.time() - began
 
-    async def _send(self, method: str, url: URL, headers: list[tuple[str, str]]) -> aiohttp.ClientResponse:
+    async def _send(
+        self, journey: Journey, url: URL, headers: list[tuple[str, str | Secret]]
+    ) -> aiohttp.ClientResponse:
+        """Let a request leave. Here, and nowhere before, secrets become text."""
+        route, body = journey.route, journey.body
+        login = [("Proxy-Authorization", route.login.reveal())] if route.login is not None else []
+        is_tunnel = url.scheme == "https"  # then the proxy sees CONNECT, else the request itself
         try:
-            return await self._open().request(method, url, headers=headers, allow_redirects=False)
+            return await self._open().request(
+                journey.method,
+                url,
+                headers=[*((name, reveal(value)) for name, value in headers), *([] if is_tunnel else login)],
+                data=None if body is None else reveal(body).encode("utf-8", "surrogatepass"),
+                allow_redirects=False,
+                ssl=route.tls or True,
+                proxy=route.proxy,
+                proxy_headers=login if is_tunnel else None,
+            )
         except WIRE_ERRORS:  # some of them are ValueErrors too
             raise
-        except ValueError as error:  # odd bytes in a header or a host that our own checks let through
-            raise FetchError("request", f"the request cannot be sent: {error}") from None
+        except ValueError:  # odd bytes in a header or a host that our own checks let through; its text may hold them
+            raise FetchError("request", "the request cannot be sent: a header or the address has odd bytes") from None
 
-    def _late(self, error: TimeoutError, target: _Target) -> FetchError:
+    def _seconds_for(self, request: FetchRequest) -> float:
+        return self._settings.total_seconds if request.timeout is None else request.timeout / SECOND
+
+    def _late(self, error: TimeoutError, target: Target, journey: Journey) -> FetchError:
+        name = journey.route.proxy_name or target.name
         if isinstance(error, aiohttp.ServerTimeoutError):
-            return FetchError("net", f"no connection to {target.name} within {self._settings.connect_seconds:g} s")
-        return FetchError("net", f"no whole answer from {target.name} within {self._settings.total_seconds:g} s")
+            return FetchError("net", f"no connection to {name} within {self._settings.connect_seconds:g} s")
+        return FetchError("net", f"no whole answer from {target.name} within {journey.seconds:g} s")
 
     @staticmethod
-    def _may_repeat(error: Exception, journey: _Journey) -> bool:
+    def _may_repeat(error: Exception, journey: Journey) -> bool:
         """Return whether a kept connection was closed under a request: then it may leave once more (RFC 9112 §9.3.1)."""
         dropped = isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientOSError)
         connected = not isinstance(error, aiohttp.ClientConnectorError)
         return (
-            dropped
-            and connected
-            and not journey.dial.dialled
-            and not journey.repeated
-            and journey.method in _REPEATABLE
+            dropped and connected and not journey.dial.dialled and not journey.repeated and journey.method in REPEATABLE
         )
 
-    def _refuse_literal(self, target: _Target) -> None:
+    def _refuse_literal(self, target: Target, route: Route = DIRECT) -> None:
+        self._routes.refuse_local(route, target.name)
         if target.literal and (fault := self._guard.fault(target.literal)):
             reason = f"{target.name} must not be asked: {fault}; fetch.allow_networks can allow it"
             raise FetchError("address", reason)
@@ -384,24 +381,9 @@ def product_token(agent: str) -> str:
     return words[0] if words else "Tidings"
 
 
-@functools.lru_cache(maxsize=16_384)
-def _target(url: str) -> _Target:
-    """Return the target of a URL. Raises `FetchError` of kind `address` for one that must not be asked."""
-    try:
-        parts = address.parse(url)
-    except AddressError as error:
-        raise FetchError("address", str(error)) from None
-    built = URL(parts.url, encoded=True)
-    bare = parts.host.strip("[]")
-    if built.raw_host != bare or built.port != parts.port:
-        raise FetchError("address", f"programs do not agree on what the host of {parts.origin} is")
-    literal = bare if parts.host[0] == "[" or address.is_ipv4(bare) else ""
-    return _Target(built, address.host_of(parts.url), bare, literal)
-
-
 def _check_headers(headers: RequestHeaders) -> None:
     try:
         for name, value in headers:
-            address.check_header(name, value)
+            address.check_header(name, reveal(value))
     except UsageError as error:
         raise FetchError("request", str(error)) from None

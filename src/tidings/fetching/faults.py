@@ -15,9 +15,13 @@ WIRE_ERRORS = (aiohttp.ClientError, OSError)
 """What aiohttp raises for reasons of the world: its own tree and the operating system's."""
 
 
-def fault_of(error: Exception, host: str, dial: Dial) -> FetchError:
-    """Return the failure that an error of the wire means for a request to `host`."""
+def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> FetchError:
+    """Return the failure that an error of the wire means for a request to `host`, by a proxy if `proxy` names one."""
+    if proxy and isinstance(error, aiohttp.ClientHttpProxyError):
+        return _refused_by_proxy(error.status, host, proxy)
     refused = dial.refused or _refusal(error)
+    if proxy and (refused or isinstance(error, aiohttp.ClientConnectorDNSError | aiohttp.ClientProxyConnectionError)):
+        host = proxy  # nothing else is looked up or dialled
     if refused:
         return FetchError("address", f"{host} must not be asked: {refused}; fetch.allow_networks can allow it")
     if isinstance(error, aiohttp.ClientConnectorDNSError):
@@ -39,6 +43,13 @@ def fault_of(error: Exception, host: str, dial: Dial) -> FetchError:
     if isinstance(error, aiohttp.ClientOSError):
         return FetchError("net", f"the connection to {host} was lost ({_first_line(error)})")
     return FetchError("net", f"the request to {host} failed ({type(error).__name__})")
+
+
+def _refused_by_proxy(status: int, host: str, proxy: str) -> FetchError:
+    """Return what the answer of a proxy to CONNECT means."""
+    if status in {401, 403, 407}:
+        return FetchError("denied", f"{proxy} does not let us reach {host}: it answered {status}", status=status)
+    return FetchError("net", f"{proxy} could not reach {host}: it answered {status}")
 
 
 def _refusal(error: BaseException) -> str:

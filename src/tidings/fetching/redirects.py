@@ -9,11 +9,14 @@ from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.fetching.answers import readable
 from tidings.fetching.failure import FetchError
+from tidings.model.secret import Secret
 
-RequestHeaders = tuple[tuple[str, str], ...]
+RequestHeaders = tuple[tuple[str, str | Secret], ...]
 
 HARMLESS = frozenset({"accept", "accept-language", "cache-control", "dnt", "pragma", "user-agent"})
-"""Request headers that say nothing of who asks; all others go to the first origin only."""
+"""Request headers that say nothing of who asks, unless a secret holds their value; all others go to the first origin only."""
+OF_A_BODY = frozenset({"content-language", "content-location", "content-type"})
+"""Request headers that go with a body and end with it."""
 
 
 def target(url: str, locations: Sequence[str]) -> str:
@@ -34,16 +37,37 @@ def target(url: str, locations: Sequence[str]) -> str:
 
 def headers_for(url: str, *, first: str, headers: RequestHeaders) -> RequestHeaders:
     """Return the request headers that may go to `url` in a fetch that began at `first`: all to its origin, else the harmless."""
-    if not headers or url == first or address.parse(url).origin == address.parse(first).origin:
+    if not headers or is_at_home(url, first=first):
         return headers
-    return tuple(header for header in headers if header[0].lower() in HARMLESS)
+    return tuple(header for header in headers if is_harmless(*header))
 
 
-def refuse_downgrade(source: str, destination: str, headers: RequestHeaders) -> None:
-    """Raise `FetchError` if a fetch that carries credentials would leave https for http (trust.md H-034)."""
+def is_at_home(url: str, *, first: str) -> bool:
+    """Return whether `url` is of the origin at which a fetch began: there alone go its headers, its cookies and its body."""
+    return url == first or address.parse(url).origin == address.parse(first).origin
+
+
+def is_harmless(name: str, value: str | Secret) -> bool:
+    """Return whether a header may go to other origins."""
+    return name.lower() in HARMLESS and not isinstance(value, Secret)
+
+
+def refuse_downgrade(source: str, destination: str, headers: RequestHeaders, *, private: bool = False) -> None:
+    """Raise `FetchError` if a fetch that carries credentials would leave https for http (trust.md H-034).
+
+    `private` says that it carries cookies or a body.
+    """
     leaves = source.startswith("https:") and destination.startswith("http:")
-    if leaves and any(name.lower() not in HARMLESS for name, _ in headers):
-        raise FetchError("redirect", "the page points from https to http, where its headers could be read by anybody")
+    if leaves and (private or not all(is_harmless(*header) for header in headers)):
+        raise FetchError(
+            "redirect", "the page points from https to http, where what is sent with it could be read by anybody"
+        )
+
+
+def refuse_to_carry(destination: str, *, first: str) -> None:
+    """Raise `FetchError` if a request that is no plain GET would be repeated at another origin (307, 308)."""
+    if not is_at_home(destination, first=first):
+        raise FetchError("redirect", "the page points to another site, to which its method and body are not carried")
 
 
 def _quoted(location: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tidings.model.interval import Duration
+from tidings.model.secret import Cookie, Secret
 
 ErrorKind = Literal[
     "net",
@@ -47,12 +48,18 @@ class FetchRequest:
     """One page to be asked for; `url` is already rebuilt (contracts.md §3). `validators` make it conditional.
 
     `final_url` is the address that gave the validators, if not `url` itself: they are sent to no other one, since after a redirect
-    elsewhere they would say nothing of the page.
+    elsewhere they would say nothing of the page. Headers, body and `cookies` (those that fit each request) are for the origin of `url`
+    alone. `timeout` is the time for all of it (µs; None: the setting), `trust` the path of a PEM file.
     """
 
     url: str
     method: str = "GET"
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str | Secret], ...] = ()
+    body: str | Secret | None = None
+    cookies: tuple[Cookie, ...] = ()
+    timeout: Duration | None = None
+    trust: str = ""
+    proxy: str | Secret = ""
     validators: Validators = Validators()
     final_url: str = ""
     obey_robots: bool = True

@@ -11,6 +11,7 @@ import pytest
 import tidings.model
 from tidings import clock
 from tidings.model import interval
+from tidings.model.secret import Secret
 
 MODULES = [
     importlib.import_module(f"tidings.model.{found.name}") for found in pkgutil.iter_modules(tidings.model.__path__)
@@ -27,6 +28,7 @@ MADE = {  # what a noun needs at least, where a field has no default
     "float": 1.0,
     "bool": False,
     "bytes": b"",
+    "Secret": Secret("a"),
 }
 
 

@@ -1,0 +1,89 @@
+"""A fetch on its way: where it is, what it still may do, and what of the sentinel's own goes with its next request."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from yarl import URL
+
+from tidings.clock import Instant
+from tidings.errors import AddressError
+from tidings.fetching import address, cookies, redirects
+from tidings.fetching.connector import Dial
+from tidings.fetching.failure import FetchError
+from tidings.fetching.fetcher import Permit
+from tidings.fetching.redirects import RequestHeaders
+from tidings.fetching.routes import DIRECT, Route
+from tidings.model.outcome import Validators
+from tidings.model.secret import Cookie, Secret, reveal
+
+REPEATABLE: Final = frozenset({"GET", "HEAD"})
+
+
+class Target(NamedTuple):
+    """A rebuilt URL as the library wants it; `literal` is the IP address in it, if it has one."""
+
+    url: URL
+    host: str
+    name: str
+    literal: str
+
+
+@dataclass(slots=True)
+class Journey:
+    """One fetch on its way."""
+
+    url: str
+    method: str
+    headers: RequestHeaders
+    validators: Validators
+    validated_url: str
+    permit: Permit
+    seconds: float
+    seconds_left: float
+    max_redirects: int
+    first: str
+    route: Route = DIRECT
+    body: str | Secret | None = None
+    cookies: tuple[Cookie, ...] = ()
+    hops: list[str] = field(default_factory=list)
+    requests: int = 0
+    wire_bytes: int = 0
+    conditional: bool = False
+    repeated: bool = False
+    dial: Dial = field(default_factory=Dial)
+
+    def become_get(self) -> None:
+        """Go on without body, as a redirect asks (RFC 9110 §15.4)."""
+        if self.method != "HEAD":
+            self.method = "GET"
+        self.body = None
+        self.headers = tuple(header for header in self.headers if header[0].lower() not in redirects.OF_A_BODY)
+
+    def leaving(self, now: Instant) -> list[tuple[str, str | Secret]]:
+        """Return the headers of the next request: what is the sentinel's own stays at the origin where the fetch began."""
+        headers = list(redirects.headers_for(self.url, first=self.first, headers=self.headers))
+        if self.cookies and redirects.is_at_home(self.url, first=self.first):
+            written = [reveal(value) for name, value in headers if name.lower() == "cookie"]
+            fitting = cookies.fitting(self.cookies, self.url, now=now)
+            together = "; ".join([*written, *([cookies.header(fitting).reveal()] if fitting else [])])
+            headers = [header for header in headers if header[0].lower() != "cookie"]
+            headers += [("cookie", Secret(together))] if together else []
+        return headers
+
+
+@functools.lru_cache(maxsize=16_384)
+def target_of(url: str) -> Target:
+    """Return the target of a URL. Raises `FetchError` of kind `address` for one that must not be asked."""
+    try:
+        parts = address.parse(url)
+    except AddressError as error:
+        raise FetchError("address", str(error)) from None
+    built = URL(parts.url, encoded=True)
+    bare = parts.host.strip("[]")
+    if built.raw_host != bare or built.port != parts.port:
+        raise FetchError("address", f"programs do not agree on what the host of {parts.origin} is")
+    literal = bare if parts.host[0] == "[" or address.is_ipv4(bare) else ""
+    return Target(built, address.host_of(parts.url), bare, literal)
