@@ -92,9 +92,9 @@ class World:
             database.close()
 
     @contextlib.asynccontextmanager
-    async def monitor(self) -> AsyncIterator[Monitor]:
-        """Run the service's monitor; it moves when the test says so."""
-        async with poller(self.settings, clock=self.clock, stream=self.console) as monitor:
+    async def monitor(self, *, spreads: bool = False) -> AsyncIterator[Monitor]:
+        """Run the service's monitor; it moves when the test says so. `spreads` as for `serve`."""
+        async with poller(self.settings, clock=self.clock, stream=self.console, spreads=spreads) as monitor:
             yield monitor
 
     async def settle(self, monitor: Monitor) -> None:
@@ -168,11 +168,11 @@ class World:
         return self.read(check)
 
 
-def play(world: World, story: Callable[[Monitor], Coroutine[Any, Any, None]]) -> None:
+def play(world: World, story: Callable[[Monitor], Coroutine[Any, Any, None]], *, spreads: bool = False) -> None:
     """Run one story from the start of the service to its end."""
 
     async def act() -> None:
-        async with world.monitor() as monitor:
+        async with world.monitor(spreads=spreads) as monitor:
             await story(monitor)
 
     asyncio.run(act())

@@ -13,6 +13,7 @@ from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import SentinelError
 from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_since, warn
+from tidings.service.standing import is_fresh_until
 from tidings.service.watchlist import meaning
 from tidings.storage import charge, comparisons, deliveries, endpoints, events, hosts, pages, sentinels, subscriptions
 
@@ -78,10 +79,12 @@ def _overdue(
     paused = {host.name: host.paused_until or 0 for host in hosts.states(c)}
     states = {state.page_id: (identity, state) for identity, state in watched}
     found: dict[int, tuple[Instant, str, str]] = {}
+    heed = round(settings.fetch.freshness_seconds * SECOND)
     for sub in subscriptions.listing(c, active=True):
         identity, state = states[sub.page_id]
         owner = owners[sub.sentinel_id]
-        held = max(state.retry_at or 0, paused.get(identity.host, 0))
+        fresh = 0 if sub.next_tick is not None else is_fresh_until(state, most=heed)
+        held = max(state.retry_at or 0, paused.get(identity.host, 0), fresh)
         since = _late_since(sub, owner, state, held=held, settings=settings, now=now)
         if since is not None and (sub.page_id not in found or since < found[sub.page_id][0]):
             found[sub.page_id] = (since, identity.given, owner.name)

@@ -60,6 +60,38 @@ def test_retry_after(value, pause):
     assert pause == answers.retry_after(value, now=NOW)
 
 
+@pytest.mark.parametrize(
+    ("pairs", "fresh"),
+    [
+        ([], None),
+        ([("Cache-Control", "public")], None),
+        ([("Cache-Control", "max-age=60")], MINUTE),
+        ([("Cache-Control", 'public, MAX-AGE="60"')], MINUTE),
+        ([("Cache-Control", "max-age=60, max-age=90")], MINUTE),
+        ([("Cache-Control", "public"), ("Cache-Control", "max-age=60")], MINUTE),
+        ([("Cache-Control", "max-age=60"), ("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], MINUTE),
+        ([("Cache-Control", "s-maxage=60")], MINUTE),
+        ([("Cache-Control", "s-maxage=90, max-age=60")], MINUTE),
+        ([("Cache-Control", "max-age=90"), ("Age", "30")], MINUTE),
+        ([("Cache-Control", "max-age=90"), ("Age", "-30")], 90 * SECOND),
+        ([("Cache-Control", "max-age=90"), ("Age", "91")], 0),
+        ([("Cache-Control", "max-age=" + "9" * 5_000)], DAY),
+        ([("Cache-Control", "max-age=-1")], 0),
+        ([("Cache-Control", "max-age")], 0),
+        ([("Cache-Control", "max-age=60, no-store")], 0),
+        ([("Cache-Control", "no-cache"), ("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], 0),
+        ([("Expires", "Tue, 14 Nov 2023 22:23:20 GMT")], 10 * MINUTE),
+        ([("Expires", "Tue, 14 Nov 2023 22:23:20 GMT"), ("Date", "Tue, 14 Nov 2023 22:22:20 GMT")], MINUTE),
+        ([("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], DAY),
+        ([("Expires", "Mon, 13 Nov 2023 22:13:20 GMT")], 0),
+        ([("Expires", "-1")], 0),
+    ],
+)
+def test_freshness(pairs, fresh):
+    """What an answer says of itself (RFC 9111 §4.2), clamped to [0, 24 h]; what cannot be read claims nothing."""
+    assert fresh == answers.freshness(headers(*pairs), now=NOW)
+
+
 def test_a_304_keeps_the_validators_it_does_not_repeat():
     """New validators replace old ones, silence keeps them."""
     old = Validators('"1"', "Mon")

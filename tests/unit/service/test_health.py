@@ -119,6 +119,16 @@ def test_a_page_that_backs_off_is_not_overdue(world):
     assert "warn" == looks(world, 12 * HOUR).status
 
 
+def test_a_page_that_is_said_to_be_fresh_is_not_overdue(world):
+    """What holds its look back is known; its time counts from the end of that, an hour after its last look at most."""
+    watch(world)
+    last = looks(world, 3 * HOUR)
+    put(world, fresh_until=world.at + 9 * HOUR, polls=1)
+
+    assert ("warn", "ok") == (last.status, looks(world, 3 * HOUR).status)
+    assert "warn" == looks(world, 3 * HOUR + FLOOR + 1).status
+
+
 def test_a_tick_that_lies_ahead_is_not_overdue(world):
     """A page with a fixed interval waits for its tick, however long ago its last look was."""
     watch(world, fetch="Fetch 1 hour")

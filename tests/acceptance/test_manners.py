@@ -1,0 +1,286 @@
+"""Promise: what a server says of its pages' freshness is heeded as a hint, and nothing is asked in bursts that could be spread."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.service.monitor import Monitor
+from tidings.storage import estimates, pages
+
+HTML = "text/html; charset=utf-8"
+CLAIMS = {
+    "max-age": {"Cache-Control": "public, max-age=2700"},
+    "s-maxage": {"Cache-Control": "s-maxage=2700"},
+    "max-age before the others": {"Cache-Control": "max-age=2700, s-maxage=1", "Expires": "0"},
+    "less its age": {"Cache-Control": "max-age=3000", "Age": "300"},
+    "expires": {"Date": "Sun, 06 Nov 1994 08:00:00 GMT", "Expires": "Sun, 06 Nov 1994 08:45:00 GMT"},
+}
+
+
+def still(world: World, path: str = "/a", **headers: str) -> None:
+    """Let a page answer the same for ever, with these headers."""
+    world.page(path, "<p>still</p>", headers={"Content-Type": HTML, **headers})
+
+
+def gaps(world: World, page_id: int | None = None) -> list[int]:
+    """Return the times between polls (µs)."""
+    return [b - a for a, b in itertools.pairwise(p.charged_at for p in world.polls(page_id))]
+
+
+def a_second(world: World, *, after: int) -> Counter[int]:
+    """Return how many polls began in each second after an instant."""
+    return Counter(p.charged_at // SECOND for p in world.polls() if p.charged_at > after)
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_page_said_to_be_fresh_is_left_alone_that_long(make_world, claim):
+    """With a pace of ten minutes it is looked at every 45 min, but for one look in five; the record says why so late."""
+    world: World = make_world(schedule__pace_seconds="600")
+    still(world, **CLAIMS[claim])
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+
+    assert {10 * MINUTE, 45 * MINUTE} == set(gaps(world))
+    assert 1 <= gaps(world).count(10 * MINUTE) <= len(gaps(world)) // 4
+    assert "on change, 35 min later since its server said that it stays fresh" in {p.note for p in world.polls()}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Cache-Control": "no-store, max-age=2700"},
+        {"Cache-Control": "no-cache, max-age=2700"},
+        {"Cache-Control": "max-age=soon"},
+        {"Cache-Control": "max-age=2700", "Age": "2700"},
+        {"Expires": "0"},
+    ],
+    ids=["nothing", "no-store", "no-cache", "unreadable", "aged", "expired"],
+)
+def test_a_page_that_claims_nothing_keeps_its_rate(make_world, headers):
+    """Ten minutes are ten minutes."""
+    world: World = make_world(schedule__pace_seconds="600")
+    still(world, **headers)
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, 50 * MINUTE))
+
+    assert {10 * MINUTE} == set(gaps(world))
+
+
+@pytest.mark.parametrize(("seconds", "longest"), [("3600", HOUR), ("1200", 20 * MINUTE), ("0", 10 * MINUTE)])
+def test_a_year_of_freshness_is_an_hour_or_what_is_set(make_world, seconds, longest):
+    """`fetch.freshness_seconds` bounds how far a claim goes; 0 heeds none."""
+    world: World = make_world(schedule__pace_seconds="600", fetch__freshness_seconds=seconds)
+    still(world, **{"Cache-Control": "max-age=31536000, immutable"})
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR))
+
+    assert longest == max(gaps(world)[:4])
+
+
+def test_a_hint_holds_back_no_tick_no_bound_and_no_look_that_is_asked_for(make_world):
+    """An interval, an upper bound and a person know better than a header."""
+    world: World = make_world(schedule__pace_seconds="600")
+    for path in ("/tick", "/bound", "/asked"):
+        still(world, path, **{"Cache-Control": "max-age=86400"})
+    world.add(
+        "Create Sentinel tick Using {/tick} Monitor any change Fetch every 10 min;"
+        "Create Sentinel bound Using {/bound} Monitor any change Fetch on change between 5 min and 20 min;"
+        "Create Sentinel asked Using {/asked} Monitor any change"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * MINUTE)
+        monitor.ask(3)
+        await world.settle(monitor)
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert {10 * MINUTE} == set(gaps(world, 1))
+    assert 20 * MINUTE == max(gaps(world, 2))
+    assert 2 * MINUTE == gaps(world, 3)[0]
+
+
+def test_a_claim_that_proves_false_is_believed_no_more(make_world):
+    """A page that says an hour and changes each look is found out by the one look in five, and then goes at its own rate."""
+    world: World = make_world(schedule__pace_seconds="600", schedule__policy="round_robin")
+    turn = itertools.count()
+
+    def answer(seen: Any, wire: Any) -> None:
+        body = f"<p>edition {next(turn)}</p>".encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {HTML}\r\nCache-Control: max-age=3600\r\nContent-Length: {len(body)}\r\n\r\n"
+        wire.send(head.encode() + body)
+
+    world.server.pages["/a"] = answer
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, 10 * HOUR))
+    between = gaps(world)
+    found_out = between.index(10 * MINUTE)
+
+    assert found_out <= 5
+    assert {HOUR} == set(between[:found_out])
+    assert {10 * MINUTE} == set(between[found_out:])
+    assert 20 == world.read(pages.state, 1).fresh_doubt
+
+
+def test_a_modification_within_the_claim_proves_it_false(make_world):
+    """Nobody needs to have looked: Last-Modified tells that the page changed while it was said to be fresh."""
+    world: World = make_world(schedule__pace_seconds="600")
+    claim = {"Content-Type": HTML, "Cache-Control": "max-age=2700"}
+    world.page("/a", "<p>one</p>", headers={**claim, "Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"})
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        # the manual clock begins at 2023-11-14 22:13:20
+        world.page("/a", "<p>two</p>", headers={**claim, "Last-Modified": "Tue, 14 Nov 2023 22:30:00 GMT"})
+        await world.pass_time(monitor, 46 * MINUTE)
+
+    play(world, story)
+
+    assert [45 * MINUTE] == gaps(world)
+    assert 20 == world.read(pages.state, 1).fresh_doubt
+
+
+def test_freshness_outlives_a_restart(make_world):
+    """A service that comes back after five minutes leaves the page alone for the forty that are left."""
+    world: World = make_world(schedule__pace_seconds="600")
+    still(world, **{"Cache-Control": "max-age=2700"})
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, 5 * MINUTE))
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+
+    assert 45 * MINUTE == gaps(world)[0]
+
+
+MANY = 120
+SLACK = 6 * MINUTE
+
+
+def many(make_world: Any, fetch: str, **flags: str) -> World:
+    """Return a world with many sentinels added at once."""
+    world: World = make_world(fetch__host_connections="16", **flags)
+    for n in range(MANY):
+        still(world, f"/{n}")
+    world.add(";".join(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change {fetch}" for n in range(MANY)))
+    return world
+
+
+@pytest.mark.parametrize("spreads", [True, False], ids=["serve", "check"])
+def test_equal_intervals_make_no_burst_and_miss_no_deadline(make_world, spreads):
+    """120 hourly sentinels of one `apply` are spread over half their slack by a service; a `check` looks at all that is due."""
+    world = many(make_world, "Fetch every 1 hour")
+    begun = world.clock.now()
+
+    play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR + SLACK), spreads=spreads)
+    looks = [p.charged_at - begun for p in world.polls() if p.charged_at > begun + MINUTE]
+
+    assert 3 * MANY == len(looks)
+    assert all(look % HOUR <= SLACK // 2 for look in looks)
+    assert (12 if spreads else MANY) >= max(a_second(world, after=begun + MINUTE).values())
+    assert spreads == (len({look % HOUR for look in looks}) > MANY // 2)
+
+
+def test_the_spread_is_the_same_after_a_restart(make_world):
+    """No chance is in it: each page keeps its place within the hour."""
+    world = many(make_world, "Fetch every 1 hour")
+    begun = world.clock.now()
+
+    for _ in range(3):
+        play(world, lambda monitor: world.pass_time(monitor, HOUR), spreads=True)
+    places: dict[int, set[int]] = {}
+    for poll in world.polls():
+        if poll.charged_at > begun + MINUTE:
+            places.setdefault(poll.page_id, set()).add((poll.charged_at - begun) % HOUR)
+
+    assert MANY - 24 <= sum(len(each) == 1 for each in places.values())
+
+
+def test_pages_on_change_that_were_added_together_drift_apart(make_world):
+    """One pace later they come within a tenth of it, and never sooner than a bound that was named."""
+    world = many(make_world, "Fetch on change between 30 min and 2 hour")
+    begun = world.clock.now()
+
+    play(world, lambda monitor: world.pass_time(monitor, HOUR + MINUTE), spreads=True)
+    looks = [p.charged_at - begun for p in world.polls() if p.charged_at > begun + MINUTE]
+
+    assert MANY == len(looks)
+    assert HOUR * 9 // 10 <= min(looks)
+    assert max(looks) <= HOUR + MINUTE
+    assert 12 >= max(a_second(world, after=begun + MINUTE).values())
+
+
+def test_after_downtime_what_is_due_is_not_asked_all_at_once(make_world):
+    """The hourly pages, three and a half hours late, come before those of four hours; all are there within ten minutes."""
+    world: World = make_world(fetch__host_connections="16")
+    text = []
+    for n in range(MANY):
+        still(world, f"/{n}")
+        text.append(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every {4 if n % 2 else 1} hour")
+    world.add(";".join(text))
+    play(world, world.settle, spreads=True)
+    world.clock.advance(4 * HOUR + 30 * MINUTE)
+    back = world.clock.now()
+
+    play(world, lambda monitor: world.pass_time(monitor, 10 * MINUTE), spreads=True)
+    looks = [(p.charged_at, p.page_id) for p in world.polls() if p.charged_at >= back]
+    hourly = [at for at, page_id in looks if page_id % 2]
+    others = [at for at, page_id in looks if not page_id % 2]
+
+    assert (MANY // 2, MANY // 2) == (len(hourly), len(others))
+    assert max(hourly) <= min(others)
+    assert max(others) - back <= 10 * MINUTE
+    assert 12 >= max(a_second(world, after=back - 1).values())
+
+
+def test_a_machine_that_slept_catches_up_like_one_that_was_off(make_world):
+    """The same process, hours later: nothing is asked all at once."""
+    world = many(make_world, "Fetch every 1 hour")
+    woken = []
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.clock.advance(5 * HOUR)
+        woken.append(world.clock.now())
+        await world.pass_time(monitor, 10 * MINUTE)
+
+    play(world, story, spreads=True)
+
+    assert MANY == sum(a_second(world, after=woken[0] - 1).values())
+    assert 12 >= max(a_second(world, after=woken[0] - 1).values())
+
+
+def test_downtime_teaches_nothing_of_a_page(make_world):
+    """A page that differs at each look is looked at no less often after five nights in which the service was off."""
+    world: World = make_world(schedule__pace_seconds="600")
+    turn = itertools.count()
+
+    def answer(seen: Any, wire: Any) -> None:
+        body = f"<p>edition {next(turn)}</p>".encode()
+        wire.send(f"HTTP/1.1 200 OK\r\nContent-Type: {HTML}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    def period() -> float:
+        return float(world.read(estimates.load_all, "best_effort")[1]["period"])
+
+    world.server.pages["/a"] = answer
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+    before = period()
+    for _ in range(5):
+        world.clock.advance(9 * HOUR)
+        play(world, lambda monitor: world.pass_time(monitor, MINUTE))
+
+    assert period() <= before
+    assert DAY < world.polls()[-1].charged_at - world.polls()[0].charged_at
