@@ -25,12 +25,13 @@ from tidings.model.unit import (
     CursorMove,
     DeliveryDraft,
     Event,
+    FrameRow,
     Grant,
     PollOutcome,
     PollRecord,
     Unit,
 )
-from tidings.model.version import Blob, Version
+from tidings.model.version import Blob, Member, Version, member_list
 from tidings.settings import Settings, StoreSettings
 from tidings.storage import charge, endpoints, invariants, leases, pages, polls, sentinels
 from tidings.storage.commit import Committed, commit
@@ -198,6 +199,24 @@ class World:
             "blobs": (Blob(sha256(body), len(body), "", 0, body),),
         }
         return self.unit(**(given | parts))
+
+    def framed(self, base: bytes, frames: dict[int, bytes], page_id: int = 1, **parts: Any) -> Unit:
+        """Return a unit of a charged poll that found a version with frames; `frames` are the bodies of other pages' newest versions."""
+        holder = self.read(pages.identity, page_id)
+        made_of = [Member(holder.key, sha256(base))]
+        for member_id, body in frames.items():
+            identity, state = self.read(pages.identity, member_id), self.read(pages.state, member_id)
+            made_of.append(Member(identity.key, sha256(body), state.last_seq))
+        named = member_list(made_of)
+        unit = self.stored(named, page_id)
+        assert unit.version is not None
+        given: dict[str, Any] = {
+            "version": replace(unit.version, frames=len(frames)),
+            "blobs": (*unit.blobs, Blob(sha256(base), len(base), "", 0, base)),
+            "members": tuple(made_of),
+            "frames": tuple(map(FrameRow, frames)),
+        }
+        return replace(unit, **(given | parts))
 
     def change(self, id: str = "change", **more: Any) -> ChangeRow:  # noqa: A002
         """Return a change of page 1 from version 1 to 2, with every part of a change set."""

@@ -20,6 +20,7 @@ from tidings.errors import (
     UsageError,
 )
 from tidings.model.asking import Header, Value
+from tidings.model.change import FrameShare
 from tidings.model.outcome import Validators
 from tidings.model.page import HostState, PageState
 from tidings.model.sentinel import State
@@ -31,13 +32,14 @@ from tidings.model.unit import (
     EndpointMove,
     Estimate,
     Event,
+    FrameRow,
     Grant,
     Quarantined,
     RuleState,
     SentinelMove,
     Timer,
 )
-from tidings.model.version import Blob, Digest, Version
+from tidings.model.version import Blob, Digest, Member, Version
 from tidings.storage import (
     changes,
     charge,
@@ -50,6 +52,7 @@ from tidings.storage import (
     hosts,
     instance,
     leases,
+    members,
     pages,
     polls,
     requests,
@@ -380,6 +383,95 @@ def test_versions_are_numbered_without_a_gap_and_neighbours_differ(world: World)
 
     assert [1, 2, 3] == [version.seq for version in world.read(versions.listing, 1)]
     assert [] == world.faults()
+
+
+def _frames(world: World) -> None:
+    """Watch page 1 and give its frames, pages 2 and 3, a version each."""
+    world.watch()
+    world.write(members.ensure, [world.page("menu"), world.page("text")])
+    world.commit(world.stored(b"menu", page_id=2))
+    world.commit(world.stored(b"text", page_id=3))
+
+
+def test_a_version_with_frames_comes_back_with_its_members(world: World):
+    """It is named after the list of its members, in their order; what the page names now is kept beside it."""
+    _frames(world)
+    world.commit(world.framed(b"base", {2: b"menu", 3: b"text"}))
+    world.commit(world.stored(b"text 2", page_id=3))
+    world.commit(world.framed(b"base", {2: b"menu", 3: b"text 2"}))
+
+    first, second = world.read(versions.listing, 1)
+    key = [world.page(name).key for name in ("a", "menu", "text")]
+    assert (2, 2) == (first.frames, second.frames)
+    assert [
+        Member(key[0], sha256(b"base")),
+        Member(key[1], sha256(b"menu"), 1),
+        Member(key[2], sha256(b"text"), 1),
+    ] == (world.read(members.of_version, 1, 1))
+    assert Member(key[2], sha256(b"text 2"), 2) == world.read(members.of_version, 1, 2)[2]
+    assert sha256(b"base") == world.read(members.holder_sha256, second)
+    assert [] == world.read(members.of_version, 2, 1)
+    assert [(2, False), (3, False)] == [(f.state.page_id, f.told) for f in world.read(members.frames, 1)]
+    assert {1} == world.read(members.framed_pages)
+    assert (True, False) == (world.read(members.is_framed, 1), world.read(members.is_framed, 2))
+    assert [] == world.faults()
+
+
+def test_the_frames_that_a_page_names_are_replaced_or_left(world: World):
+    """A unit that says nothing of frames leaves them; one that names others, or none, replaces them."""
+    _frames(world)
+    world.commit(world.framed(b"base", {2: b"menu", 3: b"text"}))
+    world.commit(world.unchanged())
+    left = world.read(members.frames, 1)
+    world.commit(replace(world.unchanged(), frames=(FrameRow(3, told=True),)))
+    told = world.read(members.frames, 1)
+    world.commit(replace(world.unchanged(), frames=()))
+
+    assert [2, 3] == [frame.state.page_id for frame in left]
+    assert [(3, True)] == [(frame.state.page_id, frame.told) for frame in told]
+    assert [] == world.read(members.frames, 1)
+    assert not world.read(members.is_framed, 1)
+
+
+def test_a_version_that_is_not_named_after_its_members_is_refused(world: World):
+    """Another order, a member too few and a body that is not there leave nothing behind."""
+    _frames(world)
+    good = world.framed(b"base", {2: b"menu", 3: b"text"})
+    base, menu, text = good.members
+    for made_of in ((base, text, menu), (base, menu), (), (base, menu, replace(text, sha256="ff"))):
+        with pytest.raises(UnitError):
+            world.commit(replace(good, members=made_of))
+
+    assert [] == world.read(versions.listing, 1)
+    world.commit(good)
+    assert [] == world.faults()
+
+
+def test_the_frame_of_a_page_as_a_member(world: World):
+    """A frame is a member by its newest version, one that has frames itself by the body that holds them; one without any is none."""
+    _frames(world)
+    world.commit(world.framed(b"base", {2: b"menu"}))
+    world.write(members.ensure, [world.page("new")])
+
+    def member(page_id: int) -> Member | None:
+        return world.read(lambda c: members.as_member(c, pages.identity(c, page_id), pages.state(c, page_id)))
+
+    assert Member(world.page("menu").key, sha256(b"menu"), 1) == member(2)
+    assert Member(world.page("a").key, sha256(b"base"), 1) == member(1)
+    assert member(4) is None
+
+
+def test_what_changed_in_which_frame_comes_back(world: World):
+    """The shares of a change are stored with its texts."""
+    change = world.change()
+    shares = (
+        FrameShare("http://a.example/menu", inserted=2, edits=1),
+        FrameShare("http://a.example/", updated=1, objects=1),
+    )
+    world.told(replace(change, found=replace(change.found, frames=shares)))
+
+    (stored,) = world.read(changes.listing)
+    assert shares == stored.row.found.frames
 
 
 def test_a_state_that_leans_on_an_older_version_is_refused(world: World):

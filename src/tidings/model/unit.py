@@ -14,7 +14,7 @@ from tidings.model.change import ChangeSet
 from tidings.model.interval import Instant
 from tidings.model.page import HostState, PageState
 from tidings.model.sentinel import State
-from tidings.model.version import Blob, Digest, Version
+from tidings.model.version import Blob, Digest, Member, Version
 
 PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]
 
@@ -215,6 +215,14 @@ class Quarantined:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class FrameRow:
+    """A frame that a page names, by the id of its own page row; `told`: people know that it cannot be read."""
+
+    member_id: int
+    told: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """All that one outcome writes. `epoch` is the poller's; a stale one is refused and nothing is written."""
@@ -225,6 +233,10 @@ class Unit:
     page: PageState | None = None
     hosts: tuple[HostState, ...] = ()
     version: Version | None = None
+    members: tuple[Member, ...] = ()
+    """of `version`, if it has frames"""
+    frames: tuple[FrameRow, ...] | None = None
+    """the frames that `page` names from now on, in their order; None: as before"""
     blobs: tuple[Blob, ...] = ()
     garbage: tuple[str, ...] = ()
     digests: tuple[tuple[int, Digest], ...] = ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
-from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.change import ChangeSet, Edit, FrameShare, ObjectCount
 from tidings.model.interval import Instant
 from tidings.model.unit import ChangeRow
 from tidings.storage.connection import UNLIMITED, Connection, select
@@ -114,6 +114,7 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 "updated": found.updated,
                 "moved": found.moved,
                 "summary": row.summary,
+                **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
             }
         ),
     }
@@ -129,6 +130,7 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         moved=tuple(texts["moved"]),
         edits=tuple(Edit(*edit) for edit in from_json(row[14])),
         objects=tuple(ObjectCount(*count) for count in from_json(row[15])),
+        frames=tuple(FrameShare(*share) for share in texts.get("frames", ())),
     )
     change = ChangeRow(
         id=row[0],

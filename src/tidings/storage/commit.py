@@ -23,6 +23,7 @@ from tidings.storage import (
     hosts,
     instance,
     leases,
+    members,
     pages,
     polls,
     requests,
@@ -98,6 +99,7 @@ def _is_rare(unit: Unit) -> bool:
         or unit.rules
         or unit.answered
         or unit.garbage
+        or unit.frames is not None
     )
 
 
@@ -112,6 +114,8 @@ def _write_versions(c: Connection, units: Iterable[Unit]) -> None:
                     "a unit with a version must carry the state of its page after it; nothing of this was written"
                 )
             versions.add(c, unit.version)
+            if unit.members or unit.version.frames:
+                members.add(c, unit.version, unit.members)
         for body in unit.quarantined:
             c.execute(
                 _QUARANTINE,
@@ -140,6 +144,8 @@ def _write_states(c: Connection, units: Sequence[Unit]) -> None:
     endpoints.move(c, list(chain.from_iterable(unit.endpoints for unit in units)))
     deliveries.finish(c, list(chain.from_iterable(unit.results for unit in units)))
     for unit in units:
+        if unit.frames is not None:
+            members.put_frames(c, _page_of(unit), unit.frames)
         garbage.add(c, unit.garbage, at=unit.at)
         requests.answer(c, unit.answered, poll_id=0 if unit.poll is None else unit.poll.poll_id)
 
@@ -157,7 +163,7 @@ def _page_of(unit: Unit) -> int:
     for part in (unit.page, unit.version, unit.poll):
         if part is not None:
             return part.page_id
-    raise UnitError("a unit with digests must say of which page; nothing of this was written")
+    raise UnitError("a unit with digests or frames must say of which page; nothing of this was written")
 
 
 def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
-from tidings.model.version import Blob, version_id
+from tidings.model.version import Blob, Member, member_list, version_id
 from tidings.storage import events, versions
 from tidings.storage.connection import Connection
+from tidings.storage.members import holder_sha256
 from tidings.storage.values import from_json
 
 LONGEST_CHAIN = 1_000
@@ -23,6 +25,7 @@ def check(c: Connection, *, blob_bytes: BlobBytes | None = None) -> list[str]:
     """
     parts = (
         _versions(c),
+        _members(c),
         _blobs(c, blob_bytes),
         _events(c),
         _changes(c),
@@ -48,6 +51,42 @@ def _versions(c: Connection) -> Iterator[str]:
     for page_id, last_seq in c.rows("SELECT id, last_seq FROM page ORDER BY id"):
         if last_seq != last.get(page_id, (0, ""))[0]:
             yield f"I-2: page {page_id} says that its newest version is {last_seq}, but it is {last.get(page_id, (0, ''))[0]}"
+
+
+def _members(c: Connection) -> Iterator[str]:
+    """I-2: a version with frames is named after its members, each of which is a version that its own page has; the holder comes first."""
+    made_of: dict[tuple[int, int], list[tuple[int, Member]]] = defaultdict(list)
+    for page_id, number, position, key, sha256, seq in c.rows(
+        "SELECT v.page_id, v.seq, m.position, m.key, m.sha256, m.seq FROM version_member m JOIN version v ON v.id = m.version_id"
+        " ORDER BY v.page_id, v.seq, m.position"
+    ):
+        made_of[page_id, number].append((position, Member(key, sha256, seq)))
+    keys = {key: id_ for id_, key in c.rows("SELECT id, key FROM page")} if made_of else {}
+    for page_id, number, sha256, frames in c.rows(
+        "SELECT page_id, seq, sha256, frames FROM version WHERE frames > 0 OR id IN (SELECT version_id FROM version_member)"
+        " ORDER BY page_id, seq"
+    ):
+        name = version_id(page_id, number)
+        parts = made_of.get((page_id, number), [])
+        listed = [member for _, member in parts]
+        if [position for position, _ in parts] != list(range(frames + 1)):
+            yield f"I-2: version {name} has {frames} frames, but its members stand at {[place for place, _ in parts]}"
+            continue
+        if hashlib.sha256(member_list(listed)).hexdigest() != sha256:
+            yield f"I-2: version {name} is not named after its members"
+        if keys.get(listed[0].key) != page_id:
+            yield f"I-2: the first member of version {name} is not the page itself"
+        for member in listed[1:]:
+            if not _has_body(c, keys.get(member.key, 0), member):
+                yield f"I-2: version {name} is made of version {member.seq} of page {keys.get(member.key)}, which has no such body"
+    for page_id, count, last in c.rows("SELECT page_id, count(*), max(position) FROM page_member GROUP BY page_id"):
+        if count != last + 1:
+            yield f"I-2: page {page_id} names {count} frames, the last of them at place {last}"
+
+
+def _has_body(c: Connection, page_id: int, member: Member) -> bool:
+    version = versions.get(c, page_id, member.seq)
+    return version is not None and holder_sha256(c, version) == member.sha256
 
 
 def _blobs(c: Connection, blob_bytes: BlobBytes | None) -> Iterator[str]:

@@ -178,6 +178,7 @@ page_member = _table(
     _number("page_id", refers="page.id"),
     _number("position"),
     _number("member_id", refers="page.id"),
+    _flag("told", default=0),
     PrimaryKeyConstraint("page_id", "position"),
 )
 
@@ -238,6 +239,7 @@ version = _table(
     _flag("text_changed", default=1),
     _number("words", default=0),
     _text("screenshot", default=""),
+    _number("frames", default=0),
     UniqueConstraint("page_id", "seq"),
     Index(None, "sha256"),
 )
@@ -248,7 +250,9 @@ version_member = _table(
     _number("position"),
     _text("key"),
     _text("sha256", refers="blob.sha256"),
+    _number("seq", default=0),
     PrimaryKeyConstraint("version_id", "position"),
+    Index(None, "sha256"),
 )
 
 digest = _table(

@@ -12,7 +12,7 @@ from tidings.storage.values import from_json, plain, to_json
 
 _SELECT = (
     "SELECT page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,"
-    " headers, text_changed, words FROM version"
+    " headers, text_changed, words, frames FROM version"
 )
 _LISTING = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq"
 _ONE = f"{_SELECT} WHERE page_id = :page_id AND seq = :seq"
@@ -20,8 +20,8 @@ _NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
 _LAST = "SELECT seq, sha256 FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
 _INSERT = (
     "INSERT INTO version (page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title,"
-    " final_url, status, headers, text_changed, words) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
-    " :charset_source, :content_type, :title, :final_url, :status, :headers, :text_changed, :words)"
+    " final_url, status, headers, text_changed, words, frames) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
+    " :charset_source, :content_type, :title, :final_url, :status, :headers, :text_changed, :words, :frames)"
 )
 _BLOB = "SELECT sha256, size, base, height, frame, file FROM blob WHERE sha256 = :sha256"
 _PUT_BLOB = (
@@ -93,6 +93,7 @@ def add(c: Connection, version: Version) -> None:
         headers=to_json(dict(version.headers)),
         text_changed=int(version.text_changed),
         words=version.words,
+        frames=version.frames,
     )
 
 
@@ -208,7 +209,7 @@ def forget_digests(c: Connection, page_id: int) -> None:
 def _to_version(row: tuple[Any, ...]) -> Version:
     (
         page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,
-        headers, text_changed, words,
+        headers, text_changed, words, frames,
     ) = row  # fmt: skip
     return Version(
         page_id=page_id,
@@ -226,6 +227,7 @@ def _to_version(row: tuple[Any, ...]) -> Version:
         headers=from_json(headers),
         text_changed=bool(text_changed),
         words=words,
+        frames=frames,
     )
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.stores import World, sha256
+from tidings.storage import members
 from tidings.storage.invariants import check
 
 ONE, TWO = sha256(b"one"), sha256(b"two")
@@ -34,6 +35,41 @@ FAULTS = {
     ),
     "a charge of a later epoch": ("UPDATE poll SET epoch = 9", "charged in epoch 9"),
 }
+
+
+FRAME_FAULTS = {
+    "a member too few": (
+        "DELETE FROM version_member WHERE position = 2",
+        "has 2 frames, but its members stand at [0, 1]",
+    ),
+    "members of a page without": ("UPDATE version SET frames = 0 WHERE page_id = 1", "has 0 frames"),
+    "another member": ("UPDATE version_member SET key = 'b' WHERE position = 1", "is not named after its members"),
+    "a holder that is another page": ("UPDATE page SET key = 'b' WHERE id = 1", "is not the page itself"),
+    "a member that its page does not have": (
+        "UPDATE version_member SET seq = 9 WHERE position = 1",
+        "has no such body",
+    ),
+    "a gap between frames": (
+        "UPDATE page_member SET position = 5 WHERE position = 1",
+        "names 2 frames, the last of them at place 5",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FRAME_FAULTS)
+def test_a_planted_fault_of_frames_is_found(world: World, name: str):
+    """Each breach of what a version with frames is made of is reported; before it nothing is."""
+    text, expected = FRAME_FAULTS[name]
+    world.watch()
+    world.write(members.ensure, [world.page("menu"), world.page("text")])
+    world.commit(world.stored(b"menu", page_id=2))
+    world.commit(world.stored(b"text", page_id=3))
+    world.commit(world.framed(b"base", {2: b"menu", 3: b"text"}))
+    assert [] == world.faults()
+    world.database._driver._raw.execute("PRAGMA foreign_keys = OFF")  # type: ignore[attr-defined]
+    world.write(lambda c: c.execute(text))
+
+    assert any(expected in fault for fault in world.faults()), world.faults()
 
 
 @pytest.mark.parametrize("name", FAULTS)

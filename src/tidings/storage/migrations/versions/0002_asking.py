@@ -25,7 +25,16 @@ def upgrade() -> None:
     op.add_column("version", _text("screenshot"))
     op.add_column("page", sa.Column("fresh_until", sa.BigInteger()))
     op.add_column("page", sa.Column("fresh_doubt", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    _frames()
     _own_secrets()
+
+
+def _frames() -> None:
+    """Say of a version how many frames are part of it, of a member which version it is, of a frame whether people know that it fails."""
+    op.add_column("version", sa.Column("frames", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("version_member", sa.Column("seq", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("page_member", sa.Column("told", sa.SmallInteger(), server_default=sa.text("0"), nullable=False))
+    op.create_index("ix_version_member_sha256", "version_member", ["sha256"])
 
 
 def _own_secrets() -> None:
