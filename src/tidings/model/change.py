@@ -6,6 +6,7 @@ are what people read, kept because a body may be gone one day (contracts.md §4)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,3 +73,15 @@ class ChangeSet:
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.objects)
+
+
+def shares(found: ChangeSet) -> Iterator[tuple[FrameShare, ChangeSet]]:
+    """Yield each share of a change set with what lies in it; its edits index the tokens of the whole page."""
+    names = ("inserted", "deleted", "updated", "moved", "edits", "objects")
+    at = dict.fromkeys(names, 0)
+    for share in found.frames:
+        part = {}
+        for name in names:
+            start, at[name] = at[name], at[name] + getattr(share, name)
+            part[name] = getattr(found, name)[start : at[name]]
+        yield share, ChangeSet(found.kinds, **part)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, Literal
 
 from tidings.presentation.writing import ELLIPSIS, one_line
@@ -25,23 +25,38 @@ class Edit:
     """A line of a view: what went (`old`), what came (`new`), tamed and in one line each.
 
     `moved` has its text in `new`; `counted` in `old` what, and in `new` how often (`3 → 2`). `sort` is what an object is (`link`,
-    `image`, …), empty for words of the page.
+    `image`, …), empty for words of the page. `frame` is the address of the frame that it lies in, empty for a page without any.
     """
 
     kind: EditKind
     old: str = ""
     new: str = ""
     sort: str = ""
+    frame: str = ""
 
 
 def edits_of(record: Record, *, most: int | None = None, longest: int | None = LONGEST) -> tuple[list[Edit], int]:
     """Return the first `most` edits and how many more there are; None means all. `longest` is where a single text is cut.
 
-    An object that is there in both versions is told once, by its numbers: it neither came nor went.
+    An object that is there in both versions is told once, by its numbers: it neither came nor went. Of a page with frames the edits
+    stand frame by frame.
     """
-    objects = _Objects.of(record)
-    found = list(islice(_edits(record, objects, longest), most))
-    return found, _number(record, objects) - len(found)
+    parts = [(one_line(str(part["url"])), part) for part in record.get("frames") or ()] or [("", record)]
+    objects = [_Objects.of(part) for _, part in parts]
+    every = chain.from_iterable(
+        _edits(part, rows, longest, frame) for (frame, part), rows in zip(parts, objects, strict=True)
+    )
+    found = list(islice(every, most))
+    number = sum(_number(part, rows) for (_, part), rows in zip(parts, objects, strict=True))
+    return found, number - len(found)
+
+
+def starts_of_frames(edits: Sequence[Edit]) -> Iterator[tuple[Edit, str]]:
+    """Yield each edit with the address of its frame if it is the first of that frame, else with an empty text."""
+    before = ""
+    for edit in edits:
+        yield edit, edit.frame if edit.frame != before else ""
+        before = edit.frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +104,21 @@ class _Objects:
             yield text
 
 
-def _edits(record: Record, objects: _Objects, longest: int | None) -> Iterator[Edit]:
+def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -> Iterator[Edit]:
     def read(text: object) -> str:
         whole = str(text)
         return one_line(whole if longest is None or len(whole) <= longest else f"{whole[:longest]}{ELLIPSIS}")
 
     for pair in record.get("updated") or ():
-        yield Edit("updated", read(pair["old"]), read(pair["new"]))
+        yield Edit("updated", read(pair["old"]), read(pair["new"]), frame=frame)
     for text in objects.left(record, "deleted"):
-        yield Edit("deleted", old=read(text), sort=objects.sorts.get(text, ""))
+        yield Edit("deleted", old=read(text), sort=objects.sorts.get(text, ""), frame=frame)
     for text in objects.left(record, "inserted"):
-        yield Edit("inserted", new=read(text), sort=objects.sorts.get(text, ""))
+        yield Edit("inserted", new=read(text), sort=objects.sorts.get(text, ""), frame=frame)
     for text in record.get("moved") or ():
-        yield Edit("moved", new=read(text))
+        yield Edit("moved", new=read(text), frame=frame)
     for row in objects.counted:
-        yield Edit("counted", read(row["object"]), f"{row['old']:,} → {row['new']:,}", _sort(row))
+        yield Edit("counted", read(row["object"]), f"{row['old']:,} → {row['new']:,}", _sort(row), frame)
 
 
 def nothing(record: Record) -> str:

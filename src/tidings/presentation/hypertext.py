@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import Edit, Record, edits_of, headline, more, nothing, seen_at
+from tidings.presentation.edits import Edit, Record, edits_of, headline, more, nothing, seen_at, starts_of_frames
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.sheet import POLICY, STYLE
 from tidings.presentation.writing import cut, length, most_that_fit, one_line
@@ -25,6 +25,7 @@ LONGEST_LINK: Final = 4_000
 """Bytes of an address that is linked; a longer one is only shown."""
 LONG: Final = 120
 """Characters of an update from which on old and new stand one above the other."""
+ENDS: Final = "</ul>\n"
 _WEB: Final = ("http://", "https://")
 
 
@@ -114,9 +115,15 @@ def _edits(record: Record, characters: int | None, most: int | None) -> str:
     if not edits and not rest:
         words = nothing(record)
         return f"<p>{words}</p>\n" if words else ""
-    lines = "".join(_line(edit, characters) for edit in edits)
+    lines = "".join(f"{_frame(frame)}{_line(edit, characters)}" for edit, frame in starts_of_frames(edits))
     after = f"<p>{more(rest)}</p>\n" if rest else ""
-    return f"<ul>\n{lines}</ul>\n{after}"
+    begins = "" if edits and edits[0].frame else "<ul>\n"
+    return f"{begins}{lines.removeprefix(ENDS)}</ul>\n{after}"
+
+
+def _frame(url: str) -> str:
+    """Return what stands where the edits of a frame begin: the end of the list before, and the frame's address above its own."""
+    return f'{ENDS}<p class="where">in {_address(url, LONGEST_SHOWN_ADDRESS)}</p>\n<ul>\n' if url else ""
 
 
 def _line(edit: Edit, characters: int | None) -> str:

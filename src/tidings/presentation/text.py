@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import Edit, Record, edits_of, headline, more, nothing, seen_at
+from tidings.presentation.edits import Edit, Record, edits_of, headline, more, nothing, seen_at, starts_of_frames
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut, length, most_that_fit, one_line
 
@@ -99,7 +99,7 @@ def _fitted(record: Record, above: Sequence[str], most: int) -> str:
         if length(whole) <= most:
             return whole
     edits, rest = edits_of(record, most=most // LEAST_LINE + 1)
-    lines = [_line(edit, STEPS[-1]) for edit in edits]
+    lines = [_labelled(edit, frame, STEPS[-1]) for edit, frame in starts_of_frames(edits)]
 
     def kept(number: int) -> str:
         left = len(lines) - number + rest
@@ -122,8 +122,14 @@ def _lines(record: Record, *, longest: int | None, room: int | None) -> list[str
         edits, rest = edits_of(record, longest=longest)
     else:
         edits, rest = edits_of(record, most=room // LEAST_LINE + 1)
-    lines = [_line(edit, longest) for edit in edits]
+    lines = [_labelled(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
     return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
+
+
+def _labelled(edit: Edit, frame: str, longest: int | None) -> str:
+    """Return an edit as a line, below the address of its frame where that begins."""
+    line = _line(edit, longest)
+    return f"in {cut(frame, longest)}\n{line}" if frame else line
 
 
 def _line(edit: Edit, longest: int | None) -> str:

@@ -12,7 +12,7 @@ from tidings.language import expressions
 from tidings.model.version import version_id
 from tidings.service.assembly import open_archive, open_runner
 from tidings.service.bodies import read_body
-from tidings.service.records import Record, rfc3339
+from tidings.service.records import Record, found_record, rfc3339
 from tidings.service.watchlist import meaning
 
 if TYPE_CHECKING:
@@ -53,11 +53,7 @@ async def two_versions(
         "kind": expressions.to_text(expression),
         "from_version": version_id(page_id, old.seq),
         "to_version": version_id(page_id, new.seq),
-        "inserted": list(found.inserted),
-        "deleted": list(found.deleted),
-        "updated": [{"old": a, "new": b} for a, b in found.updated],
-        "moved": list(found.moved),
-        "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
+        **found_record(found),
         "summary": summary(found) if found else "no difference",
         "quiet": False,
         "modified_at": rfc3339(new.modified_at),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tidings.model.change import ChangeSet, shares
 from tidings.model.version import version_id
 from tidings.notification.secrecy import shown
 
@@ -69,16 +70,28 @@ def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
         "kind": row.kind,
         "from_version": version_id(row.page_id, row.from_seq),
         "to_version": version_id(row.page_id, row.to_seq),
-        "inserted": list(found.inserted),
-        "deleted": list(found.deleted),
-        "updated": [{"old": old, "new": new} for old, new in found.updated],
-        "moved": list(found.moved),
-        "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
+        **found_record(found),
         "summary": row.summary,
         "quiet": row.quiet,
         "modified_at": rfc3339(row.modified_at),
         "polled_at": rfc3339(row.polled_at),
         "detected_at": rfc3339(row.detected_at),
+    }
+
+
+def found_record(found: ChangeSet) -> Record:
+    """Return what a comparison found; of a page with frames also frame by frame."""
+    frames = [{"url": share.url, **_lists(part)} for share, part in shares(found)]
+    return {**_lists(found), **({"frames": frames} if frames else {})}
+
+
+def _lists(found: ChangeSet) -> Record:
+    return {
+        "inserted": list(found.inserted),
+        "deleted": list(found.deleted),
+        "updated": [{"old": old, "new": new} for old, new in found.updated],
+        "moved": list(found.moved),
+        "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
     }
 
 
@@ -100,6 +113,8 @@ def poll_record(row: PollRow, *, url: str) -> Record:
     }
     if row.outcome in {"error", "quarantined"}:
         record["kind"] = row.kind
+    elif row.kind == PARTIAL:
+        record["partial"] = True
     return record
 
 
@@ -134,6 +149,7 @@ def version_record(version: Version, *, url: str) -> Record:
         "content_type": version.content_type,
         "charset": version.charset,
         "text_changed": version.text_changed,
+        "frames": version.frames,
         "fetched_at": rfc3339(version.fetched_at),
         "modified_at": rfc3339(version.modified_at),
     }
@@ -178,7 +194,10 @@ def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | N
     return {"record": "problem", "where": where, "message": text, **(details or {})}
 
 
-NOTICES = ("page.error", "page.ok", "comparison.given_up")
+PARTIAL = "partial"
+"""The kind of a poll that brought what there is of a page of which a frame could not be read."""
+
+NOTICES = ("page.error", "page.ok", "page.partial", "page.whole", "comparison.given_up")
 """Events beside changes that a sentinel's channels are told of, once each."""
 
 
@@ -190,6 +209,11 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
         case "page.ok":
             summary = f"the page can be watched again, after {_spell_gap(event.at - (data.get('since') or event.at))}"
+        case "page.partial":
+            failing = "; ".join(f"{f['url']} ({f['kind']}): {f['reason']}" for f in data["frames"])
+            summary = f"a part of the page cannot be watched for now, what it showed last stays: {failing}"
+        case "page.whole":
+            summary = "all frames of the page can be watched again"
         case _:
             summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
     details = {

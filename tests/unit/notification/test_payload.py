@@ -97,6 +97,16 @@ def test_records_are_not_changed():
     assert "more" not in given_record
 
 
+def test_what_lies_in_frames_is_cut_too():
+    """The parts of a page are shortened as the whole is, and keep their addresses."""
+    frames = [record(url=f"https://example.org/{n}", inserted=["x" * 9_000] * 30) for n in range(9)]
+    size, body = read(record(inserted=["x" * 9_000] * 270, frames=frames))
+
+    assert size <= MOST_BYTES
+    assert [f"https://example.org/{n}" for n in range(9)] == [part["url"] for part in body["data"]["frames"]]
+    assert all(part["more"] == {"inserted": 30 - len(part["inserted"])} for part in body["data"]["frames"])
+
+
 def test_ids_and_urls_are_never_cut():
     """A cut id finds nothing."""
     url = "https://example.org/" + "u" * 5_000

@@ -1,5 +1,5 @@
 from tests.unit.presentation.records import record
-from tidings.presentation.edits import Edit, edits_of, headline, more, seen_at
+from tidings.presentation.edits import Edit, edits_of, headline, more, seen_at, starts_of_frames
 
 
 def test_edits_come_in_the_order_people_read():
@@ -90,3 +90,23 @@ def test_counts_have_their_number():
         more(2, "change"),
         more(1_000),
     ]
+
+
+def _framed():
+    menu = record(updated=[], inserted=["new"], url="https://shop.example/menu")
+    text = record(updated=[{"old": "5", "new": "6"}], deleted=["old", "older"], url="https://shop.example/te\nxt")
+    return record(inserted=["new"], deleted=["old", "older"], frames=[menu, text])
+
+
+def test_edits_of_a_page_with_frames_stand_frame_by_frame():
+    """Each edit says in which frame it lies; those of the whole page are not told a second time, and all are counted."""
+    edits, rest = edits_of(_framed(), most=3)
+    menu, text = "https://shop.example/menu", "https://shop.example/te xt"
+
+    assert [
+        Edit("inserted", new="new", frame=menu),
+        Edit("updated", "5", "6", frame=text),
+        Edit("deleted", old="old", frame=text),
+    ] == edits
+    assert 1 == rest
+    assert [menu, text, ""] == [frame for _, frame in starts_of_frames(edits)]

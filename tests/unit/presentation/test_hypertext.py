@@ -2,6 +2,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from tests.unit.presentation.records import record
 from tidings.presentation.hypertext import ChangesAsHtml, document
@@ -173,3 +174,16 @@ def test_text_can_be_read(selector, ground, dark):
     found = rules(rest.split("@media")[0] if dark else light)
 
     assert contrast(found[selector]["color"], found[ground]["background"]) >= 4.5
+
+
+def test_the_edits_of_a_frame_are_a_list_below_its_address():
+    """Each frame is a paragraph with a link and a list of its own; a page without frames has one list."""
+    frames = [record(url=f"https://shop.example/{name}", updated=[], inserted=[name]) for name in ("menu", "text")]
+    shown = ChangesAsHtml().fragment(record(updated=[], inserted=["menu", "text"], frames=frames))
+    tree = LexborHTMLParser(shown)
+
+    assert ["https://shop.example/menu", "https://shop.example/text"] == [
+        node.attributes["href"] for node in tree.css("p.where > a")
+    ]
+    assert ["p", "ul", "p", "ul"] == [node.tag for node in tree.css("body > *")]
+    assert shown.count("<ul>") == shown.count("</ul>") == 2

@@ -152,3 +152,19 @@ def test_without_a_bound_nothing_is_left_out():
 
     assert 3 == ChangesAsText().fragment(told).count("x" * 50_000)
     assert 3 == ChangesAsText().present([told, record()]).count("x" * 50_000)
+
+
+def test_the_edits_of_a_frame_stand_below_its_address():
+    """A frame is named once, above its edits; where there is little room the address counts as part of the line."""
+    frames = [
+        record(url=f"https://shop.example/{name}", updated=[], inserted=["a b", "c"]) for name in ("menu", "text")
+    ]
+    told = record(updated=[], inserted=["a b", "c"] * 2, frames=frames)
+    row = ChangesAsText()
+    whole = row.fragment(told)
+    short = row.fragment(told, most=50)
+
+    assert [
+        "in https://shop.example/menu", "{+a b+}", "{+c+}", "in https://shop.example/text", "{+a b+}", "{+c+}",
+    ] == whole.split("\n")  # fmt: skip
+    assert ["in https://shop.example/menu", "{+a b+}", "and 3 more"] == short.split("\n")
