@@ -39,6 +39,7 @@ from tidings.storage import (
 from tidings.storage.connection import Connection
 from tidings.storage.database import open_database, quick_check
 from tidings.storage.schema import metadata
+from tidings.storage.vault import Vault
 
 MICROSECONDS = 1_000_000
 
@@ -306,15 +307,16 @@ def i8_nothing_left_on_disk(settings: Settings) -> Iterator[str]:
 
 
 def i9_secrets(seen: _Seen) -> Iterator[str]:
-    """I-9. Needs `outputs`, `receiver`, `dials`: no secret stands anywhere but in its own table, and nobody outside
+    """I-9. Needs `outputs`, `receiver`, `dials`: no secret stands anywhere, sealed in its own table apart, and nobody outside
     `fetch.allow_networks` (loopback in tests) was dialled.
     """
-    kept = {name: secrets.get(seen.connection, name) or "" for name in secrets.names(seen.connection)}
+    vault = Vault(seen.settings.data)
+    kept = {row.name: vault.open_row(row).value.reveal() for row in secrets.listing(seen.connection)}
     for name, value in kept.items():
         if any(value in text for text in seen.outputs) or any(value.encode() in taken.body for taken in seen.receiver):
             yield f"I-9: the secret {name} was printed or sent"
     for table in metadata.tables:
-        if table != "secret" and kept:
+        if kept:
             rows = json.dumps(seen.connection.rows(f'SELECT * FROM "{table}"'), default=_text)
             yield from (f"I-9: the secret {name} stands in the table {table}" for name in kept if kept[name] in rows)
     for address in seen.dials:

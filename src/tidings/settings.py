@@ -25,7 +25,9 @@ RESERVED = frozenset({"TIDINGS_DATA", "TIDINGS_CONFIG", "TIDINGS_DATA_SETS"})
 def _setting(
     default: Any, text: str, *, secret: bool = False, least: float | None = None, most: float | None = None
 ) -> Any:
-    return field(default=default, metadata={"help": text, "secret": secret, "least": least, "most": most})
+    return field(
+        default=default, repr=not secret, metadata={"help": text, "secret": secret, "least": least, "most": most}
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.notification.webhook import read_secrets, signature
 from tidings.service.monitor import Monitor
-from tidings.storage import deliveries, secrets
+from tidings.storage import deliveries
 from tidings.storage.database import open_database
+from tidings.storage.vault import Vault
 
 
 def _watch(world: World, url: str, rate: str = "immediate", every: str = "1 hour") -> None:
@@ -33,7 +34,7 @@ def test_a_webhook_gets_each_change_signed(world: World):
     ((headers, message),) = world.received
     (change,) = world.changes()
     (delivery,) = world.deliveries()
-    keys = read_secrets(world.read(secrets.get, "webhook"))
+    keys = read_secrets(world.read(Vault(world.directory).open, "webhook").value.reveal())
     sent_at = int(headers["webhook-timestamp"]) * SECOND
 
     assert "change.found" == message["type"]

@@ -16,8 +16,9 @@ from tests.fakes import WebServer
 from tests.invariants import Acknowledged, Asked, Limits, Taken, check_invariants
 from tests.world import World, play
 from tidings.clock import HOUR, SECOND
-from tidings.storage import changes, secrets
+from tidings.storage import changes
 from tidings.storage.database import open_database
+from tidings.storage.vault import Vault
 
 LIMITS = Limits(gap=1.0, rate=1.0, burst=5, longest_wait=4_000)
 
@@ -169,13 +170,19 @@ def spoil_files(watched: Watched) -> None:
     (folder / "half").write_bytes(b"")
 
 
+def signing_secret(watched: Watched) -> str:
+    opened = watched.world.read(Vault(watched.world.settings.data).open, "webhook")
+    assert opened is not None
+    return str(opened.value.reveal())
+
+
 def spoil_secret(watched: Watched) -> None:
-    secret = watched.world.read(secrets.get, "webhook")
+    secret = signing_secret(watched)
     watched.write(f"UPDATE delivery SET error = '{secret}' WHERE attempt = 1")
 
 
 def spoil_output(watched: Watched) -> None:
-    watched.outputs = [f"the secret is {watched.world.read(secrets.get, 'webhook')}"]
+    watched.outputs = [f"the secret is {signing_secret(watched)}"]
 
 
 def spoil_dial(watched: Watched) -> None:

@@ -61,6 +61,7 @@ VERBS: dict[str, Row] = {
     "history": Row("past", "versions of a page, --polls: every look"),
     "diff": Row("past", "two versions compared, by default the last two"),
     "deliveries": Row("deliveries", "what was told, to whom; --dead; replay ID"),
+    "secret": Row("secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
     "settings": Row("configuration", "every setting, its value and where it can be set"),
     "doctor": Row("doctor", "is all well? ok, warn or fail, with the command that mends it"),
 }

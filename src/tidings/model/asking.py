@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from tidings.model.interval import Duration
 
@@ -47,3 +48,28 @@ class Asking:
 
 PLAIN = Asking()
 """A GET without anything."""
+
+
+class Asks(Protocol):
+    """What has headers, a body and a proxy: an `Asking`, a page's identity."""
+
+    @property
+    def headers(self) -> tuple[Header, ...]:
+        """Return the request headers."""
+        ...
+
+    @property
+    def body(self) -> Value | None:
+        """Return the body."""
+        ...
+
+    @property
+    def proxy(self) -> Value | None:
+        """Return the proxy's address."""
+        ...
+
+
+def secret_names(asks: Asks) -> tuple[str, ...]:
+    """Return the names of the secrets that a request needs, each once."""
+    values = [*(header.value for header in asks.headers), asks.body, asks.proxy]
+    return tuple(dict.fromkeys(value.text for value in values if value is not None and value.is_secret))

@@ -30,7 +30,7 @@ class Nowhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What senders are made of: a client, the keys that sign (newest first), a deadline, a stream for people.
+    """What senders are made of: a client, the keys that sign (newest first; `unsigned` is why there are none), a deadline, a stream for people.
 
     `errands` runs mail and Apprise, `tls` makes a context that verifies and can be pickled,
     `settings` says how mail is sent, `instance` names the installation.
@@ -42,6 +42,7 @@ class Means:
     timeout_seconds: float = 20.0
     errands: Errands = Nowhere()
     tls: Callable[[], Any] | None = None
+    unsigned: str = ""
     settings: NotifySettings = NotifySettings()
     instance: str = "tidings"
 
@@ -50,7 +51,7 @@ Builder = Callable[[Means], Sender]
 
 
 def _webhook(means: Means) -> Sender:
-    return Webhook(means.poster, means.keys, means.timeout_seconds)
+    return Webhook(means.poster, means.keys, means.timeout_seconds, means.unsigned)
 
 
 def _console(means: Means) -> Sender:

@@ -28,14 +28,20 @@ MOST_BYTES: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Posts a message, signed with every key. `timeout_seconds` bounds the whole attempt."""
+    """Posts a message, signed with every key. `timeout_seconds` bounds the whole attempt.
+
+    Without a key nothing leaves: no message goes unsigned. `unsigned` is why there is none.
+    """
 
     poster: Poster
     keys: tuple[bytes, ...]
     timeout_seconds: float = 20.0
+    unsigned: str = ""
 
     async def send(self, message: Message) -> Sent | Refused:
         """Post once; 2xx is taken, 410 switches the endpoint off, all else is to be tried again."""
+        if not self.keys:
+            return Refused(reason=f"it cannot be signed: {self.unsigned or 'there is no key'}")
         answer = await self.poster.post(
             message.address,
             headers=signed_headers(message, self.keys),

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import platform
 import secrets as randomness
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import numpy as np
 
 from tidings.archive.archive import Archive
 from tidings.clock import DAY, SECOND, SystemClock
-from tidings.errors import PollerBusyError
+from tidings.errors import PollerBusyError, SecretError
 from tidings.fetching.client import Client
 from tidings.fetching.door import Door
 from tidings.fetching.politeness import HostGate
 from tidings.isolation.limits import Limits
 from tidings.isolation.runners import RUNNERS
+from tidings.model.secret import Secret
 from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.policies import POLICIES
+from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
 from tidings.service.committer import Committer
 from tidings.service.deliver import Deliverer, Teller
@@ -34,10 +37,11 @@ from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
 from tidings.service.watchlist import Watchlist
-from tidings.storage import charge, garbage, hosts, instance, leases, polls, secrets, versions
+from tidings.storage import charge, garbage, hosts, instance, leases, polls, versions
 from tidings.storage.database import open_database
 from tidings.storage.lock import PollerLock
 from tidings.storage.store import Store
+from tidings.storage.vault import SIGNING, Vault
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
+
+log = logging.getLogger("tidings.service.assembly")
 
 LOCK_EVERY_SECONDS = 0.1
 PRELOAD = ("tidings.detection.examiner",)
@@ -158,16 +164,19 @@ async def _build(
     committer = Committer(store)
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
+    vault = Vault(settings.data)
     poll = Poller(
         store=store,
         bodies=Bodies(store, archive),
         detector=detector,
         teller=Teller(),
         instance=installation,
+        asker=Asker(vault, settings.data),
+        timeout=longest,
         commit=committer.write,
     )
-    secret = settings.notify.webhook_secret or await store.write(_webhook_secret)
-    senders = _senders(stack, settings, client, secret, installation, stream)
+    signing = await store.write(_signing, settings, vault, now)
+    senders = _senders(stack, settings, client, signing, installation, stream)
     monitor = Monitor(
         Parts(
             settings=settings,
@@ -194,18 +203,18 @@ async def telling(
     settings: Settings, database: Database, *, stream: TextIO | None = None
 ) -> AsyncIterator[dict[str, Sender]]:
     """Give the senders alone, to a process that tells without polling."""
-    secret = settings.notify.webhook_secret or database.write(_webhook_secret)
+    signing = database.write(_signing, settings, Vault(settings.data), SystemClock().now())
     async with contextlib.AsyncExitStack() as stack:
         client = Client(settings.fetch, clock=SystemClock())
         stack.push_async_callback(client.close)
-        yield _senders(stack, settings, client, secret, database.read(instance.load), stream or sys.stdout)
+        yield _senders(stack, settings, client, signing, database.read(instance.load), stream or sys.stdout)
 
 
 def _senders(
     stack: contextlib.AsyncExitStack,
     settings: Settings,
     client: Client,
-    secret: str,
+    signing: Signing,
     installation: instance.Instance,
     stream: TextIO,
 ) -> dict[str, Sender]:
@@ -217,7 +226,8 @@ def _senders(
     return build_senders(
         Means(
             poster=client,
-            keys=read_secrets(secret),
+            keys=signing.keys,
+            unsigned=signing.fault,
             stream=stream,
             timeout_seconds=settings.notify.timeout_seconds,
             errands=GuardedErrands(runner, door.fault),
@@ -241,10 +251,24 @@ def _expire(connection: Connection, now: int) -> None:
         leases.release(connection, LEASE, held.holder, held.epoch)
 
 
-def _webhook_secret(connection: Connection) -> str:
-    """Return the secret that signs webhooks, made at first use."""
-    secret = secrets.get(connection, "webhook")
-    if secret is None:
-        secret = make_secret()
-        secrets.put(connection, "webhook", secret)
-    return secret
+class Signing(NamedTuple):
+    """The keys that sign webhooks, or why there are none: then webhooks wait, and all else goes on."""
+
+    keys: tuple[bytes, ...] = ()
+    fault: str = ""
+
+
+def _signing(connection: Connection, settings: Settings, vault: Vault, now: int) -> Signing:
+    """Return the keys that sign webhooks: as set, else a secret that is made at first use; seal what older versions kept plain."""
+    try:
+        vault.seal_plain(connection)
+        if settings.notify.webhook_secret:
+            return Signing(read_secrets(settings.notify.webhook_secret))
+        kept = vault.open(connection, SIGNING)
+        if kept is None:
+            vault.put(connection, SIGNING, Secret(make_secret()), kind="signing", at=now)
+            kept = vault.open(connection, SIGNING)
+    except SecretError as error:
+        log.error("webhooks cannot be signed and wait: %s", error)  # noqa: TRY400 - the text says all
+        return Signing(fault=str(error))
+    return Signing(read_secrets(kept.value.reveal()) if kept is not None else ())

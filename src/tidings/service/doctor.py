@@ -24,13 +24,14 @@ from tidings.errors import (
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine
+from tidings.service import health, machine, secrets
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
 from tidings.storage import events, invariants, leases, pages, polls, versions
 from tidings.storage.connection import Connection
 from tidings.storage.database import REVISIONS, Database, open_database, quick_check
+from tidings.storage.vault import Vault
 
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
 """`Archive.restore`: the body of a hash, verified, given how to look up rows."""
@@ -326,6 +327,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "quick check": _whole,
     "blobs": _bodies,
     "invariants": _invariants,
+    "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
     "lease": _lease,
     "clock": _clock,
     "looks": lambda ward: _health(ward, health.looks, settings=ward.settings, now=ward.now, polling=ward.polling),

@@ -26,9 +26,10 @@ from tidings.storage import charge, comparisons, deliveries, estimates, events, 
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
-    from tidings.fetching.fetcher import Fetcher
+    from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
+    from tidings.model.outcome import FetchRequest
     from tidings.model.page import HostState
     from tidings.model.unit import Charged, SentinelMove, Timer
     from tidings.service.committer import Committer
@@ -349,7 +350,6 @@ class Monitor:
             return  # dropped between the grant and now; what was charged stays charged
         asked = self.asked.pop(charged.grant.page_id, None) or Asked()
         self._answering[charged.grant.page_id] = asked.requests
-        request = parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
 
         async def further(host: str) -> None:
             await parts.store.write(
@@ -357,18 +357,17 @@ class Monitor:
             )
 
         async with parts.gate.permit(charged.grant.host, further) as permit:
-            try:
-                outcome = await parts.fetcher.fetch(request, permit)
-            except BudgetError as error:
-                outcome = Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
+            request = await parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
+            outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
         at = parts.clock.now()
         owed = {sub_id: attempt for sub_id, (page_id, attempt) in self._owed.items() if page_id == page.state.page_id}
         if isinstance(outcome, Failed) and outcome.retry_after is not None:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else charged.grant.host
             parts.gate.pause(told_by, at + outcome.retry_after)
             parts.planner.interrupt(told_by)
-        ours = await self._hear_network(charged.grant.host, outcome, at)
-        if not ours and (pause := self._circuits.hear(charged.grant.host, outcome)):
+        has_asked = not isinstance(request, Failed)  # else nothing was heard of the host
+        ours = has_asked and await self._hear_network(charged.grant.host, outcome, at)
+        if has_asked and not ours and (pause := self._circuits.hear(charged.grant.host, outcome)):
             parts.gate.pause(charged.grant.host, at + pause)
             parts.planner.interrupt(charged.grant.host)
         await parts.poller.settle(
@@ -382,6 +381,12 @@ class Monitor:
             hosts=self._host_news(charged.grant.host),
             ours=ours,
         )
+
+    async def _fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        try:
+            return await self.parts.fetcher.fetch(request, permit)
+        except BudgetError as error:
+            return Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
 
     async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
         """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""

@@ -19,16 +19,17 @@ from tidings.detection.job import Body, Examination
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import ComparisonRow, Event, PollRecord, Quarantined, Unit
 from tidings.model.version import Version
-from tidings.service import standing
+from tidings.service import asking, standing
 from tidings.service.bodies import same_body
 from tidings.service.cursors import takes, tick_all, ticked
 from tidings.service.detect import Findings, Look
 from tidings.storage import versions
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.model.page import HostState, PageState
     from tidings.model.unit import Charged, PollOutcome
+    from tidings.service.asking import Asker
     from tidings.service.bodies import Bodies
     from tidings.service.deliver import Teller
     from tidings.service.detect import Detector
@@ -92,7 +93,10 @@ class Occasion:
 
 
 class Poller:
-    """Turns outcomes into units; holds no state of its own. `commit` returns once a unit is durable."""
+    """Makes requests, and units of their outcomes; holds no state of its own.
+
+    `commit` returns once a unit is durable; `timeout` is that of sentinels which give none.
+    """
 
     def __init__(
         self,
@@ -102,6 +106,8 @@ class Poller:
         detector: Detector,
         teller: Teller,
         instance: Instance,
+        asker: Asker,
+        timeout: Duration,
         commit: Callable[[Unit], Awaitable[object]],
     ) -> None:
         self._store = store
@@ -110,18 +116,27 @@ class Poller:
         self._detector = detector
         self._teller = teller
         self._instance = instance
+        self._asker = asker
+        self._timeout = timeout
 
-    def request(self, page: WatchedPage, *, now: Instant, obey_robots: bool = True) -> FetchRequest:
-        """Return the request for a page: conditional unless its validators are due for an audit."""
+    async def request(self, page: WatchedPage, *, now: Instant, obey_robots: bool = True) -> FetchRequest | Failed:
+        """Return the request for a page, or why there can be none: a secret is missing.
+
+        It is conditional unless its validators are due for an audit, or a secret is newer than the last one. Called when the request
+        may leave, so that what is secret is in memory no longer than that.
+        """
         state = page.state
-        return FetchRequest(
-            url=page.identity.url,
-            method=page.identity.method,
-            headers=tuple((h.name, h.value.text) for h in page.identity.headers if not h.value.is_secret),
+        occasion = asking.Occasion(
+            now=now,
+            timeout=_timeout(page, self._timeout),
             validators=Validators() if standing.is_audit(state, now) else state.validators,
+            audited_at=state.audited_at,
             final_url=state.final_url,
             obey_robots=obey_robots,
         )
+        if not self._asker.needs_secrets(page.identity):
+            return self._asker.plain(page.identity, occasion)
+        return await self._store.read(self._asker.with_secrets, page.identity, occasion)
 
     async def settle(
         self,
@@ -327,6 +342,12 @@ class Poller:
             events=events,
             deliveries=(*unit.deliveries, *self._teller.drafts(page, findings.changes, events, at=at)),
         )
+
+
+def _timeout(page: WatchedPage, usual: Duration) -> Duration | None:
+    """Return the longest time that a subscription gives the page, None if none says anything else than the setting."""
+    asked = [sub.owner.sentinel.asking.timeout for sub in page.subscriptions.values()]
+    return max((usual if t is None else t for t in asked), default=None) if any(t is not None for t in asked) else None
 
 
 def _version(look: Look, fetched: Fetched, seen: Examination | None, *, text_changed: bool) -> Version:

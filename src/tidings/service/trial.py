@@ -18,12 +18,14 @@ from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.language import expressions, parser
 from tidings.language.verify import Known
-from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged
+from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
 from tidings.service import register
+from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import open_runner, open_web
 from tidings.service.welcome import page_warnings
 from tidings.storage import charge, hosts, leases
+from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
     from tidings.fetching.fetcher import Fetcher
@@ -91,7 +93,8 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
         longest = round(settings.fetch.total_seconds * SECOND)
         gate, client = open_web(settings, clock, database.read(hosts.as_left, now=clock.now(), longest=longest))
         stack.push_async_callback(client.close)
-        looker = _Looker(database, client, gate, runner, clock)
+        asker = Asker(Vault(settings.data), settings.data)
+        looker = _Looker(database, client, gate, runner, clock, asker)
         for sentinel in parsed.statements:
             if isinstance(sentinel, Sentinel):
                 found.extend(
@@ -113,12 +116,21 @@ def _others(connection: Connection, text: str, settings: Settings) -> Callable[[
 class _Looker:
     """Looks at pages for a trial."""
 
-    def __init__(self, database: Database, client: Fetcher, gate: HostGate, runner: Runner, clock: SystemClock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        client: Fetcher,
+        gate: HostGate,
+        runner: Runner,
+        clock: SystemClock,
+        asker: Asker,
+    ) -> None:
         self._database = database
         self._client = client
         self._gate = gate
         self._runner = runner
         self._clock = clock
+        self._asker = asker
 
     async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
         async def further(host: str) -> None:
@@ -127,7 +139,9 @@ class _Looker:
         try:
             self._database.write(_charge, identity.host, self._clock.now())
             async with self._gate.permit(identity.host, further) as permit:
-                outcome = await self._client.fetch(FetchRequest(url=identity.url), permit)
+                occasion = Occasion(now=self._clock.now(), timeout=sentinel.asking.timeout)
+                request = self._database.read(self._asker.with_secrets, identity, occasion)
+                outcome = request if isinstance(request, Failed) else await self._client.fetch(request, permit)
         except BudgetError as error:
             outcome = Failed(kind="busy", reason=str(error))
         match outcome:

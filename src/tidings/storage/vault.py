@@ -12,7 +12,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from tidings.errors import SecretError
 from tidings.model.secret import Secret
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tidings.storage.connection import Connection
     from tidings.storage.secrets import SecretRow
 
+SIGNING: Final = "webhook"
+"""The secret that signs webhooks; it is made at first use."""
 _NONCE_BYTES = 12
 
 

@@ -1,0 +1,152 @@
+"""`tidings secret set|list|drop|rotate`: tokens, passwords and cookies, which are written nowhere else."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import read_text
+from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.errors import UsageError
+from tidings.model.secret import Secret
+from tidings.service import secrets
+from tidings.service.records import rfc3339
+from tidings.storage.database import open_database
+from tidings.storage.vault import SIGNING, Vault
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+    from tidings.storage.database import Database
+
+ACTIONS = ("set", "list", "drop", "rotate")
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("action", choices=ACTIONS, help="rotate: seal all with a new key")
+    parser.add_argument("name", nargs="?", metavar="NAME")
+    parser.add_argument("source", nargs="*", metavar="-", help="set NAME -: read the value from standard input")
+    parser.add_argument("--cookies", metavar="FILE", help="set: a kept log-in, from a cookies.txt (Netscape's format)")
+    parser.add_argument("--force", action="store_true", help="drop: also while a sentinel uses it")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do one of the four."""
+    _check(arguments)
+    if arguments.action == "set":
+        secrets.check_name(arguments.name)
+        value = _value(arguments)
+    else:
+        value = Secret("")
+    database = open_database(settings, create=arguments.action == "set")
+    try:
+        vault = Vault(settings.data)
+        if arguments.action == "set":
+            return _set(database, vault, arguments, value)
+        if arguments.action == "list":
+            return _list(database, vault, as_json=arguments.json)
+        if arguments.action == "drop":
+            return _drop(database, arguments)
+        return _rotate(database, vault, as_json=arguments.json)
+    finally:
+        database.close()
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    needs_name = arguments.action in {"set", "drop"}
+    if needs_name != (arguments.name is not None):
+        message = f"tidings secret {arguments.action} {'needs the NAME of a secret' if needs_name else 'takes no name'}"
+        raise UsageError(message)
+    if arguments.source not in ([], ["-"]) or (arguments.source and arguments.action != "set"):
+        message = (
+            "a value is never an argument: it would stand in the list of processes and in the shell's history, where this one is"
+            " now. Give it to the prompt, or by a pipe: printf %s VALUE | tidings secret set NAME"
+        )
+        raise UsageError(message)
+    if arguments.cookies is not None and (arguments.action != "set" or arguments.source):
+        message = "--cookies FILE goes with `tidings secret set NAME`, instead of a value"
+        raise UsageError(message)
+
+
+def _value(arguments: argparse.Namespace) -> Secret:
+    """Return the value: of a file of cookies, a prompt that shows nothing, or standard input, whose last line end is none of it."""
+    if arguments.cookies is not None:
+        return Secret(read_text(arguments.cookies))
+    if not arguments.source and sys.stdin.isatty():
+        return Secret(getpass.getpass(f"{arguments.name}: "))
+    text = sys.stdin.read()
+    return Secret(text.removesuffix("\n").removesuffix("\r"))
+
+
+def _set(database: Database, vault: Vault, arguments: argparse.Namespace, value: Secret) -> int:
+    name, jar = arguments.name, arguments.cookies is not None
+    again = database.write(secrets.set_, vault, name, value, jar=jar, at=SystemClock().now())
+    (found,) = [row for row in database.read(secrets.listing, vault) if row.name == name]
+    if arguments.json:
+        write_json({**found.record(), "looked_at_again": again})
+        return 0
+    write_line(f"{name} is set{f'; used by {_few(found.sentinels)}' if found.sentinels else ''}")
+    if again:
+        write_line(f"looked at again now: {_few(again)}")
+    if name == SIGNING:
+        write_line("webhooks are signed with it from the next start of `tidings serve` on")
+    return 0
+
+
+def _list(database: Database, vault: Vault, *, as_json: bool) -> int:
+    found = database.read(secrets.listing, vault)
+    if as_json:
+        for row in found:
+            write_json(row.record())
+        return 0
+    if not found:
+        write_line("no secret is kept, and none is named; tidings secret set NAME keeps one")
+        return 0
+    rows = [(row.name, row.kind or "-", _state(row), short_time(rfc3339(row.set_at)), _use(row)) for row in found]
+    table(rows, ("NAME", "KIND", "STATE", "SET (UTC)", "USED BY"))
+    for row in found:
+        if row.fault:
+            write_line(row.fault)
+    return 0
+
+
+def _state(row: secrets.Named) -> str:
+    if row.set_at is None:
+        return "not set"
+    return "does not open" if row.fault else "ok"
+
+
+def _use(row: secrets.Named) -> str:
+    return _few([*row.sentinels, *(["webhooks"] if row.kind == "signing" else [])]) or "-"
+
+
+def _few(names: list[str] | tuple[str, ...], most: int = 5) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _drop(database: Database, arguments: argparse.Namespace) -> int:
+    using = database.write(secrets.drop, arguments.name, force=arguments.force)
+    if arguments.json:
+        write_json({"record": "secret", "name": arguments.name, "dropped": True, "sentinels": list(using)})
+        return 0
+    write_line(f"{arguments.name} is forgotten")
+    if using:
+        write_line(f"in error(secret) from their next look on: {_few(using)}")
+    return 0
+
+
+def _rotate(database: Database, vault: Vault, *, as_json: bool) -> int:
+    count = database.write(vault.rotate)
+    database.write(vault.forget)
+    if as_json:
+        write_json({"record": "rotation", "secrets": count})
+    else:
+        write_line(
+            f"{count} secret{'' if count == 1 else 's'} sealed with a new key; keep a copy of {vault.key_file.path}"
+        )
+    return 0
