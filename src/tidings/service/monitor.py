@@ -316,7 +316,7 @@ class Monitor:
     async def _grant(self, now: Instant) -> None:
         parts = self.parts
         free = min(GRANTS_A_TICK, parts.settings.schedule.concurrency - len(self._tasks))
-        if free <= 0 or now < self._budget_empty_until:
+        if free <= 0 or (now < self._budget_empty_until and not self.asked):
             return
         grants = parts.planner.choose(now, parts.gate, tokens=math.inf, limit=free, only=self.only)
         if not grants:
@@ -330,11 +330,18 @@ class Monitor:
         for grant, paid in zip(grants, charged, strict=True):
             if paid is None:
                 parts.planner.release(grant.page_id)
-                self._budget_empty_until = now + SECOND
                 if grant.page_id in self.asked:
                     await self._no_budget(grant.page_id)
                 continue
             self._spawn(self._poll(paid), page_id=grant.page_id)
+        if None in charged:
+            self._budget_empty_until = now + await self._until_budget(now)
+
+    async def _until_budget(self, now: Instant) -> Duration:
+        """Return how long it takes until the budget pays for a poll again, a moment at least and a minute at most."""
+        buckets = [row.refilled(now) for row in await self.parts.store.read(charge.budgets)]
+        waits = [(1 - row.level) / row.rate_per_second for row in buckets if row.rate_per_second > 0]
+        return round(min(max(min(waits, default=60.0), 0.01), 60.0) * SECOND)
 
     async def _no_budget(self, page_id: int) -> None:
         self.refused_by_budget.add(page_id)
