@@ -9,26 +9,24 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC
-from email.utils import parsedate_to_datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidings.clock import SECOND
 from tidings.detection.job import Body, Examination
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
-from tidings.model.unit import ComparisonRow, Event, PollRecord, Quarantined, Unit
-from tidings.model.version import Version
+from tidings.model.unit import Quarantined, Unit
 from tidings.service import asking, standing
 from tidings.service.bodies import same_body
 from tidings.service.cursors import takes, tick_all, ticked
 from tidings.service.detect import Findings, Look
+from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
 from tidings.storage import versions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import HostState, PageState
-    from tidings.model.unit import Charged, PollOutcome
+    from tidings.model.unit import Charged
+    from tidings.model.version import Version
     from tidings.service.asking import Asker
     from tidings.service.bodies import Bodies
     from tidings.service.deliver import Teller
@@ -38,58 +36,6 @@ if TYPE_CHECKING:
     from tidings.storage.store import Store
 
 log = logging.getLogger("tidings.service.poll")
-
-KEPT_HEADERS = ("content-type", "etag", "last-modified", "cache-control", "content-language", "x-robots-tag")
-
-
-@dataclass(frozen=True, slots=True)
-class Occasion:
-    """A poll: what was paid for, the page, when the answer was there, which requests it answers, which sentinels asked for it,
-    which comparisons are owed from before, and host states that are to be stored.
-    """
-
-    charged: Charged
-    page: WatchedPage
-    at: Instant
-    answered: tuple[int, ...]
-    eager: frozenset[int]
-    owed: Mapping[int, int]
-    hosts: tuple[HostState, ...]
-
-    def record(
-        self,
-        outcome: PollOutcome,
-        answer: Outcome,
-        *,
-        reason: str,
-        text_changed: bool = False,
-        kind: str = "",
-    ) -> PollRecord:
-        """Return the record of this poll."""
-        return PollRecord(
-            poll_id=self.charged.poll_id,
-            page_id=self.page.state.page_id,
-            finished_at=self.at,
-            outcome=outcome,
-            text_changed=text_changed,
-            status=answer.status,
-            kind=kind,
-            bytes=answer.wire_bytes,
-            requests=answer.requests,
-            reason=reason,
-        )
-
-    def unit(self, record: PollRecord, state: PageState, events: tuple[Event, ...]) -> Unit:
-        """Return the unit of this poll, to which findings are added."""
-        return Unit(
-            at=self.at,
-            epoch=self.charged.epoch,
-            poll=record,
-            page=state,
-            events=events,
-            answered=self.answered,
-            hosts=self.hosts,
-        )
 
 
 class Poller:
@@ -247,7 +193,7 @@ class Poller:
             known=stored.digests,
             takers=takers,
             at=at,
-            modified_at=_modified_at(fetched, before.checked_at, at),
+            modified_at=modified_at(fetched, before.checked_at, at),
             lost=stored.lost,
             status=fetched.status,
             usual_words=stored.usual_words if before.last_seq else None,
@@ -295,103 +241,22 @@ class Poller:
             text_changed=text_changed and before.last_seq > 0,
         )
         if before.last_seq == 0 and seen is not None:
-            events = (*events, _first_look(before.page_id, seen, at))
+            events = (*events, first_look(before.page_id, seen, at))
         unit = replace(
             poll.unit(record, state, events),
-            version=_version(look, fetched, seen, text_changed=text_changed),
+            version=version_of(look, fetched, seen, text_changed=text_changed),
             digests=((look.seq, seen.digest),) if seen is not None and not seen.problem else (),
         )
-        moved = {c.subscription_id for c in findings.cursors}
-        idle = tuple(ticked(s, at) for s in look.takers if s.interval is not None and s.row.id not in moved)
-        findings = replace(findings, cursors=(*tick_all(findings.cursors, page, at), *idle))
-        unit = self._with_findings(unit, page, findings, at, settles=poll.owed)
+        unit = self._with_findings(unit, page, with_ticks(findings, look), at, settles=poll.owed)
         await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest)
 
-    # -- all -----------------------------------------------------------------------------------------------------------------------
-
     def _with_findings(
-        self,
-        unit: Unit,
-        page: WatchedPage,
-        findings: Findings,
-        at: Instant,
-        *,
-        settles: Mapping[int, int] | None = None,
+        self, unit: Unit, page: WatchedPage, findings: Findings, at: Instant, *, settles: Mapping[int, int]
     ) -> Unit:
-        events = (*unit.events, *findings.events)
-        moved = {c.subscription_id for c in findings.cursors}
-        done = tuple(
-            ComparisonRow(
-                subscription_id=sub_id,
-                page_id=page.state.page_id,
-                from_seq=page.subscriptions[sub_id].row.taken[-1] if page.subscriptions[sub_id].row.taken else 0,
-                to_seq=page.state.last_seq,
-                revision=page.subscriptions[sub_id].row.revision,
-                status="done",
-            )
-            for sub_id in settles or {}
-            if sub_id in moved
-            and sub_id in page.subscriptions
-            and sub_id not in {c.subscription_id for c in findings.comparisons}
-        )
-        return replace(
-            unit,
-            cursors=(*unit.cursors, *findings.cursors),
-            comparisons=(*unit.comparisons, *findings.comparisons, *done),
-            changes=(*unit.changes, *findings.changes),
-            events=events,
-            deliveries=(*unit.deliveries, *self._teller.drafts(page, findings.changes, events, at=at)),
-        )
+        return with_findings(unit, page, findings, at, teller=self._teller, settles=settles)
 
 
 def _timeout(page: WatchedPage, usual: Duration) -> Duration | None:
     """Return the longest time that a subscription gives the page, None if none says anything else than the setting."""
     asked = [sub.owner.sentinel.asking.timeout for sub in page.subscriptions.values()]
     return max((usual if t is None else t for t in asked), default=None) if any(t is not None for t in asked) else None
-
-
-def _version(look: Look, fetched: Fetched, seen: Examination | None, *, text_changed: bool) -> Version:
-    return Version(
-        page_id=look.page.state.page_id,
-        seq=look.seq,
-        sha256=hashlib.sha256(fetched.body).hexdigest(),
-        size=len(fetched.body),
-        fetched_at=look.at,
-        modified_at=look.modified_at,
-        charset=seen.charset if seen is not None else "",
-        charset_source=seen.charset_source if seen is not None else "",
-        content_type=fetched.content_type or "",
-        title=seen.title if seen is not None else "",
-        final_url=fetched.final_url,
-        status=fetched.status,
-        headers={name: value for name in KEPT_HEADERS if (value := fetched.headers.get(name)) is not None},
-        text_changed=text_changed,
-        words=seen.facts.words if seen is not None else 0,
-    )
-
-
-def _first_look(page_id: int, seen: Examination, at: Instant) -> Event:
-    """Return the event that says what the first version holds, for the answer of `add`."""
-    facts = seen.facts
-    data = {
-        "title": seen.title,
-        "media_type": seen.media_type,
-        "words": facts.words,
-        "links": facts.links,
-        "images": facts.images,
-        "scripts_only": facts.scripts_only,
-        "login": facts.login,
-        "first_words": facts.first_words,
-        "problem": seen.problem,
-    }
-    return Event(type="page.first", at=at, page_id=page_id, data=data)
-
-
-def _modified_at(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
-    """Return Last-Modified, clamped to [last check, now] (sentinels §5.2)."""
-    try:
-        said = parsedate_to_datetime(fetched.headers.get("last-modified", ""))
-    except ValueError:
-        return None
-    claimed = round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()) * SECOND
-    return min(max(claimed, checked_at or 0), now)

@@ -1,0 +1,168 @@
+"""An occasion: a poll that has its answer, and what is common to the units that come of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from tidings.clock import SECOND
+from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
+from tidings.model.version import Version
+from tidings.service.cursors import tick_all, ticked
+
+if TYPE_CHECKING:
+    from tidings.detection.job import Examination
+    from tidings.model.interval import Instant
+    from tidings.model.outcome import Fetched, Outcome
+    from tidings.model.page import HostState, PageState
+    from tidings.model.unit import Charged, PollOutcome
+    from tidings.service.deliver import Teller
+    from tidings.service.detect import Findings, Look
+    from tidings.service.watchlist import WatchedPage
+
+KEPT_HEADERS = ("content-type", "etag", "last-modified", "cache-control", "content-language", "x-robots-tag")
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """A poll: what was paid for, the page, when the answer was there, which requests it answers, which sentinels asked for it,
+    which comparisons are owed from before, and host states that are to be stored.
+    """
+
+    charged: Charged
+    page: WatchedPage
+    at: Instant
+    answered: tuple[int, ...]
+    eager: frozenset[int]
+    owed: Mapping[int, int]
+    hosts: tuple[HostState, ...]
+
+    def record(
+        self,
+        outcome: PollOutcome,
+        answer: Outcome,
+        *,
+        reason: str,
+        text_changed: bool = False,
+        kind: str = "",
+    ) -> PollRecord:
+        """Return the record of this poll."""
+        return PollRecord(
+            poll_id=self.charged.poll_id,
+            page_id=self.page.state.page_id,
+            finished_at=self.at,
+            outcome=outcome,
+            text_changed=text_changed,
+            status=answer.status,
+            kind=kind,
+            bytes=answer.wire_bytes,
+            requests=answer.requests,
+            reason=reason,
+        )
+
+    def unit(self, record: PollRecord, state: PageState, events: tuple[Event, ...]) -> Unit:
+        """Return the unit of this poll, to which findings are added."""
+        return Unit(
+            at=self.at,
+            epoch=self.charged.epoch,
+            poll=record,
+            page=state,
+            events=events,
+            answered=self.answered,
+            hosts=self.hosts,
+        )
+
+
+def with_findings(
+    unit: Unit,
+    page: WatchedPage,
+    findings: Findings,
+    at: Instant,
+    *,
+    teller: Teller,
+    settles: Mapping[int, int],
+) -> Unit:
+    """Return a unit with what a look found, and with what is told of it; owed comparisons in `settles` that were made are done."""
+    events = (*unit.events, *findings.events)
+    moved = {c.subscription_id for c in findings.cursors}
+    done = tuple(
+        ComparisonRow(
+            subscription_id=sub_id,
+            page_id=page.state.page_id,
+            from_seq=page.subscriptions[sub_id].row.taken[-1] if page.subscriptions[sub_id].row.taken else 0,
+            to_seq=page.state.last_seq,
+            revision=page.subscriptions[sub_id].row.revision,
+            status="done",
+        )
+        for sub_id in settles
+        if sub_id in moved
+        and sub_id in page.subscriptions
+        and sub_id not in {c.subscription_id for c in findings.comparisons}
+    )
+    return replace(
+        unit,
+        cursors=(*unit.cursors, *findings.cursors),
+        comparisons=(*unit.comparisons, *findings.comparisons, *done),
+        changes=(*unit.changes, *findings.changes),
+        events=events,
+        deliveries=(*unit.deliveries, *teller.drafts(page, findings.changes, events, at=at)),
+    )
+
+
+def with_ticks(findings: Findings, look: Look) -> Findings:
+    """Return findings of a new version with the ticks of all takers advanced, also of those that have still to compare."""
+    moved = {c.subscription_id for c in findings.cursors}
+    idle = tuple(ticked(s, look.at) for s in look.takers if s.interval is not None and s.row.id not in moved)
+    return replace(findings, cursors=(*tick_all(findings.cursors, look.page, look.at), *idle))
+
+
+def version_of(look: Look, fetched: Fetched, seen: Examination | None, *, text_changed: bool) -> Version:
+    """Return the version that a body becomes."""
+    return Version(
+        page_id=look.page.state.page_id,
+        seq=look.seq,
+        sha256=hashlib.sha256(fetched.body).hexdigest(),
+        size=len(fetched.body),
+        fetched_at=look.at,
+        modified_at=look.modified_at,
+        charset=seen.charset if seen is not None else "",
+        charset_source=seen.charset_source if seen is not None else "",
+        content_type=fetched.content_type or "",
+        title=seen.title if seen is not None else "",
+        final_url=fetched.final_url,
+        status=fetched.status,
+        headers={name: value for name in KEPT_HEADERS if (value := fetched.headers.get(name)) is not None},
+        text_changed=text_changed,
+        words=seen.facts.words if seen is not None else 0,
+    )
+
+
+def first_look(page_id: int, seen: Examination, at: Instant) -> Event:
+    """Return the event that says what the first version holds, for the answer of `add`."""
+    facts = seen.facts
+    data = {
+        "title": seen.title,
+        "media_type": seen.media_type,
+        "words": facts.words,
+        "links": facts.links,
+        "images": facts.images,
+        "scripts_only": facts.scripts_only,
+        "login": facts.login,
+        "first_words": facts.first_words,
+        "problem": seen.problem,
+    }
+    return Event(type="page.first", at=at, page_id=page_id, data=data)
+
+
+def modified_at(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
+    """Return Last-Modified, clamped to [last check, now] (sentinels §5.2)."""
+    try:
+        said = parsedate_to_datetime(fetched.headers.get("last-modified", ""))
+    except ValueError:
+        return None
+    claimed = round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()) * SECOND
+    return min(max(claimed, checked_at or 0), now)
