@@ -36,6 +36,8 @@ class ConjunctionNode(Node):
         """Return what an occurrence of the side `role` completes."""
         if self.lifetime is not None:
             self._expire(occurrence.end)
+            if self.within is not None and occurrence.end - occurrence.start > self.within:
+                return NONE  # it fits into no whole
         others = [side for number, side in enumerate(self._sides) if side and number != role]
         mine = self._sides[role]
         if self.context is Context.RECENT:

@@ -84,8 +84,9 @@ class Graph:
 
     def make_private(self, node: Node, listener: Listener) -> Node:
         """Return the node of a listener after everything below it was copied for him alone, what waits included."""
-        copied: dict[int, Node] = {}
-        private = self._copy(node, copied)
+        private = self._copy(node, {})
+        if private is node:
+            return node
         private.listeners[listener.id] = listener
         _forget_reach(private)
         self.release(node, listener)
@@ -157,7 +158,7 @@ class Graph:
         return node
 
     def _prune(self, node: Node) -> None:
-        if node.subscribers:
+        if node.subscribers or self.nodes.get(node.number) is not node:  # or gone already, on another way
             return
         node.clear()
         del self.nodes[node.number]

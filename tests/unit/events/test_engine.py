@@ -1,0 +1,409 @@
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies_events import RULE_CONTEXTS, A, B, C, Detector, at, event_expressions, traces
+from tidings.errors import UsageError
+from tidings.events.engine import Engine, Sizes
+from tidings.events.expression import And, Aperiodic, AperiodicStar, Not, Or, Periodic, Plus, Primitive, Seq
+from tidings.events.node import Bounds, Context
+from tidings.events.occurrence import Occurrence
+from tidings.events.rule import Coupling, Rule, RuleId
+
+EMPTY = Sizes(rules=0, nodes=0, clocks=0)
+
+
+def engine_of(*rules):
+    engine = Engine()
+    for rule in rules:
+        engine.add(rule)
+    return engine
+
+
+def told(outcome):
+    return [(firing.rule.name, firing.at) for firing in outcome.firings]
+
+
+def plain(dump):
+    """Return a dump as it comes back from a database."""
+    return json.loads(json.dumps(dump))
+
+
+def run(engine, trace, until):
+    found = [firing for event in trace for firing in engine.push(event).firings]
+    return [(*firing.rule.id, firing.at, firing.occurrences) for firing in [*found, *engine.advance(until).firings]]
+
+
+def test_clocks_before_an_event_go_off_before_it():
+    """What was due before an event comes first, in the order in which it was due."""
+    engine = engine_of(
+        Rule(name="slow", event=Plus(A, 7)), Rule(name="fast", event=Plus(A, 3)), Rule(name="b", event=B)
+    )
+    engine.push(at("a", 0))
+
+    assert [("fast", 3), ("slow", 7), ("b", 9)] == told(engine.push(at("b", 9)))
+
+
+def test_an_event_at_the_due_instant_goes_first():
+    """A terminator at t suppresses the tick at t; what occurs at t comes before the clocks of t."""
+    engine = engine_of(
+        Rule(name="tick", event=Periodic(A, 5, C)), Rule(name="once", event=Plus(A, 5)), Rule(name="c", event=C)
+    )
+    engine.push(at("a", 0))
+
+    assert [("c", 5)] == told(engine.push(at("c", 5)))
+    assert [("once", 5)] == told(engine.advance(5))
+
+
+def test_clocks_of_one_instant_go_off_in_the_order_of_their_making():
+    """At one instant the clock that was set going first goes off first."""
+    engine = engine_of(Rule(name="b", event=Plus(B, 4)), Rule(name="a", event=Plus(A, 5)))
+    engine.push(at("a", 0))
+    engine.push(at("b", 1))
+
+    assert [("a", 5), ("b", 5)] == told(engine.advance(5))
+
+
+def test_next_due_is_when_the_host_must_be_back():
+    """The engine says when a clock goes off next, of all or of a group; nothing is lost by sleeping until then."""
+    engine = engine_of(Rule(name="r", group="s", event=Plus(A, 9)), Rule(name="r", group="t", event=Periodic(A, 4, C)))
+
+    assert engine.next_due() is None
+    engine.push(at("a", 1))
+    assert (5, 10, 5, None) == (*map(engine.next_due, (None, "s", "t", "u")),)
+    assert () == engine.advance(4).firings
+    assert [("r", 5)] == told(engine.advance(5))
+
+
+def test_time_never_goes_back():
+    """An event in the past is refused with its instants; an advance into the past changes nothing."""
+    engine = engine_of(Rule(name="r", event=Plus(A, 9)))
+    engine.push(at("a", 100))
+
+    with pytest.raises(ValueError, match=r"a lasts from 99 to 99 µs; .* before 100 µs"):
+        engine.push(at("a", 99))
+    with pytest.raises(ValueError, match="must not end before it starts"):
+        engine.push(Occurrence("a", 120, 110))
+    assert () == engine.advance(5).firings
+    assert 100 == engine.now
+
+
+def test_events_nobody_waits_for_only_tell_the_time():
+    """An unknown event is no fault: the clocks before it go off."""
+    engine = engine_of(Rule(name="r", event=Plus(A, 2)))
+    engine.push(at("a", 1))
+
+    assert [("r", 3)] == told(engine.push(at("unknown", 7)))
+    assert 7 == engine.now
+
+
+def test_a_period_that_is_set_counts_from_the_last_tick():
+    """A new period is measured from the last tick, not from now; a tick that it makes overdue is due now."""
+    engine = engine_of(Rule(name="r", event=Periodic(A, 10, C)))
+    engine.push(at("a", 0))
+    engine.advance(14)
+    engine.set_period(RuleId("", "r"), 7)
+
+    assert 17 == engine.next_due()
+    engine.set_period(RuleId("", "r"), 2)
+    assert [("r", 14), ("r", 16), ("r", 18)] == told(engine.advance(18))
+
+
+def test_a_period_holds_for_clocks_to_come():
+    """A rule whose period was set keeps it for the next initiator, and over a restart."""
+    engine = engine_of(Rule(name="r", event=Periodic(A, 10, C)))
+    engine.set_period(RuleId("", "r"), 3)
+    engine = Engine.load(plain(engine.dump()))
+    engine.push(at("a", 0))
+
+    assert 3 == engine.next_due()
+
+
+def test_a_period_is_the_rules_own():
+    """Rules that share a clock do not share what one of them sets."""
+    engine = engine_of(*(Rule(name=name, event=Or((B, Periodic(A, 10, C)))) for name in ("mine", "other")))
+    engine.push(at("a", 0))
+    engine.set_period(RuleId("", "mine"), 4)
+
+    assert [("mine", 4), ("mine", 8), ("other", 10), ("mine", 12)] == told(engine.advance(12))
+    for name in ("mine", "other"):
+        engine.remove(RuleId("", name))
+    assert EMPTY == engine.sizes
+
+
+def test_newcomers_get_the_period_they_ask_for():
+    """A node whose period was set is not shared with a rule that asks for the period of its expression."""
+    engine = engine_of(Rule(name="old", event=Periodic(A, 10, C)))
+    engine.set_period(RuleId("", "old"), 4)
+    engine.add(Rule(name="new", event=Periodic(A, 10, C)))
+    engine.push(at("a", 0))
+
+    assert [("old", 4), ("old", 8), ("new", 10)] == told(engine.advance(11))
+
+
+def test_only_one_clock_can_be_meant():
+    """A rule without a periodic event, or with several, says so."""
+    engine = engine_of(
+        Rule(name="none", event=Plus(A, 5)), Rule(name="two", event=Or((Periodic(A, 5, C), Periodic(B, 5, C))))
+    )
+
+    for name, count in (("none", 0), ("two", 2)):
+        with pytest.raises(ValueError, match=f'"{name}" has {count} periodic events'):
+            engine.set_period(RuleId("", name), 3)
+
+
+def test_of_missed_ticks_only_the_newest_is_owed():
+    """After a long sleep a clock ticks once for all that was missed, and keeps its phase; what is due once stays due."""
+    engine = engine_of(Rule(name="tick", event=Periodic(A, 10, C)), Rule(name="once", event=Plus(A, 33)))
+    engine.push(at("a", 2))
+    engine.catch_up(77)
+
+    assert [("once", 35), ("tick", 72), ("tick", 82)] == told(engine.advance(90))
+
+
+def test_catching_up_is_nothing_where_nothing_was_missed():
+    """A clock that owes one tick or none is left as it is."""
+    engine = engine_of(Rule(name="tick", event=Periodic(A, 10, C)))
+    engine.push(at("a", 0))
+    for now in (5, 10, 19):
+        engine.catch_up(now)
+
+    assert 10 == engine.next_due()
+
+
+def test_frozen_rules_wake_up_late():
+    """A group that was put away and comes back finds its clocks due: they go off now, not in the past."""
+    engine = engine_of(Rule(name="r", group="s", event=Plus(A, 5)), Rule(name="b", group="t", event=B))
+    engine.push(at("a", 0))
+    frozen = plain(engine.dump("s"))
+    engine.remove_group("s")
+    engine.push(at("b", 50))
+    engine.resume(frozen)
+    (firing,) = engine.advance(60).firings
+
+    assert ("r", 50, 50) == (firing.rule.name, firing.at, firing.occurrence.end)
+
+
+def test_names_are_unique_in_a_group():
+    """A second rule of one name in one group is refused; in another group it is welcome."""
+    engine = engine_of(Rule(name="r", group="s", event=A), Rule(name="r", group="t", event=A))
+
+    with pytest.raises(ValueError, match='a rule "r" in the group "s" already; remove it first'):
+        engine.add(Rule(name="r", group="s", event=B))
+    assert Sizes(rules=2, nodes=1, clocks=0) == engine.sizes
+
+
+def test_unknown_names_are_refused_at_once():
+    """A rule with a condition or action that nobody has is refused as it is added, naming those that there are."""
+    engine = Engine({"is new": bool}, {"tell": lambda firing: None})
+
+    with pytest.raises(UsageError, match='no condition "is old"; there are: is new'):
+        engine.add(Rule(name="r", event=A, condition="is old"))
+    with pytest.raises(UsageError, match='no action "shout"; there are: tell'):
+        engine.add(Rule(name="r", event=A, action="shout"))
+    assert EMPTY == engine.sizes
+
+
+def test_asking_for_a_rule_that_is_not_there():
+    """Removing, retuning or unflagging an unknown rule names it."""
+    for call in (Engine().remove, Engine().unflag, lambda rule: Engine().set_period(rule, 5)):
+        with pytest.raises(KeyError, match='no rule "r" in the group "s"'):
+            call(RuleId("s", "r"))
+
+
+def test_a_group_goes_in_one_call():
+    """Removing a group takes its rules, what waited for them and their clocks away, and nothing of others."""
+    engine = engine_of(
+        *(Rule(name=f"{group}{k}", group=group, event=Seq(A, Plus(B, 5 + k))) for group in "st" for k in range(3))
+    )
+    engine.push(at("a", 1))
+    engine.push(at("b", 2))
+
+    assert 3 == engine.remove_group("s")
+    assert [("t0", 7), ("t1", 8), ("t2", 9)] == told(engine.advance(100))
+    assert 0 == engine.remove_group("s")
+    assert 3 == engine.remove_group("t")
+    assert EMPTY == engine.sizes
+
+
+def test_a_rule_is_listed_as_it_was_given():
+    """The rules of a group can be read back, in the order of their making."""
+    rules = [Rule(name=name, group="s", event=Seq(A, B), data={"k": 1}) for name in ("z", "a", "m")]
+    engine = engine_of(*rules, Rule(name="other", group="t", event=A))
+
+    assert tuple(rules) == engine.rules("s")
+    assert 4 == len(engine.rules())
+
+
+def test_dropped_occurrences_are_counted():
+    """What overflowed is counted for the groups concerned, over a restart, too."""
+    few = Rule(name="r", group="s", event=Seq(A, B), context=Context.CHRONICLE, bounds=Bounds(max_waiting=3))
+    engine = engine_of(few, Rule(name="r", group="t", event=Seq(A, B), context=Context.CHRONICLE))
+    for instant in range(10):
+        engine.push(at("a", instant))
+    engine = Engine.load(plain(engine.dump()))
+
+    assert (7, 0) == (engine.dropped("s"), engine.dropped("t"))
+    assert [7, 8, 9] == [engine.push(at("b", 20 + k)).firings[0].occurrence.start for k in range(3)]
+
+
+def test_what_waits_too_long_is_let_go():
+    """An occurrence waits no longer for its partners than the rule allows."""
+    engine = engine_of(Rule(name="r", event=And(A, B), bounds=Bounds(max_age=10)))
+    engine.push(at("a", 0))
+    engine.push(at("b", 11))
+
+    assert [("r", 21)] == told(engine.push(at("a", 21)))
+    assert [] == told(engine.push(at("b", 32)))
+
+
+def test_a_pair_across_pages_is_told_once():
+    """AND over two pages: the latest of each, within a window, and both are used up when they were told (§4.5)."""
+    event = And(Primitive("change(A)"), Primitive("change(B)"), within=60, consume=True)
+    engine = engine_of(Rule(name="r", event=event))
+    outcomes = [
+        engine.push(at(f"change({page})", instant, instant))
+        for page, instant in [("A", 0), ("A", 10), ("B", 50), ("B", 55), ("B", 60), ("A", 121), ("A", 130), ("B", 185)]
+    ]
+
+    assert [(10, 50), (130, 185)] == [
+        tuple(part.end for part in firing.occurrence.parts) for outcome in outcomes for firing in outcome.firings
+    ]
+
+
+def test_take_changed_names_the_groups_to_store():
+    """Only groups of which something that waits may have changed are named, and each once."""
+    engine = engine_of(
+        Rule(name="r", group="waits", event=Seq(A, B)),
+        Rule(name="r", group="clock", event=Plus(C, 5)),
+        Rule(name="r", group="passes", event=Or((A, B, C))),
+    )
+    assert {"waits", "clock", "passes"} == engine.take_changed()
+    engine.push(at("a", 1))
+    assert {"waits"} == engine.take_changed()
+    engine.push(at("c", 2))
+    assert {"clock"} == engine.take_changed()
+    engine.advance(6)
+    assert set() == engine.take_changed()
+    engine.advance(7)
+    assert {"clock"} == engine.take_changed()
+    engine.remove_group("waits")
+    assert {"waits"} == engine.take_changed()
+
+
+@given(
+    st.lists(st.tuples(event_expressions, st.sampled_from(RULE_CONTEXTS), st.sampled_from("st")), max_size=4),
+    traces,
+    st.data(),
+)
+def test_restart_law(wanted, trace, data):
+    """An engine that is put away group by group, when each last changed, and loaded, goes on as the old one would."""
+    rules = [
+        Rule(name=str(k), group=group, event=event, context=context) for k, (event, context, group) in enumerate(wanted)
+    ]
+    cut = data.draw(st.integers(0, len(trace)))
+    expected = run(engine_of(*rules), trace, 200)
+    engine = engine_of(*rules)
+    stored, found = {}, []
+    for event in trace[:cut]:
+        found += engine.push(event).firings
+        for group in engine.take_changed():
+            stored[group] = plain(engine.dump(group))
+    for group in engine.take_changed():
+        stored[group] = plain(engine.dump(group))
+    before = [(*firing.rule.id, firing.at, firing.occurrences) for firing in found]
+
+    other = Engine.load(*stored.values())
+    assert expected == before + run(other, trace[cut:], 200)
+    assert engine.sizes.rules == other.sizes.rules
+
+
+@given(event_expressions, st.sampled_from(RULE_CONTEXTS), traces)
+def test_rules_hear_what_is_detected(expression, context, trace):
+    """A rule fires for exactly the detections of its event."""
+    expected = Detector(expression, context).run(trace)
+    engine = engine_of(Rule(name="r", event=expression, context=context))
+
+    assert expected == [occurrences[0] for _, _, _, occurrences in run(engine, trace, 200)]
+
+
+def test_a_dump_is_plain_and_small():
+    """A dump goes through JSON unchanged; of nodes in which nothing waits it says next to nothing."""
+    engine = engine_of(Rule(name="r", group="s", event=Seq(A, B), data={"page": 7}, coupling=Coupling.DETACHED))
+    dump = engine.dump("s")
+
+    assert dump == plain(dump)
+    assert [[0, None]] == list(dump["states"].values())
+    assert len(json.dumps(dump)) < 400
+
+
+def test_a_dump_of_another_format_is_refused():
+    """State that a newer version wrote is not guessed at, and nothing of it is taken."""
+    engine = Engine()
+    dump = engine_of(Rule(name="r", event=A)).dump() | {"format": 2}
+
+    with pytest.raises(ValueError, match=re.escape("has format 2, which is not known here; 1 is")):
+        engine.resume(dump)
+    assert EMPTY == engine.sizes
+
+
+def test_resuming_what_is_there_changes_nothing():
+    """A dump of which one rule is there already is refused whole."""
+    engine = engine_of(Rule(name="new", event=A), Rule(name="old", event=B))
+    other = engine_of(Rule(name="old", event=B))
+
+    with pytest.raises(ValueError, match='a rule "old"'):
+        other.resume(engine.dump())
+    assert Sizes(rules=1, nodes=1, clocks=0) == other.sizes
+
+
+def test_rules_keep_their_age_over_a_restart():
+    """After a restart rules of equal priority fire in the order in which they were once made."""
+    engine = engine_of(*(Rule(name=name, group=name, event=A) for name in "zya"))
+    loaded = Engine.load(*(plain(engine.dump(group)) for group in "ayz"))
+    loaded.add(Rule(name="new", event=A))
+
+    assert ["z", "y", "a", "new"] == [firing.rule.name for firing in loaded.push(at("a", 1)).firings]
+
+
+def life_rules(name):
+    """Return the rules of one sentinel, as §3.5 has them, over events of its own and a page's."""
+    start, end, created, change = (Primitive(f"{kind}({name})") for kind in ("start", "end", "created", "change"))
+    page, other = Primitive("version(page)"), Primitive("end(other)")
+    tick = Periodic(start, 10, end)
+    told = {"coupling": Coupling.DETACHED, "context": Context.CUMULATIVE, "group": name}
+    return [
+        Rule(name="begin", group=name, event=Plus(created, 5), priority=100),
+        Rule(name="begin after", group=name, event=Seq(created, other), context=Context.CHRONICLE, priority=100),
+        Rule(name="end", group=name, event=Or((Plus(start, 1_000), other)), priority=110),
+        Rule(name="tick", group=name, event=tick),
+        Rule(name="hear", group=name, event=Seq(tick, page)),
+        Rule(name="digest", event=AperiodicStar(Or((start, tick)), change, tick), **told),
+        Rule(name="best effort", event=Plus(change, 0), **told),
+        Rule(name="gone", group=name, event=Not(page, change, Plus(change, 24))),
+        Rule(name="noisy", group=name, event=Aperiodic(start, change, end)),
+    ]
+
+
+def test_ten_thousand_lives_leave_nothing_behind():
+    """Creating and ending a sentinel 10,000 times, with other sentinels beside it, leaves the graph as it was (W-55)."""
+    engine = engine_of(*life_rules("stays"))
+    for kind in ("created", "start", "change"):
+        engine.push(at(f"{kind}(stays)", 0))
+    before = engine.sizes
+    for cycle in range(10_000):
+        name = f"s{cycle}"
+        for rule in life_rules(name):
+            engine.add(rule)
+        for kind in ("created", "start", "change"):
+            engine.push(at(f"{kind}({name})", cycle))
+        engine.remove_group(name)
+
+    assert (before.rules, before.nodes) == (engine.sizes.rules, engine.sizes.nodes)
+    assert engine.sizes.clocks <= 2 * before.clocks + 8
+    engine.remove_group("stays")
+    assert EMPTY == engine.sizes
+    assert engine.next_due() is None

@@ -1,0 +1,335 @@
+import json
+
+import pytest
+
+from tests.strategies_events import A, B, C, at
+from tidings.events.engine import Engine
+from tidings.events.expression import And, Aperiodic, Or, Periodic, Plus, Primitive, Seq
+from tidings.events.node import Context
+from tidings.events.rule import Coupling, Problem, Raised, Retuned, Rule, RuleId
+from tidings.events.step import MOST_DEPTH
+
+DEFERRED, DETACHED = Coupling.DEFERRED, Coupling.DETACHED
+
+
+def tell(firing):
+    """An action whose effect is what fired on what."""
+    yield firing.rule.name, *(occurrence.type for occurrence in firing.occurrences)
+
+
+def raise_(firing):
+    """An action that says it fired and raises the events that its rule names."""
+    yield firing.rule.name
+    for name in firing.rule.data["raises"]:
+        yield Raised(name, {"by": firing.rule.name})
+
+
+def fail(firing):
+    """An action that raises an event and then fails."""
+    yield Raised("c")
+    message = "no such page"
+    raise ValueError(message)
+
+
+def retune(firing):
+    """An action that sets the period of the rule that its data name."""
+    yield Retuned(RuleId("", firing.rule.data["rule"]), firing.rule.data["period"])
+
+
+ACTIONS = {"tell": tell, "raise": raise_, "fail": fail, "retune": retune}
+CONDITIONS = {
+    "odd": lambda firing: firing.occurrence.params["n"] % 2 == 1,
+    "impossible": lambda firing: firing.occurrence.params["missing"],
+    "never": lambda firing: False,
+}
+
+
+def engine_of(*rules):
+    engine = Engine(CONDITIONS, ACTIONS)
+    for rule in rules:
+        engine.add(rule)
+    return engine
+
+
+def rule(name, event=A, action="tell", **more):
+    return Rule(name=name, event=event, action=action, **more)
+
+
+def fired(outcome):
+    return [firing.rule.name for firing in outcome.firings]
+
+
+def state(engine):
+    """Return all that an engine would store, without what it says of rules that failed."""
+    dump = json.loads(json.dumps(engine.dump()))
+    for one in dump["rules"]:
+        del one["flag"]
+    return dump
+
+
+def test_higher_priority_fires_first():
+    """Rules fire by priority, then in the order in which they were made."""
+    engine = engine_of(rule("old", priority=1), rule("low"), rule("new", priority=1), rule("high", priority=2))
+
+    assert ["high", "old", "new", "low"] == fired(engine.push(at("a", 1)))
+
+
+def test_priority_holds_over_all_that_one_event_completes():
+    """It does not matter for the order how deep in the graph a rule's event is detected."""
+    engine = engine_of(rule("plain", priority=1), rule("composite", And(A, B), priority=2))
+    engine.push(at("b", 1))
+
+    assert ["composite", "plain"] == fired(engine.push(at("a", 2)))
+
+
+def test_a_rule_fires_for_each_detection():
+    """In the continuous context one terminator makes a rule fire for each initiator."""
+    engine = engine_of(rule("r", Seq(A, B), context=Context.CONTINUOUS))
+    engine.push(at("a", 1))
+    engine.push(at("a", 2))
+
+    assert [1, 2] == [firing.occurrence.start for firing in engine.push(at("b", 3)).firings]
+
+
+def test_false_conditions_keep_rules_from_firing():
+    """A rule fires only if its condition holds for the occurrence."""
+    engine = engine_of(rule("r", condition="odd"))
+
+    assert [["r"], [], ["r"]] == [fired(engine.push(at("a", n, n))) for n in (1, 2, 3)]
+
+
+def test_a_condition_that_fails_is_false_and_reported():
+    """An exception in a condition is no reason to stop: the rule does not fire, others do, and somebody is told."""
+    engine = engine_of(rule("bad", condition="impossible"), rule("good"))
+    outcome = engine.push(at("a", 1))
+
+    assert ["good"] == fired(outcome)
+    assert (Problem("condition", RuleId("", "bad"), 1, "KeyError: 'missing'"),) == outcome.problems
+    assert {} == engine.flags()
+
+
+def test_immediate_rules_see_what_was_raised_later():
+    """Raised events are heard in the same step, first in first out, after the rules of the event that came before."""
+    engine = engine_of(
+        rule("first", action="raise", data={"raises": ["b", "c"]}),
+        rule("second"),
+        rule("on b", B, "raise", data={"raises": ["d"]}),
+        rule("on c", C),
+        rule("on d", Primitive("d")),
+    )
+    outcome = engine.push(at("a", 5))
+
+    assert ["first", "second", "on b", "on c", "on d"] == fired(outcome)
+    assert {5} == {firing.at for firing in outcome.firings}
+
+
+def test_raised_events_are_heard_by_operators():
+    """An event that a rule raises is an event like others: it has the instant of the step and its parameters."""
+    engine = engine_of(rule("r", action="raise", data={"raises": ["b"]}), rule("composite", And(A, B)))
+    firing = engine.push(at("a", 7)).firings[-1]
+
+    assert ("composite", 7, {"by": "r"}) == (firing.rule.name, firing.occurrence.end, firing.occurrence.parts[1].params)
+
+
+def test_deferred_rules_come_last_and_once():
+    """A deferred rule fires at the end of the step, once for all that it heard of in it."""
+    engine = engine_of(
+        rule("late", Or((A, B)), coupling=DEFERRED, priority=9),
+        rule("now", action="raise", data={"raises": ["b"]}),
+        rule("on b", B),
+    )
+    outcome = engine.push(at("a", 1))
+
+    assert ["now", "on b", "late"] == fired(outcome)
+    assert ("late", "a", "b") == outcome.effects[-1]
+
+
+def test_deferred_rules_have_an_order():
+    """Deferred rules fire by priority, too, and what they raise is dealt with after them, in the same step."""
+    engine = engine_of(
+        rule("low", coupling=DEFERRED, action="raise", data={"raises": ["b"]}),
+        rule("high", coupling=DEFERRED, priority=1),
+        rule("on b", B),
+        rule("late on b", B, coupling=DEFERRED),
+    )
+
+    assert ["high", "low", "on b", "late on b"] == fired(engine.push(at("a", 1)))
+
+
+def test_a_deferred_rule_leaves_out_what_its_condition_refuses():
+    """The condition of a deferred rule is asked for each occurrence."""
+    window = Aperiodic(Primitive("open"), A, Primitive("close"))
+    engine = engine_of(rule("r", Or((A, window)), coupling=DEFERRED, condition="odd"))
+
+    assert [(1,), ()] == [
+        tuple(len(firing.occurrences) for firing in engine.push(at("a", n, n)).firings) for n in (1, 2)
+    ]
+
+
+def test_detached_rules_are_handed_over():
+    """What a detached rule does is the host's matter: the engine tells that it fired and runs nothing."""
+    engine = engine_of(rule("out", action="fail", coupling=DETACHED), rule("in"))
+    outcome = engine.push(at("a", 1))
+
+    assert ["out", "in"] == fired(outcome)
+    assert ["out"] == [firing.rule.name for firing in outcome.detached]
+    assert (("in", "a"),) == outcome.effects
+    assert () == outcome.problems
+
+
+def test_a_failing_action_undoes_the_step():
+    """Of a step in which an action failed nothing remains, but the rule is flagged; the rest is done without it."""
+    rules = [
+        rule("before", priority=2),
+        rule("waits", Seq(A, B)),
+        rule("bad", action="fail", priority=1),
+        rule("counts", And(A, C), context=Context.CHRONICLE),
+        rule("clock", Plus(A, 10)),
+    ]
+    engine = engine_of(*rules)
+    outcome = engine.push(at("a", 1))
+    without = engine_of(*(one for one in rules if one.name != "bad"))
+    expected = without.push(at("a", 1))
+
+    assert (expected.firings, expected.effects) == (outcome.firings, outcome.effects)
+    assert (Problem("action", RuleId("", "bad"), 1, "ValueError: no such page"),) == outcome.problems
+    assert {RuleId("", "bad"): "action: ValueError: no such page"} == engine.flags()
+    for event in (at("c", 2), at("b", 3)):
+        assert fired(without.push(event)) == fired(engine.push(event))
+    assert fired(without.advance(20)) == fired(engine.advance(20))
+
+
+def test_a_step_that_fails_leaves_the_state_as_it_was():
+    """If all that hear of an event fail, the engine is where it was, but that the time has come."""
+    engine = engine_of(rule("bad", Seq(A, B, consume=True), "fail"), rule("keeps", Seq(A, C)))
+    engine.push(at("a", 1))
+    before = state(engine)
+    engine.push(at("x", 2))
+    engine.push(at("b", 2))
+    after = state(engine)
+    bad = after["rules"][0]["nodes"][0]
+
+    assert before["rules"] == after["rules"]
+    assert [0, None] == after["states"].pop(str(bad))
+    assert before["states"].pop(str(bad)) != [0, None]
+    assert before["states"] == after["states"]
+
+
+def test_a_flagged_rule_is_silent_until_it_is_unflagged():
+    """A rule whose action failed does not fire again, over a restart too, before somebody says so."""
+    engine = engine_of(rule("bad", action="fail"))
+    engine.push(at("a", 1))
+    engine = Engine.load(json.loads(json.dumps(engine.dump())), conditions=CONDITIONS, actions=ACTIONS)
+
+    assert () == engine.push(at("a", 2)).problems
+    engine.unflag(RuleId("", "bad"))
+    assert ["action"] == [problem.kind for problem in engine.push(at("a", 3)).problems]
+
+
+def test_a_clock_whose_step_fails_goes_off_all_the_same():
+    """A tick is not lost and not told twice because a rule that hears of it fails."""
+    engine = engine_of(rule("bad", Periodic(A, 5, C), "fail"), rule("good", Periodic(A, 5, C)))
+    engine.push(at("a", 0))
+    outcome = engine.advance(12)
+
+    assert [5, 10] == [firing.at for firing in outcome.firings]
+    assert ["action"] == [problem.kind for problem in outcome.problems]
+    assert 15 == engine.next_due()
+
+
+def test_a_failing_action_leaves_no_clock():
+    """A clock that was set going in a step that was undone does not go off twice."""
+    engine = engine_of(rule("bad", action="fail"), rule("clock", Plus(A, 10)))
+    engine.push(at("a", 1))
+
+    assert ["clock"] == fired(engine.advance(50))
+    assert 0 == engine.sizes.clocks
+
+
+def test_endless_cascades_are_cut():
+    """A rule that raises its own event is stopped after 32 in a row and reported; others go on."""
+    engine = engine_of(rule("loop", action="raise", data={"raises": ["a"]}), rule("other"))
+    outcome = engine.push(at("a", 1))
+
+    assert 1 + MOST_DEPTH == fired(outcome).count("loop") == fired(outcome).count("other")
+    assert [("cascade", RuleId("", "loop"))] == [(one.kind, one.rule) for one in outcome.problems]
+    assert ["other"] == fired(engine.push(at("a", 2)))
+
+
+def test_cascades_of_two_rules_are_cut():
+    """Two rules that raise one another's events are stopped, too; so are deferred ones."""
+    for coupling in (Coupling.IMMEDIATE, DEFERRED):
+        engine = engine_of(
+            rule("there", A, "raise", data={"raises": ["b"]}, coupling=coupling),
+            rule("back", B, "raise", data={"raises": ["a"]}, coupling=coupling),
+        )
+
+        assert ["cascade"] == [one.kind for one in engine.push(at("a", 1)).problems]
+        assert 1 == len(engine.flags())
+
+
+def test_wide_cascades_are_cut(monkeypatch):
+    """Rules that raise two events for each are stopped long before they have raised 2^32."""
+    monkeypatch.setattr("tidings.events.step.MOST_RAISED", 50)
+    engine = engine_of(rule("double", action="raise", data={"raises": ["a", "a"]}))
+    outcome = engine.push(at("a", 1))
+
+    assert ["cascade"] == [one.kind for one in outcome.problems]
+    assert len(outcome.firings) <= 51
+
+
+def test_a_clock_that_goes_off_at_once_is_no_way_round():
+    """A rule on PLUS(a, 0) that raises a is a loop within one instant, and is cut as any other."""
+    engine = engine_of(rule("loop", Plus(A, 0), "raise", data={"raises": ["a"]}))
+    engine.push(at("a", 1))
+    outcome = engine.advance(1)
+
+    assert ["cascade"] == [one.kind for one in outcome.problems]
+    assert len(outcome.firings) <= MOST_DEPTH
+    assert engine.next_due() is None
+
+
+def test_a_loop_over_time_is_none():
+    """A rule may well start its own clock again."""
+    engine = engine_of(rule("r", Plus(A, 5), "raise", data={"raises": ["a"]}))
+    engine.push(at("a", 0))
+    outcome = engine.advance(500)
+
+    assert list(range(5, 501, 5)) == [firing.at for firing in outcome.firings]
+    assert () == outcome.problems
+
+
+def test_a_rule_can_retune_a_clock():
+    """A period that an action sets holds from the end of the step, counted from the tick that made it."""
+    engine = engine_of(rule("poll", Periodic(A, 10, C), "retune", data={"rule": "poll", "period": 3}))
+    engine.push(at("a", 0))
+
+    assert [10, 13, 16, 19] == [firing.at for firing in engine.advance(20).firings]
+
+
+def test_a_retuning_that_cannot_be_is_a_failed_action():
+    """Naming a rule without a clock, or a period of nothing, is reported and undone."""
+    for data in ({"rule": "plain", "period": 3}, {"rule": "none", "period": 3}, {"rule": "poll", "period": 0}):
+        engine = engine_of(rule("plain"), rule("poll", Periodic(A, 10, C)), rule("bad", B, "retune", data=data))
+
+        assert ["action"] == [one.kind for one in engine.push(at("b", 1)).problems]
+
+
+def test_an_action_cannot_call_the_engine():
+    """An action that pushes events itself would be within its own step: it is told what to return instead."""
+    engine = Engine(actions={"push": lambda firing: engine.push(at("b", 9))})
+    engine.add(rule("bad", action="push"))
+    (problem,) = engine.push(at("a", 1)).problems
+
+    assert "RuntimeError: an action must not call the engine: return Raised" in problem.text
+    assert ["action"] == [problem.kind]
+    assert () == engine.push(at("b", 2)).problems
+
+
+@pytest.mark.parametrize("coupling", [Coupling.IMMEDIATE, DEFERRED], ids=str)
+def test_rules_without_an_action_are_told(coupling):
+    """A rule needs no action: that it fired is in the outcome."""
+    outcome = engine_of(rule("r", action="", coupling=coupling)).push(at("a", 1))
+
+    assert ["r"] == fired(outcome)
+    assert () == outcome.effects
