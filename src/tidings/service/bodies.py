@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import xxhash
 
-from tidings.detection.job import Body
+from tidings.archive.archive import Plan
+from tidings.detection.job import Body, Part
 from tidings.errors import BlobError
-from tidings.storage import garbage, versions
+from tidings.model.version import version_id
+from tidings.storage import garbage, members, pages, versions
 
 if TYPE_CHECKING:
-    from tidings.archive.archive import Archive, Plan
-    from tidings.model.page import PageState
+    from tidings.archive.archive import Archive
+    from tidings.model.page import PageIdentity, PageState
     from tidings.model.unit import Unit
     from tidings.model.version import Blob, Digest, Version
     from tidings.storage.connection import Connection
@@ -37,6 +39,8 @@ class Stored:
     """median number of words of the newest versions, None if there are none"""
     newest: Version | None = None
     """the page's newest version"""
+    parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
+    """the same versions with their frames, where the page has, or one of them had, any"""
 
 
 class Bodies:
@@ -46,30 +50,41 @@ class Bodies:
         self._store = store
         self._archive = archive
 
-    async def stored(self, page_id: int, seqs: set[int]) -> Stored:
-        """Return these versions of a page with the digests that are known of them."""
-        return await self._store.read(self._read, page_id, seqs) if seqs else Stored({}, {}, {})
+    async def stored(self, page_id: int, seqs: set[int], *, is_framed: bool = False) -> Stored:
+        """Return these versions of a page with the digests that are known of them; `is_framed`: it names frames now."""
+        return await self._store.read(self._read, page_id, seqs, is_framed) if seqs else Stored({}, {}, {})
 
-    async def context(self, page_id: int, seqs: set[int]) -> Stored:
+    async def context(self, page_id: int, seqs: set[int], *, is_framed: bool = False) -> Stored:
         """Return these versions and what the page is usually like, to judge a new body by."""
-        return await self._store.read(self._read_context, page_id, seqs)
+        return await self._store.read(self._read_context, page_id, seqs, is_framed)
 
-    def _read_context(self, connection: Connection, page_id: int, seqs: set[int]) -> Stored:
+    def _read_context(self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool) -> Stored:
         return replace(
-            self._read(connection, page_id, seqs),
+            self._read(connection, page_id, seqs, is_framed),
             usual_words=versions.usual_words(connection, page_id),
             newest=versions.newest(connection, page_id),
         )
 
-    def _read(self, connection: Connection, page_id: int, seqs: set[int]) -> Stored:
+    def _read(self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool) -> Stored:
         found: dict[int, Body] = {}
+        rows: dict[int, Version] = {}
         lost: dict[int, str] = {}
         for seq in sorted(seqs):
             try:
-                found[seq] = read_body(connection, self._archive, page_id, seq)
+                rows[seq] = _version(connection, page_id, seq)
+                found[seq] = _body(connection, self._archive, rows[seq])
             except (BlobError, LookupError) as error:
                 lost[seq] = str(error)
-        return Stored(found, versions.digests(connection, page_id, seqs), lost)
+        parts: dict[int, tuple[Part, ...]] = {}
+        if is_framed or any(row.frames for row in rows.values()):
+            holder = pages.identity(connection, page_id)
+            for seq, body in [*found.items()]:
+                try:
+                    parts[seq] = read_parts(connection, self._archive, holder, rows[seq], body)
+                except (BlobError, LookupError) as error:
+                    lost[seq] = str(error)
+                    del found[seq]
+        return Stored(found, versions.digests(connection, page_id, seqs), lost, parts=parts)
 
     async def commit_version(
         self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]], *, newest: Version | None
@@ -84,14 +99,32 @@ class Bodies:
             raise ValueError(message)
         names = {version.sha256} | ({newest.sha256} if newest is not None else set())
         async with self._archive.hold(*names):
-            plan = await self._store.read(self._plan, newest, body, version.sha256)
+            former = newest.sha256 if newest is not None else ""
+            plan = await self._store.read(self._plan, former, body, version.sha256)
             await self._carry_out(plan, unit, commit)
+
+    async def commit_parts(
+        self, unit: Unit, new: Sequence[tuple[bytes, str]], commit: Callable[[Unit], Awaitable[object]]
+    ) -> None:
+        """Commit the version of a page with frames and the bodies that are its own, each beside the hash of its former one ("": none).
+
+        The bodies of frames are kept by their own pages.
+        """
+        named = [(body, hashlib.sha256(body).hexdigest(), former) for body, former in new]
+        async with self._archive.hold(*({sha for _, sha, _ in named} | {former for _, _, former in named if former})):
+            plans = [await self._store.read(self._plan, former, body, sha) for body, sha, former in named]
+            together = Plan(
+                blobs=tuple(blob for plan in plans for blob in plan.blobs),
+                garbage=tuple(name for plan in plans for name in plan.garbage),
+                files=tuple(file for plan in plans for file in plan.files),
+            )
+            await self._carry_out(together, unit, commit)
 
     async def commit_apart(self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]]) -> None:
         """Commit a unit with a body that is no version (quarantine): whole, leaning on nothing."""
         sha256 = hashlib.sha256(body).hexdigest()
         async with self._archive.hold(sha256):
-            plan = await self._store.read(self._plan, None, body, sha256)
+            plan = await self._store.read(self._plan, "", body, sha256)
             await self._carry_out(plan, unit, commit)
 
     async def _carry_out(self, plan: Plan, unit: Unit, commit: Callable[[Unit], Awaitable[object]]) -> None:
@@ -102,15 +135,15 @@ class Bodies:
             self._archive.remove(plan.garbage)
             await self._store.write(garbage.clear, plan.garbage)
 
-    def _plan(self, connection: Connection, newest: Version | None, body: bytes, sha256: str) -> Plan:
+    def _plan(self, connection: Connection, former: str, body: bytes, sha256: str) -> Plan:
         def row(sha: str) -> Blob | None:
             return versions.blob(connection, sha)
 
-        return self._archive.plan(body, sha256, self._neighbour(row, newest), row(sha256))
+        return self._archive.plan(body, sha256, self._neighbour(row, former), row(sha256))
 
-    def _neighbour(self, row: Callable[[str], Blob | None], newest: Version | None) -> tuple[Blob, bytes] | None:
+    def _neighbour(self, row: Callable[[str], Blob | None], former: str) -> tuple[Blob, bytes] | None:
         """Return the newest body, to be kept as a delta from now on; None if it is damaged: a new body must be stored all the same."""
-        held = row(newest.sha256) if newest is not None else None
+        held = row(former) if former else None
         if held is None:
             return None
         try:
@@ -121,12 +154,37 @@ class Bodies:
 
 
 def read_body(connection: Connection, archive: Archive, page_id: int, seq: int) -> Body:
-    """Return a stored version as a job takes it."""
+    """Return a stored version as a job takes it; of one with frames the page that holds them."""
+    return _body(connection, archive, _version(connection, page_id, seq))
+
+
+def read_parts(
+    connection: Connection, archive: Archive, holder: PageIdentity, version: Version, body: Body
+) -> tuple[Part, ...]:
+    """Return a version with its frames; `body` is that of the page that holds them."""
+    found = [Part(key=holder.key, url=holder.url, sha256=members.holder_sha256(connection, version), body=body)]
+    for member in members.of_version(connection, version.page_id, version.seq)[1:] if version.frames else ():
+        page_id = pages.find_by_key(connection, member.key)
+        if page_id is None:
+            message = f"a frame of version {version_id(version.page_id, version.seq)} is gone"
+            raise LookupError(message)
+        frame = _body(connection, archive, _version(connection, page_id, member.seq))
+        url = pages.identity(connection, page_id).url
+        found.append(Part(key=member.key, url=url, sha256=member.sha256, body=frame))
+    return tuple(found)
+
+
+def _version(connection: Connection, page_id: int, seq: int) -> Version:
     version = versions.get(connection, page_id, seq)
     if version is None:
         message = f"version {seq} of page {page_id} is gone"
         raise LookupError(message)
-    data = archive.restore(version.sha256, lambda sha: versions.blob(connection, sha))
+    return version
+
+
+def _body(connection: Connection, archive: Archive, version: Version) -> Body:
+    sha256 = members.holder_sha256(connection, version)
+    data = archive.restore(sha256, lambda sha: versions.blob(connection, sha))
     return Body(data=data, content_type=version.content_type or None, url=version.final_url, charset=version.charset)
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tidings.detection.job import EXTRACTION, Body, Examination, Found, Job, Wanted
-from tidings.detection.run import examine
+from tidings.detection.job import EXTRACTION, WITH_FRAMES, Body, Examination, Found, FramedJob, Job, Part, Wanted
+from tidings.detection.run import examine, examine_framed
 from tidings.detection.summary import summary
 from tidings.document.canonical import RULES_VERSION
 from tidings.isolation.runner import Died, Done
@@ -43,6 +43,13 @@ class Look:
     status: int = 200
     usual_words: int | None = None
     """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
+    parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
+    """the versions with their frames, the newest among them; empty for a page without"""
+
+    @property
+    def extraction(self) -> str:
+        """Return the fingerprint of what is compared."""
+        return WITH_FRAMES if self.parts else EXTRACTION
 
     def comparing(self) -> tuple[Subscription, ...]:
         """Return the takers that have something to compare the newest version with."""
@@ -81,6 +88,8 @@ class Detector:
             if s.row.taken[-1] in look.references
         )
         state = look.page.state
+        if look.parts:
+            return await self._examine_framed(look, wanted, attempts or {})
         job = Job(
             new=look.body,
             references=look.references,
@@ -93,14 +102,30 @@ class Detector:
             usual_title=state.title,
             status=look.status,
             asked_url=look.page.identity.url,
+            depth=look.page.identity.frames,
         )
-        match await self._runner.run(examine, job, seconds=self._seconds):
+        return self._read(look, await self._runner.run(examine, job, seconds=self._seconds), attempts or {})
+
+    async def _examine_framed(self, look: Look, wanted: tuple[Wanted, ...], attempts: Mapping[int, int]) -> Findings:
+        job = FramedJob(
+            new=look.parts[look.seq],
+            references={seq: parts for seq, parts in look.parts.items() if seq != look.seq},
+            known=look.known,
+            wanted=wanted,
+            text_digest=look.page.state.text_digest,
+            seed=self._instance.hash_seed,
+            depth=look.page.identity.frames,
+        )
+        return self._read(look, await self._runner.run(examine_framed, job, seconds=self._seconds), attempts)
+
+    def _read(self, look: Look, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Findings:
+        match answer:
             case Done(value):
                 if value.problem:
                     return self._given_up(look, value.problem, value)
                 return self._found(look, value)
             case Died(reason=reason):
-                return self._owed(look, reason, attempts or {})
+                return self._owed(look, reason, attempts)
 
     def _found(self, look: Look, examination: Examination) -> Findings:
         found = {f.key: f for f in examination.found}
@@ -118,7 +143,7 @@ class Detector:
     def _change(self, look: Look, sub: Subscription, found: Found) -> ChangeRow:
         state = look.page.state
         return ChangeRow(
-            id=self._change_id(sub, found.reference, look.seq),
+            id=self._change_id(sub, found.reference, look),
             sentinel_id=sub.row.sentinel_id,
             subscription_id=sub.row.id,
             page_id=state.page_id,
@@ -127,7 +152,7 @@ class Detector:
             from_seq=found.reference,
             to_seq=look.seq,
             rules_version=RULES_VERSION,
-            extraction=EXTRACTION,
+            extraction=look.extraction,
             found=found.change,
             summary=summary(found.change),
             quiet=False,
@@ -136,16 +161,16 @@ class Detector:
             detected_at=look.at,
         )
 
-    def _change_id(self, sub: Subscription, from_seq: int, to_seq: int) -> str:
+    def _change_id(self, sub: Subscription, from_seq: int, look: Look) -> str:
         parts = (
             self._instance.id,
             self._instance.restore_epoch,
             sub.row.id,
             sub.row.page_id,
             from_seq,
-            to_seq,
+            look.seq,
             RULES_VERSION,
-            EXTRACTION,
+            look.extraction,
         )
         return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
 
