@@ -95,9 +95,8 @@ class Client:
             if request.body is not None and not any(name.lower() == "content-type" for name, _ in request.headers):
                 journey.headers = (*journey.headers, ("content-type", content_type_for(reveal(request.body))))
             journey.route = self._routes.find(request)
-            obey = request.obey_robots and self._settings.robots
             while True:
-                outcome = await self._visit(journey, obey_robots=obey)
+                outcome = await self._visit(journey, request)
                 if outcome is not None:
                     return outcome
         except FetchError as error:
@@ -146,14 +145,23 @@ class Client:
         if self._session is not None:
             await self._session.close()
 
-    async def _visit(self, journey: Journey, *, obey_robots: bool) -> Outcome | None:
+    async def _visit(self, journey: Journey, request: FetchRequest) -> Outcome | None:
         """Make the next request of a journey. Returns None when it goes on elsewhere."""
         target = target_of(journey.url)
         self._refuse_literal(target, journey.route)
-        if obey_robots:
-            await self.robots.check(journey.url, functools.partial(self._fetch_robots, journey))
+        if self._settings.robots:
+            await self._heed_robots(journey, request, target)
         conditions = self._conditions(journey)
         return await self._exchange(journey, target, conditions, self._read_page)
+
+    async def _heed_robots(self, journey: Journey, request: FetchRequest, target: Target) -> None:
+        """Return if robots.txt lets the next request leave, or does not count; its Crawl-delay counts in any case."""
+        if not request.obey_robots:
+            await self.robots.recall(journey.url)
+            return
+        is_ignored = request.robots_ignored and target.host == address.host_of(journey.first)
+        get = functools.partial(self._fetch_robots, journey)
+        await self.robots.check(journey.url, get, is_ignored=is_ignored)
 
     async def _read_page(self, journey: Journey, response: aiohttp.ClientResponse) -> Outcome | None:
         status = response.status

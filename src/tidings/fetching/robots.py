@@ -77,8 +77,22 @@ class Robots:
         self._packed: dict[str, HostState] = {}
         self._open: OrderedDict[str, _Open] = OrderedDict()
 
-    async def check(self, url: str, get: Get) -> None:
-        """Return if the rebuilt URL may be asked. Raises `FetchError`: `robots` if not, else why robots.txt was not readable."""
+    async def check(self, url: str, get: Get, *, is_ignored: bool = False) -> None:
+        """Return if the rebuilt URL may be asked. Raises `FetchError`: `robots` if not, else why robots.txt was not readable.
+
+        If it `is_ignored`, all may be asked; it is read all the same, since its Crawl-delay holds.
+        """
+        try:
+            await self._check(url, get)
+        except FetchError:
+            if not is_ignored:
+                raise
+
+    async def recall(self, url: str) -> None:
+        """Let the Crawl-delay hold that is known of a URL's origin; nobody is asked."""
+        await self._look_up(address.parse(url).origin, address.host_of(url))
+
+    async def _check(self, url: str, get: Get) -> None:
         origin = address.parse(url).origin
         host = address.host_of(url)
         known = await self._look_up(origin, host)

@@ -50,6 +50,8 @@ class FetchRequest:
     `final_url` is the address that gave the validators, if not `url` itself: they are sent to no other one, since after a redirect
     elsewhere they would say nothing of the page. Headers, body and `cookies` (those that fit each request) are for the origin of `url`
     alone. `timeout` is the time for all of it (µs; None: the setting), `trust` the path of a PEM file.
+
+    Without `obey_robots` nobody asks for robots.txt; with `robots_ignored` it is read, for its Crawl-delay alone, at the page's own host.
     """
 
     url: str
@@ -63,6 +65,7 @@ class FetchRequest:
     validators: Validators = Validators()
     final_url: str = ""
     obey_robots: bool = True
+    robots_ignored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

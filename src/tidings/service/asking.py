@@ -43,6 +43,7 @@ class Occasion:
     audited_at: Instant | None = None
     final_url: str = ""
     obey_robots: bool = True
+    robots_ignored: bool = False
 
 
 class Asker:
@@ -98,6 +99,7 @@ class Asker:
             validators=Validators() if is_new else occasion.validators,
             final_url=occasion.final_url,
             obey_robots=occasion.obey_robots,
+            robots_ignored=occasion.robots_ignored,
         )
 
 

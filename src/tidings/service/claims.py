@@ -32,6 +32,18 @@ def is_on_change(page: WatchedPage) -> bool:
     return any(s.interval is None for s in page.subscriptions.values())
 
 
+def robots_ignored(page: WatchedPage) -> str:
+    """Return why robots.txt is not obeyed on a page: what its oldest subscription that says so says; empty if it is obeyed."""
+    return next((why for s in page.subscriptions.values() if (why := s.owner.sentinel.asking.robots_ignored)), "")
+
+
+def retry_at(page: WatchedPage) -> Instant | None:
+    """Return before when a page is left alone after a failure; what robots.txt forbade is not, once it is ignored."""
+    if page.state.kind == "robots" and robots_ignored(page):
+        return None
+    return page.state.retry_at
+
+
 def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
     """Return the shortest and longest interval that the on-change sentinels of a page ask for; 0 and NEVER leave it to the policy."""
     fetches = [s.owner.sentinel.fetch for s in page.subscriptions.values() if s.interval is None]

@@ -35,7 +35,7 @@ KIND_MENDS: Final[Mapping[str, str]] = {
     "404": "tidings drop {name}, or watch its new address",
     "410": "tidings drop {name}, or watch its new address",
     "address": "tidings settings fetch  # fetch.allow_networks names private networks that may be asked",
-    "robots": "tidings settings fetch  # fetch.robots, if the site is yours",
+    "robots": "tidings settings fetch  # fetch.robots, or `Robots ignored because`, if the site is yours",
     "size": "tidings settings fetch  # fetch.max_body_bytes",
 }
 """What mends an error of that kind; `tidings check NAME` looks again for all others."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import SECOND
 from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
+from tidings.service.claims import robots_ignored
 from tidings.service.cursors import tick_all, ticked
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Occasion:
         kind: str = "",
     ) -> PollRecord:
         """Return the record of this poll."""
+        ignored = robots_ignored(self.page)
         return PollRecord(
             poll_id=self.charged.poll_id,
             page_id=self.page.state.page_id,
@@ -61,7 +63,7 @@ class Occasion:
             kind=kind,
             bytes=answer.wire_bytes,
             requests=answer.requests,
-            reason=reason,
+            reason=f"{reason}; robots.txt ignored: {ignored}" if ignored else reason,
         )
 
     def unit(self, record: PollRecord, state: PageState, events: tuple[Event, ...]) -> Unit:

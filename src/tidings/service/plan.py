@@ -19,7 +19,7 @@ from tidings.model.interval import spell_duration
 from tidings.model.unit import Grant
 from tidings.scheduling import allocator
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
-from tidings.service.claims import Tick, bounds, importance, is_on_change, tick_of
+from tidings.service.claims import Tick, bounds, importance, is_on_change, retry_at, tick_of
 from tidings.service.spread import Crowds, allowed, share
 from tidings.service.standing import is_fresh_until
 
@@ -355,9 +355,7 @@ class Planner:
             "last_polled": np.array(
                 [UNPOLLED if p.state.checked_at is None else p.state.checked_at for p in pages], np.int64
             ),
-            "not_before": np.array(
-                [UNPOLLED if p.state.retry_at is None else p.state.retry_at for p in pages], np.int64
-            ),
+            "not_before": np.array([UNPOLLED if (at := retry_at(p)) is None else at for p in pages], np.int64),
             "shortest": np.array([low for low, _ in limits], np.int64),
             "longest": np.array([high for _, high in limits], np.int64),
         }
@@ -410,10 +408,11 @@ class Planner:
         state = page.state
         on_change = self._ease(page, on_change, tick.at)
         due = self._drawn_apart(page, tick, on_change)
-        if state.retry_at is not None and state.health != "error":
-            due = state.retry_at  # a doubt is cleared up before the next tick
+        retry = retry_at(page)
+        if retry is not None and state.health != "error":
+            due = retry  # a doubt is cleared up before the next tick
         if due != NEVER:
-            due = max(due, state.retry_at or 0, self._held.get(page_id, 0), self._missed.get(page_id, 0))
+            due = max(due, retry or 0, self._held.get(page_id, 0), self._missed.get(page_id, 0))
             due = max(due, (state.polled_at or 0) + self._floor if state.polled_at is not None else 0)
         self._tick[row] = tick.at
         self._due[row] = due

@@ -17,6 +17,7 @@ from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchan
 from tidings.model.unit import Quarantined, Unit
 from tidings.service import asking, standing
 from tidings.service.bodies import same_body
+from tidings.service.claims import robots_ignored
 from tidings.service.cursors import takes, tick_all, ticked
 from tidings.service.detect import Findings, Look
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
@@ -79,6 +80,7 @@ class Poller:
             audited_at=state.audited_at,
             final_url=state.final_url,
             obey_robots=obey_robots,
+            robots_ignored=bool(robots_ignored(page)),
         )
         if not self._asker.needs_secrets(page.identity):
             return self._asker.plain(page.identity, occasion)

@@ -139,7 +139,11 @@ class _Looker:
         try:
             self._database.write(_charge, identity.host, self._clock.now())
             async with self._gate.permit(identity.host, further) as permit:
-                occasion = Occasion(now=self._clock.now(), timeout=sentinel.asking.timeout)
+                occasion = Occasion(
+                    now=self._clock.now(),
+                    timeout=sentinel.asking.timeout,
+                    robots_ignored=bool(sentinel.asking.robots_ignored),
+                )
                 request = self._database.read(self._asker.with_secrets, identity, occasion)
                 outcome = request if isinstance(request, Failed) else await self._client.fetch(request, permit)
         except BudgetError as error:

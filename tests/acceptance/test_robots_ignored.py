@@ -1,0 +1,130 @@
+"""Promise: robots.txt is passed over only on pages whose sentinel says why, each look says so, and its Crawl-delay is kept all the same."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.fakes import Page, WebServer
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.language import parser
+from tidings.service import register
+from tidings.service.records import poll_record
+from tidings.storage.database import open_database
+
+RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 30\n"
+IGNORED = 'Robots ignored because "this site is mine"'
+
+
+@pytest.fixture
+def world(make_world) -> World:
+    """Give a host whose robots.txt forbids half of it."""
+    made: World = make_world(fetch__robots="true", fetch__host_gap_seconds="5")
+    made.page("/robots.txt", RULES, headers={"Content-Type": "text/plain"})
+    for path in ("/private/a", "/private/b", "/c"):
+        made.page(path, f"<p>{path}</p>")
+    return made
+
+
+def every_hour(*paths: str, clause: str = "") -> str:
+    """Return a sentinel for each path."""
+    return ";".join(
+        f"Create Sentinel s{path[-1]} Using {{{path}}} Monitor any change Fetch every 1 hour {clause}" for path in paths
+    )
+
+
+def test_a_page_with_a_reason_is_watched_and_each_look_says_why(world: World):
+    """The page next to it, whose sentinel gives none, is not asked for."""
+    world.add(f"{every_hour('/private/a', clause=IGNORED)};{every_hour('/private/b', '/c')}")
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
+    reasons = [poll_record(p, url="")["reason"] for p in world.polls(1)]
+
+    assert 3 == world.server.paths().count("/private/a")
+    assert 0 == world.server.paths().count("/private/b")
+    assert ["new", "unchanged", "unchanged"] == [p.outcome for p in world.polls(1)]
+    assert {"interval; robots.txt ignored: this site is mine"} == set(reasons)
+    assert {("error", "robots")} == {(p.outcome, p.kind) for p in world.polls(2)}
+    assert {"interval"} == {p.note for p in world.polls(3)}
+
+
+def test_the_crawl_delay_is_kept_by_those_who_ignore_the_rest(world: World):
+    """Two pages, both ignoring: robots.txt is read once, and all requests are thirty seconds apart, also after a restart."""
+    world.add(every_hour("/private/a", "/private/b", clause=IGNORED))
+
+    play(world, lambda monitor: world.pass_time(monitor, 10 * 60 * SECOND))
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
+    starts = [p.charged_at for p in world.polls()]
+
+    assert 1 == world.server.paths().count("/robots.txt")
+    assert 6 == len(starts)
+    assert all(later - earlier >= 30 * SECOND for earlier, later in itertools.pairwise(starts[1:]))
+
+
+def test_a_robots_txt_that_cannot_be_had_stops_nobody_who_ignores_it(world: World):
+    """With 503 nothing else of the host may be asked."""
+    world.server.pages["/robots.txt"] = Page(b"", status=503)
+    world.add(f"{every_hour('/private/a', clause=IGNORED)};{every_hour('/c')}")
+
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+
+    assert {"new", "unchanged"} == {p.outcome for p in world.polls(1)}
+    assert {("error", "robots")} == {(p.outcome, p.kind) for p in world.polls(2)}
+
+
+def test_the_reason_holds_at_the_pages_own_host_only(world: World):
+    """A redirect to another site is no way round that site's rules."""
+    with WebServer("127.0.0.2") as other:
+        other.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /", {"Content-Type": "text/plain"})
+        world.server.pages["/private/a"] = Page(status=302, headers={"Location": other.url("/theirs")})
+        world.add(every_hour("/private/a", clause=IGNORED))
+        play(world, world.settle)
+
+        assert ["/robots.txt"] == other.paths()
+        assert [("error", "robots")] == [(p.outcome, p.kind) for p in world.polls()]
+
+
+def test_one_sentinel_with_a_reason_is_enough_and_counts_while_it_is_active(world: World):
+    """Two sentinels share the page; when the one with the reason is dropped the other is told what robots.txt says."""
+    world.add(f"{every_hour('/private/a')};Create Sentinel other Using {{/private/a}} Monitor all words {IGNORED}")
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+    seen = world.server.paths().count("/private/a")
+    world.add("Drop other")
+
+    play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR))
+
+    assert seen == world.server.paths().count("/private/a") >= 2
+    assert ("error", "robots") == (world.polls()[-1].outcome, world.polls()[-1].kind)
+
+
+def test_a_reason_given_later_counts_at_once(world: World):
+    """A page that robots.txt stopped is not left alone for the rest of the day."""
+    world.add(every_hour("/private/a"))
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+    database = open_database(world.settings)
+    try:
+        (sentinel,) = parser.read(world.text(every_hour("/private/a", clause=IGNORED)))
+        database.write(
+            lambda c: register.alter(c, register.find(c, "sa"), sentinel, now=world.clock.now())  # type: ignore[arg-type]
+        )
+    finally:
+        database.close()
+
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+
+    assert "new" in {p.outcome for p in world.polls()}
+    assert world.polls()[-1].charged_at - world.polls()[0].charged_at < DAY
+
+
+def test_adding_such_a_sentinel_warns_once(world: World):
+    """W15, whatever the number of its pages."""
+    text = f"Create Sentinel s Using {{/private/a}}, {{/private/b}} Monitor any change {IGNORED}"
+    database = open_database(world.settings)
+    try:
+        done = register.register(database, world.text(text), settings=world.settings, now=world.clock.now())
+    finally:
+        database.close()
+
+    assert ["W15"] == [warning.code for warning in done.warnings]
