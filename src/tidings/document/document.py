@@ -5,15 +5,19 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain
 
 from tidings.document.canonical import canonical_text
+from tidings.document.extraction import WHOLE, Extraction
 from tidings.document.frames import FrameElement
+from tidings.document.lines import lines_of
 from tidings.document.media import Media
+from tidings.document.trees import Tree
 from tidings.document.walk import BREAK
 from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
+from tidings.model.interest import Selector
 
 _SHORT = 48
 """Characters of a chunk whose tokens are quickly found again."""
@@ -30,6 +34,9 @@ class Document:
     `base` what they are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
     A body without text (PDF, pictures) has `textless` set and only its own hash, `sha256`, to be compared by. `problem` says why a
     body was not read; then nothing in the document may be compared.
+
+    `tree` is what was parsed, if it was kept, so that parts can be taken (`extract`). `extraction` says which part this is, `missing` which
+    of its selectors found nothing.
     """
 
     media: Media
@@ -46,6 +53,9 @@ class Document:
     textless: bool = False
     sha256: str = ""
     problem: str = ""
+    tree: Tree | None = field(default=None, repr=False, compare=False)
+    extraction: Extraction = WHOLE
+    missing: Selector | None = None
 
     @cached_property
     def text(self) -> str:
@@ -61,6 +71,18 @@ class Document:
     def canonical(self) -> bytes:
         """Return the tokens joined by spaces, in UTF-8."""
         return canonical_text(self.text, self._tokens_of)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return the visible text in lines, white space collapsed (`lines`)."""
+        if self.media == "text" and self.extraction.is_whole:
+            return [line for line in (" ".join(line.split()) for line in self.text.splitlines()) if line]
+        return lines_of(self.pieces)
+
+    @cached_property
+    def parts(self) -> dict[Extraction, Document]:
+        """Return the parts that were taken so far; for `extract`."""
+        return {}
 
     @cached_property
     def tokens(self) -> list[str]:

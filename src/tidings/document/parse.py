@@ -15,11 +15,14 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, Selectola
 from tidings.document.charset import Decoded, decode, known_charset, strictly
 from tidings.document.document import Document
 from tidings.document.frames import FrameElement
+from tidings.document.json_tree import JsonTree
 from tidings.document.links import base_of
 from tidings.document.media import Media, media_of_bytes, media_of_text
 from tidings.document.prescan import too_hard
-from tidings.document.structured import pieces_of_json, pieces_of_xml
+from tidings.document.structured import Shown, pieces_of_json, pieces_of_xml
+from tidings.document.trees import HtmlTree
 from tidings.document.walk import BREAK, Walked, walk
+from tidings.document.xml_tree import XmlTree
 
 MOST_WORDS = 2_000_000
 """Most tokens of a document; more cannot be compared within the memory of a worker."""
@@ -36,23 +39,25 @@ def parse(
     charset: str = "",
     last_good: str = "",
     with_written_frames: bool = False,
+    keep_tree: bool = False,
 ) -> Document:
     """Return the document that a body is.
 
     `url` is the final URL, `charset` one that is already known (a stored version's) and then decides, `last_good` that of the page's
-    last version. `with_written_frames`: pages that are written into this one (`srcdoc`) are part of its text.
+    last version. `with_written_frames`: pages that are written into this one (`srcdoc`) are part of its text. `keep_tree`: parts of the
+    document will be taken (`extract`).
     """
     media = media_of_bytes(data)
     if media is not None:
         return Document(media=media, textless=True, sha256=hashlib.sha256(data).hexdigest(), base=url)
-    document = read(_decoded(data, content_type, charset, last_good), content_type, url=url)
+    document = read(_decoded(data, content_type, charset, last_good), content_type, url=url, keep_tree=keep_tree)
     return _with_written(document) if with_written_frames and document.frames else document
 
 
-def read(decoded: Decoded, content_type: str | None = None, *, url: str = "") -> Document:
+def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", keep_tree: bool = False) -> Document:
     """Return the document that a text is; see `parse`."""
     media = media_of_text(decoded.text, content_type)
-    document = _READERS.get(media, _text)(media, decoded, url)
+    document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
     if not document.problem and document.words > MOST_WORDS:
         return _refused(media, decoded, f"it has more than {MOST_WORDS:,} words")
     return document
@@ -66,11 +71,12 @@ def _decoded(data: bytes, content_type: str | None, charset: str, last_good: str
     return decode(data, content_type, last_good=last_good)
 
 
-def _html(media: Media, decoded: Decoded, url: str) -> Document:
+def _html(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     source = decoded.utf8
     if reason := too_hard(source):
         return _refused(media, decoded, reason)
-    walked = _walked(source)
+    tree = _tree(source)
+    walked = _walked(source, tree)
     return Document(
         media=media,
         charset=decoded.charset,
@@ -83,14 +89,20 @@ def _html(media: Media, decoded: Decoded, url: str) -> Document:
         title=walked.title,
         scripts=walked.scripts,
         password=walked.password,
+        tree=HtmlTree(tree) if keep_tree and tree is not None else None,
     )
 
 
-def _walked(source: bytes) -> Walked:
+def _tree(source: bytes) -> LexborHTMLParser | None:
     # Scripting is "on", so that what stands in `noscript` is text that nobody sees, as in a browser.
     try:
-        tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS, scripting=True)
+        return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS, scripting=True)
     except SelectolaxError:
+        return None
+
+
+def _walked(source: bytes, tree: LexborHTMLParser | None) -> Walked:
+    if tree is None:
         return Walked([source.decode("utf-8", "replace")])
     return Walked() if tree.root is None else walk(tree.root)
 
@@ -119,7 +131,7 @@ def _written(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int,
         source = (frame.source or "").encode("utf-8", "replace")
         if not source or levels == 0 or too_hard(source):
             continue
-        walked = _walked(source)
+        walked = _walked(source, _tree(source))
         for place, deeper in reversed(list(_written(walked.frames, levels - 1))):
             walked.pieces[place:place] = [BREAK, *deeper.pieces, BREAK]
             walked.links += deeper.links
@@ -130,13 +142,14 @@ def _written(frames: Sequence[FrameElement], levels: int) -> Iterator[tuple[int,
 
 def _pieces_of_fragment(text: str) -> list[str]:
     source = text.encode("utf-8", "replace")
-    return [text] if too_hard(source) else _walked(source).pieces
+    return [text] if too_hard(source) else _walked(source, _tree(source)).pieces
 
 
-def _xml(media: Media, decoded: Decoded, url: str) -> Document:
-    read = pieces_of_xml(decoded.text, _pieces_of_fragment if media == "feed" else _as_it_is)
+def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
+    pieces_of_html = _pieces_of_fragment if media == "feed" else _as_it_is
+    read = pieces_of_xml(decoded.text, pieces_of_html)
     if read is None:
-        return _text(media, decoded, url)
+        return _text(media, decoded, url, keep_tree)
     pieces, links, title = read
     return Document(
         media=media,
@@ -146,6 +159,7 @@ def _xml(media: Media, decoded: Decoded, url: str) -> Document:
         links=tuple(links) if media == "feed" else (),
         base=url,
         title=title if media == "feed" else "",
+        tree=XmlTree(decoded.text, Shown(pieces_of_html).pieces) if keep_tree else None,
     )
 
 
@@ -153,14 +167,21 @@ def _as_it_is(text: str) -> list[str]:
     return [text]
 
 
-def _json(media: Media, decoded: Decoded, url: str) -> Document:
+def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     pieces = pieces_of_json(decoded.text)
     if pieces is None:
-        return _text("text", decoded, url)
-    return Document(media=media, charset=decoded.charset, charset_source=decoded.source, pieces=tuple(pieces), base=url)
+        return _text("text", decoded, url, keep_tree)
+    return Document(
+        media=media,
+        charset=decoded.charset,
+        charset_source=decoded.source,
+        pieces=tuple(pieces),
+        base=url,
+        tree=JsonTree(decoded.text) if keep_tree else None,
+    )
 
 
-def _text(media: Media, decoded: Decoded, url: str) -> Document:
+def _text(media: Media, decoded: Decoded, url: str, _: bool) -> Document:
     return Document(
         media=media, charset=decoded.charset, charset_source=decoded.source, pieces=(decoded.text,), base=url
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from lxml import etree
 
@@ -20,6 +20,17 @@ _FEEDS = frozenset({"channel", "feed"})
 
 MOST_FRAGMENTS = 10_000
 """Most texts of a feed that are read as HTML; what comes after them is compared as it is written."""
+
+PARSING: Final[Mapping[str, Any]] = {
+    "encoding": "utf-8",
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+"""How XML is parsed, always: no DTD, no entity and no address is ever loaded."""
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _TAGGED = re.compile(r"<[A-Za-z/!][^<>]*>")
@@ -62,32 +73,22 @@ def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tupl
     Links are what feeds call so: the text or `href` of `link`. The title is the first element of that name. When a feed itself was
     built is no text of it: that moves with every look, while the entries stay.
     """
-    parser = etree.XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
     try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+        root = etree.fromstring(text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
     except (etree.XMLSyntaxError, ValueError):
         return None
     pieces: list[str] = []
     links: list[str] = []
     title = ""
-    shown = _Shown(pieces_of_html)
+    shown = Shown(pieces_of_html)
     for event, element in etree.iterwalk(root, events=("start", "end")):
         pieces.append(BREAK)
         if event == "end":
             pieces.extend(shown.pieces(element.tail))
             continue
-        name = _name(element)
-        if name in _BUILT and _name(element.getparent()) in _FEEDS:
+        if says_when_built(element):
             continue
-        content = element.text
+        name, content = local_name(element), element.text
         if name == "link":
             links.append(element.get("href") or (content or "").strip())
         elif name == "title" and not title:
@@ -96,11 +97,17 @@ def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tupl
     return pieces, links, title
 
 
-def _name(element: Any) -> str:
+def local_name(element: Any) -> str:
+    """Return the name of an element without its namespace, empty for what is none."""
     return etree.QName(element).localname if element is not None and isinstance(element.tag, str) else ""
 
 
-class _Shown:
+def says_when_built(element: Any) -> bool:
+    """Return whether an element only says when its feed was built: that moves with every look, while the entries stay."""
+    return local_name(element) in _BUILT and local_name(element.getparent()) in _FEEDS
+
+
+class Shown:
     """What texts of an XML document show: those that are HTML their own text, up to a number of them."""
 
     def __init__(self, pieces_of_html: Callable[[str], list[str]]) -> None:

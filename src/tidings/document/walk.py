@@ -16,9 +16,13 @@ from tidings.document.frames import FrameElement
 BREAK = "\n\n"
 """A border of words. Two characters, since a text node of one character may be the very same object."""
 
-_INSIDE_A_LINE = """a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd label mark nobr q s samp
+IN_LINE = frozenset(
+    """a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd label mark nobr q s samp
     small span strike strong sub sup time tspan tt u var wbr""".split()
-_WITHOUT_TEXT = "script style noscript template iframe noembed noframes title".split()
+)
+"""The elements that stand inside a line of text."""
+WITHOUT_TEXT = frozenset("script style noscript template iframe noembed noframes title".split())
+"""The elements whose text nobody sees."""
 
 
 def _tag_numbers(names: list[str]) -> dict[str, int]:
@@ -33,9 +37,9 @@ def _tag_numbers(names: list[str]) -> dict[str, int]:
     return {name: found[name] for name in names}
 
 
-_NUMBER = _tag_numbers([*_INSIDE_A_LINE, *_WITHOUT_TEXT, "area", "base", "frame", "input", "svg", "-text", "-comment"])
-_INLINE = frozenset(_NUMBER[name] for name in _INSIDE_A_LINE)
-_SKIPPED = frozenset(_NUMBER[name] for name in [*_WITHOUT_TEXT, "-comment"])
+_NUMBER = _tag_numbers([*IN_LINE, *WITHOUT_TEXT, "area", "base", "frame", "input", "svg", "-text", "-comment"])
+_INLINE = frozenset(_NUMBER[name] for name in IN_LINE)
+_SKIPPED = frozenset(_NUMBER[name] for name in [*WITHOUT_TEXT, "-comment"])
 _TEXT, _A, _IMG, _AREA = (_NUMBER[name] for name in ("-text", "a", "img", "area"))
 _BASE, _INPUT, _SVG, _TITLE, _SCRIPT = (_NUMBER[name] for name in ("base", "input", "svg", "title", "script"))
 _FRAME, _IFRAME = (_NUMBER[name] for name in ("frame", "iframe"))

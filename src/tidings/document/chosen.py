@@ -1,0 +1,101 @@
+"""What selectors find in a page: sets of nodes, and what the walk takes of them (contracts.md §8).
+
+A selector never changes the tree, so that the order of clauses means nothing and every selector sees the page as it came. What has to be
+searched for too long is refused by a bound that is known before the search (H-073, H-074): the answer is then "could not compare".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidings.model.interest import Selector
+
+MOST_NODES = 300_000
+"""Most elements of a page, or values of a JSON text, in which XPath or JSONPath searches."""
+
+MOST_STEPS = 100_000_000
+"""Most nodes that one XPath may have to visit: 2 s."""
+
+MOST_MATCHES = 100_000
+"""Most parts of a page that a selector may find."""
+
+_WIDE = re.compile(r"(?:ancestor|descendant|following|preceding)(?:-or-self|-sibling)?\s*::")
+_SIDEWAYS = re.compile(r"(?:following|preceding)(?:-sibling)?\s*::")
+_STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
+
+
+class RefusedError(ValueError):
+    """A part of a page could not be taken; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What one selector finds: nodes by an id of their own, and texts of attributes by the id of their element."""
+
+    nodes: frozenset[Any] = frozenset()
+    attributes: Mapping[Any, tuple[str, ...]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes or self.attributes)
+
+
+NOTHING = Chosen()
+
+
+def check_xpath(text: str, nodes: int, depth: int) -> None:
+    """Raise `RefusedError` if an XPath may have to look at too many nodes of a tree of this size and depth.
+
+    A predicate is asked at each node: one that searches the whole page multiplies by all of them, one that searches below or above the
+    node by the depth.
+    """
+    if nodes > MOST_NODES:
+        raise RefusedError(f"the page has more than {MOST_NODES:,} elements, too many for XPath")
+    steps = float(max(nodes, 1))
+    for level, part in enumerate(_by_level(_STRING.sub("''", text))):
+        if level == 0:
+            steps *= float(nodes) ** max(0, len(_SIDEWAYS.findall(part)))
+        elif _searches_page(part):
+            steps *= nodes
+        elif "//" in part or _WIDE.search(part):
+            steps *= depth
+    if steps > MOST_STEPS:
+        raise RefusedError(f'xpath "{text}" would have to look at {steps:,.0f} elements of this page')
+
+
+def check_jsonpath(text: str, nodes: int) -> None:
+    """Raise `RefusedError` if a JSONPath may have to look at too many values."""
+    levels = list(_by_level(_STRING.sub("''", text)))
+    everywhere = sum(part.count("..") for part in levels)
+    inside = any("$" in part for part in levels[1:])
+    if nodes * (everywhere + 1) > MOST_NODES or (inside and nodes * nodes > MOST_NODES):
+        raise RefusedError(f'jsonpath "{text}" would have to look at too many of {nodes:,} values')
+
+
+def check_matches(selector: Selector, number: int) -> None:
+    """Raise `RefusedError` if a selector finds too much."""
+    if number > MOST_MATCHES:
+        raise RefusedError(
+            f'{selector.language} "{selector.text}" matches more than {MOST_MATCHES:,} parts of the page'
+        )
+
+
+def _searches_page(part: str) -> bool:
+    return bool(re.search(r"(?<![.\w\])*])//", part) or _SIDEWAYS.search(part))
+
+
+def _by_level(text: str) -> list[str]:
+    """Return what stands outside of brackets, in brackets, in brackets within brackets and so on."""
+    levels = [""]
+    depth = 0
+    for letter in text:
+        if letter == "[":
+            depth += 1
+        elif letter == "]":
+            depth = max(0, depth - 1)
+        if depth == len(levels):
+            levels.append("")
+        levels[depth] += letter
+    return levels

@@ -1,0 +1,68 @@
+"""Taking parts of a document: Select, `in`, Exclude and Transform (contracts.md §8).
+
+In this order: what all selectors find, without what is excluded, through the transforms one after the other. A part is a document itself, so
+that everything that reads documents reads parts. One that cannot be taken has a `problem`; one whose selector finds nothing says which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.document.extraction import Extraction
+from tidings.document.lines import lines_of, pieces_of, transformed, without
+from tidings.document.trees import Taken
+from tidings.model.interest import Selector
+
+
+def extract(document: Document, extraction: Extraction) -> Document:
+    """Return the part of a whole document that counts; each is taken once."""
+    if extraction.is_whole or document.problem:
+        return document
+    if extraction not in document.parts:
+        document.parts[extraction] = _extracted(document, extraction)
+    return document.parts[extraction]
+
+
+def taken(document: Document) -> Taken | None:
+    """Return the nodes of a document, None if it was parsed without keeping them; raises `RefusedError` as `Tree.take` does."""
+    return None if document.tree is None else document.tree.take(document.extraction)
+
+
+def _extracted(document: Document, extraction: Extraction) -> Document:
+    if document.textless or document.tree is None:
+        pieces, links, images = document.pieces, document.links, document.images
+        if extraction.selectors:
+            return _without_content(document, extraction, extraction.selectors[0])
+    else:
+        try:
+            part = document.tree.take(extraction)
+        except RefusedError as error:
+            return replace(document, extraction=extraction, problem=f"could not compare: {error}")
+        if part.missing is not None:
+            return _without_content(document, extraction, part.missing)
+        pieces, links, images = part.pieces, part.links if document.media != "xml" else (), part.images
+    others = [excluded for excluded in extraction.exclude if not isinstance(excluded, Selector)]
+    if others or extraction.transform:
+        lines = document.lines if document.media == "text" else lines_of(pieces)
+        for excluded in others:
+            lines = without(lines, excluded)
+        for step in extraction.transform:
+            lines = transformed(lines, step)
+        pieces = pieces_of(lines)
+    return replace(document, extraction=extraction, pieces=pieces, links=links, images=images, frames=())
+
+
+def _without_content(document: Document, extraction: Extraction, missing: Selector) -> Document:
+    return replace(
+        document,
+        extraction=extraction,
+        missing=missing,
+        pieces=(),
+        links=(),
+        images=(),
+        frames=(),
+        textless=False,
+        sha256="",
+    )

@@ -1,0 +1,111 @@
+"""Trees: what was parsed of a body, kept so that parts of it can be taken without parsing again.
+
+One parse serves every extraction that a job asks for. What each takes is remembered by the extraction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from tidings.document.chosen import NOTHING, Chosen, RefusedError, check_matches
+from tidings.document.extraction import Extraction
+from tidings.document.within import Part, Walk
+from tidings.model.interest import Selector
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A part of a page. `missing` is the selector that finds nothing, None if all find something.
+
+    `roots` are the nodes at which the part begins, `tables` and `lists` those in it, `excluded` ids of what is left out: nodes of HTML;
+    of JSON, `roots` are values.
+    """
+
+    pieces: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    missing: Selector | None = None
+    roots: tuple[Any, ...] = ()
+    tables: tuple[LexborNode, ...] = ()
+    lists: tuple[LexborNode, ...] = ()
+    excluded: frozenset[int] = frozenset()
+
+
+class Tree(Protocol):
+    """A body that was parsed."""
+
+    def take(self, extraction: Extraction) -> Taken:
+        """Return the part of an extraction, its words and patterns not yet taken out; raises `RefusedError` for one that costs too much."""
+        ...
+
+
+class HtmlTree:
+    """A page, with the parser's tree."""
+
+    def __init__(self, tree: LexborHTMLParser) -> None:
+        self._tree = tree
+        self._chosen: dict[Selector, Chosen] = {}
+        self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
+
+    @cached_property
+    def _mirror(self) -> Any:
+        from tidings.document.mirror import Mirror  # lxml, for those alone that write XPath
+
+        return Mirror(self._tree.root) if self._tree.root is not None else None
+
+    def take(self, extraction: Extraction) -> Taken:
+        """Return the part of an extraction."""
+        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
+        asked = (extraction.selectors, excluded)
+        if asked not in self._taken:
+            self._taken[asked] = self._part(*asked)
+        return self._taken[asked]
+
+    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
+        root = self._tree.root
+        if root is None:
+            return Taken(missing=selectors[0] if selectors else None)
+        chosen = [self._find(selector) for selector in selectors]
+        out = frozenset(number for selector in excluded for number in self._find(selector).nodes)
+        missing = next((selector for selector, found in zip(selectors, chosen, strict=True) if not found), None)
+        if missing is not None:
+            return Taken(missing=missing)
+        part = Walk(chosen, out).through(root)
+        has_attributes = any(found.attributes for found in chosen)
+        if selectors and not part.roots and not (has_attributes and part.pieces):
+            return Taken(missing=selectors[-1])
+        return _taken(part, out)
+
+    def _find(self, selector: Selector) -> Chosen:
+        if selector not in self._chosen:
+            self._chosen[selector] = self._found(selector)
+        return self._chosen[selector]
+
+    def _found(self, selector: Selector) -> Chosen:
+        if selector.language == "jsonpath":
+            return NOTHING
+        if selector.language == "xpath":
+            found: Chosen = self._mirror.find(selector)
+            return found
+        try:
+            nodes = self._tree.css(selector.text)
+        except SelectolaxError as error:
+            raise RefusedError(f'css "{selector.text}" cannot be read: {error}') from error
+        check_matches(selector, len(nodes))
+        return Chosen(frozenset(node.mem_id for node in nodes))
+
+
+def _taken(part: Part, excluded: frozenset[int]) -> Taken:
+    return Taken(
+        pieces=tuple(part.pieces),
+        links=tuple(part.links),
+        images=tuple(part.images),
+        roots=tuple(part.roots),
+        tables=tuple(part.tables),
+        lists=tuple(part.lists),
+        excluded=excluded,
+    )

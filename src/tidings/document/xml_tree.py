@@ -1,0 +1,122 @@
+"""XML as a tree: parts of it by XPath 1.0.
+
+Prefixes are those of the document; elements of its default namespace are named without one, so that `//entry/title` finds what people read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from lxml import etree
+
+from tidings.document.chosen import RefusedError, check_xpath
+from tidings.document.extraction import Extraction
+from tidings.document.mirror import evaluated
+from tidings.document.structured import PARSING, local_name, says_when_built
+from tidings.document.trees import Taken
+from tidings.document.walk import BREAK
+from tidings.model.interest import Selector
+
+
+class XmlTree:
+    """An XML text; `pieces_of_html` reads texts in it that are HTML themselves."""
+
+    def __init__(self, text: str, pieces_of_html: Callable[[str | None], list[str]]) -> None:
+        self._text = text
+        self._pieces_of_html = pieces_of_html
+        self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
+        self._namespaces: dict[str, str] = {}
+        self._depth = 1
+
+    @cached_property
+    def _root(self) -> Any:
+        root = etree.fromstring(self._text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
+        default = root.nsmap.get(None)
+        for element in root.iter(etree.Element):
+            for prefix, address in element.nsmap.items() if element.getparent() is None or element.prefix else ():
+                if prefix is not None:
+                    self._namespaces.setdefault(prefix, address)
+            if default is not None and element.tag.startswith(f"{{{default}}}"):
+                element.tag = etree.QName(element).localname
+        return root
+
+    @cached_property
+    def _elements(self) -> list[Any]:
+        elements = list(self._root.iter(etree.Element))
+        self._depth = max((sum(1 for _ in element.iterancestors()) for element in elements[:1_000]), default=0) + 1
+        return elements
+
+    def take(self, extraction: Extraction) -> Taken:
+        """Return the part of an extraction; raises `RefusedError` for one that costs too much."""
+        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
+        asked = (extraction.selectors, excluded)
+        if asked not in self._taken:
+            try:
+                self._taken[asked] = self._part(*asked)
+            except etree.XMLSyntaxError as error:
+                raise RefusedError(f"the XML cannot be read: {error}") from error
+        return self._taken[asked]
+
+    def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
+        chosen = [self._find(selector) for selector in selectors]
+        out = {item for selector in excluded for item in self._find(selector)[0]}
+        for selector, (elements, texts) in zip(selectors, chosen, strict=True):
+            if not elements and not texts:
+                return Taken(missing=selector)
+        roots = self._roots([elements for elements, _ in chosen], out)
+        pieces: list[str] = []
+        links: list[str] = []
+        for text in chosen[-1][1] if chosen else ():
+            pieces += [BREAK, text]
+        for root in roots:
+            self._read(root, out, pieces, links)
+        if selectors and not pieces:
+            return Taken(missing=selectors[-1]) if not roots else Taken(roots=tuple(roots))
+        return Taken(pieces=tuple(pieces), links=tuple(links), roots=tuple(roots))
+
+    def _find(self, selector: Selector) -> tuple[dict[Any, None], list[str]]:
+        """Return the elements, and the texts of attributes and of elements, that a selector finds."""
+        if selector.language != "xpath":
+            return {}, []
+        check_xpath(selector.text, len(self._elements), self._depth)
+        found = evaluated(selector, self._root, self._namespaces)
+        elements = {item: None for item in found if not isinstance(item, (str, tuple))}
+        return elements, [str(item) for item in found if isinstance(item, str)]
+
+    def _roots(self, chosen: list[dict[Any, None]], out: set[Any]) -> list[Any]:
+        if not chosen:
+            return [self._root]
+        if any(not elements for elements in chosen):
+            return []
+        everywhere = {element for elements in chosen for element in elements}
+        roots: list[Any] = []
+        begun: set[Any] = set()
+        for element in self._elements:
+            if element not in everywhere:
+                continue
+            above = [element, *element.iterancestors()]
+            if begun.intersection(above) or out.intersection(above):
+                continue
+            if all(any(place in elements for place in above) for elements in chosen):
+                begun.add(element)
+                roots.append(element)
+        return roots
+
+    def _read(self, root: Any, out: set[Any], pieces: list[str], links: list[str]) -> None:
+        walk = etree.iterwalk(root, events=("start", "end"))
+        for event, element in walk:
+            pieces.append(BREAK)
+            if event == "end":
+                if element is not root:
+                    pieces += self._pieces_of_html(element.tail)
+                continue
+            if element in out:
+                walk.skip_subtree()
+                continue
+            if says_when_built(element):
+                continue
+            if local_name(element) == "link":
+                links.append(element.get("href") or (element.text or "").strip())
+            pieces += self._pieces_of_html(element.text)

@@ -1,0 +1,237 @@
+"""What Select, `in`, Exclude and Transform take of a page (contracts.md §8)."""
+
+import pytest
+
+from tidings.document import chosen
+from tidings.document.extract import extract, taken
+from tidings.document.extraction import PAGE, WHOLE, Extraction, named
+from tidings.document.parse import parse
+from tidings.model.extract import Pattern, StopWords, Transform
+from tidings.model.interest import Selector
+
+PAGE_OF_JOBS = """<!doctype html><html><head><title>Jobs</title><meta property="og:price" content="19.99"></head><body>
+<nav><a href="/home">Home</a></nav><h1>Our jobs</h1>
+<ul class="jobs"><li><a href="/j/1">Bak<b>er</b></a> full time</li><li><a href="/j/2">Smith</a> <i>half</i> time</li></ul>
+<p class="price">from <span>1&nbsp;234</span>,50</p><footer>Seen by 17 visitors<img src="/seal.png"></footer></body></html>"""
+
+
+def css(text):
+    return Selector("css", text)
+
+
+def xpath(text):
+    return Selector("xpath", text)
+
+
+def jsonpath(text):
+    return Selector("jsonpath", text)
+
+
+def html(text=PAGE_OF_JOBS):
+    return parse(text.encode(), "text/html; charset=utf-8", url="http://x.org/", keep_tree=True)
+
+
+def json(text):
+    return parse(text.encode(), "application/json", url="http://x.org/", keep_tree=True)
+
+
+def lines(document, *selectors, exclude=(), transform=()):
+    part = extract(document, Extraction(selectors, exclude, transform))
+    assert not part.problem
+    return part.lines
+
+
+@pytest.mark.parametrize(
+    ("selectors", "expected"),
+    [
+        ([css("ul.jobs > li")], ["Baker full time", "Smith half time"]),
+        ([css(".price span")], ["1 234"]),
+        ([css("ul"), css("i")], ["half"]),
+        ([css("i"), css("ul")], ["half"]),
+        ([css("li, b")], ["Baker full time", "Smith half time"]),
+        ([css("b")], ["er"]),
+        ([css("title")], ["Jobs"]),
+        ([css("meta[property='og:price']")], ["19.99"]),
+        ([xpath("//ul[@class='jobs']/li[2]")], ["Smith half time"]),
+        ([xpath("//li/a/@href")], ["/j/1", "/j/2"]),
+        ([css("li:last-child"), xpath("//a/@href")], ["/j/2"]),
+        ([xpath("//p/text()")], ["from", ",50"]),
+        ([xpath("//li[contains(., 'half')]//text()")], ["Smith", "half", "time"]),
+        ([css("footer"), xpath("//p")], None),
+        ([css(".gone")], None),
+        ([xpath("//h6")], None),
+        ([jsonpath("$.a")], None),
+    ],
+    ids=lambda value: " ".join(s.text for s in value) if value and hasattr(value[0], "text") else "",
+)
+def test_what_selectors_find_is_what_counts(selectors, expected):
+    """What all selectors find counts, in the order of the page, a word that markup cuts whole; what none finds is missing."""
+    part = extract(html(), Extraction(tuple(selectors)))
+
+    assert (expected or []) == part.lines
+    assert (selectors[-1] if expected is None else None) == part.missing
+    assert "" == part.problem
+
+
+def test_links_and_images_are_those_of_the_part():
+    """Links and images outside of the part do not count, and the base of the page holds."""
+    part = extract(html(), Extraction((css("ul"),)))
+
+    assert (("/j/1", "/j/2"), ()) == (part.links, part.images)
+    assert html().base == part.base
+
+
+def test_exclude_is_a_set_of_nodes_and_never_an_edit():
+    """What an exclusion finds is taken out of what was selected; the page that others read stays as it came."""
+    page = html()
+
+    assert ["full time", "time"] == lines(page, css("li"), exclude=(css("a"), xpath("//i")))
+    assert ["Baker full time", "Smith half time"] == lines(page, css("li"))
+    assert ("/home", "/j/1", "/j/2") == extract(page, Extraction(exclude=(css("footer"),))).links
+    assert () == extract(page, Extraction(exclude=(css("footer"),))).images
+
+
+def test_what_is_excluded_joins_nothing():
+    """Words that stood around something excluded are two words still."""
+    assert ["a", "c"] == lines(html("<p>a<b>b</b>c</p>"), exclude=(css("b"),))
+
+
+def test_words_and_patterns_that_do_not_count():
+    """Stop words go wherever they stand, whatever their case, also several in a row; a match of a pattern leaves a border."""
+    page = html("<p>The price of the Sea, Of course</p><p>Views: 5|Price 3</p><p>17 visitors</p>")
+    exclude = (StopWords(("the", "of course")), Pattern(r"Views: \d+"), Pattern(r"^\d+ visitors$"))
+
+    assert ["price of Sea,", "|Price 3"] == lines(page, exclude=exclude)
+
+
+def test_transforms_work_on_lines_in_written_order():
+    """Each step takes the lines that the step before left."""
+    page = html("<p>b 2</p><p>a 1</p><p>b 2</p><p>note</p>")
+    steps = (
+        Transform("drop", "note"),
+        Transform("replace", r"(\w) (\d)", is_pattern=True, replacement=r"\2=\1\\"),
+        Transform("sort"),
+        Transform("unique"),
+        Transform("keep", r"^\d=", is_pattern=True),
+        Transform("replace", "=", replacement=": "),
+    )
+
+    assert ["1: a\\", "2: b\\"] == lines(page, transform=steps)
+    assert ["note"] == lines(page, transform=(Transform("keep", "no"),))
+
+
+def test_lines_are_blocks_and_lines_of_preformatted_text():
+    """A line end in the source is no line, a block is one, and so is each line of plain and of preformatted text."""
+    page = html("<p>one\ntwo</p><pre>three\nfour</pre>five<br>six")
+    text = parse(b"b  one\n\na two\n", "text/plain", keep_tree=True)
+
+    assert ["one two", "three", "four", "five", "six"] == lines(page, exclude=(StopWords(("x",)),))
+    assert ["a two", "b one"] == lines(text, transform=(Transform("sort"),))
+
+
+def test_jsonpath_takes_values_as_they_are_written():
+    """Numbers keep their form, filters compare them as numbers, and the keys of what was selected count."""
+    data = json('{"c": [{"s": "up", "p": 1.50}, {"s": "down", "p": 20, "t": null}], "big": 123456789012345678901}')
+
+    assert ["up", "down"] == lines(data, jsonpath("$.c[*].s"))
+    assert ["1.50"] == lines(data, jsonpath("$.c[?@.p < 10].p"))
+    assert ["123456789012345678901"] == lines(data, jsonpath("$.big"))
+    assert ["s", "down", "t", "null"] == lines(data, jsonpath("$.c[1]"), exclude=(jsonpath("$.c[*].p"),))
+    assert ["up"] == lines(data, jsonpath("$.c[0]"), jsonpath("$..s"))
+    assert jsonpath("$.x") == extract(data, Extraction((jsonpath("$.x"),))).missing
+    assert css("p") == extract(data, Extraction((css("p"),))).missing
+
+
+def test_xpath_reads_xml_with_and_without_its_default_namespace():
+    """Elements of the default namespace are named without a prefix, others with the document's own."""
+    feed = b"""<feed xmlns="http://www.w3.org/2005/Atom" xmlns:x="urn:x"><entry x:k="v"><title>One</title><x:n>1</x:n></entry>
+        <entry><title>Two</title></entry></feed>"""
+    document = parse(feed, "application/atom+xml", keep_tree=True)
+
+    assert ["One", "Two"] == lines(document, xpath("//entry/title"))
+    assert ["1"] == lines(document, xpath("//x:n"))
+    assert ["v"] == lines(document, xpath("//entry/@x:k"))
+    assert ["Two"] == lines(document, xpath("//entry"), exclude=(xpath("//entry[1]"),))
+
+
+def test_a_part_of_a_body_without_text_is_missing():
+    """A selector finds nothing in a picture or a plain text, and that is said, never an empty part."""
+    picture = parse(b"\x89PNG\r\n\x1a\n", "image/png", keep_tree=True)
+
+    assert css("p") == extract(picture, Extraction((css("p"),))).missing
+    assert xpath("//p") == extract(parse(b"plain", "text/plain", keep_tree=True), Extraction((xpath("//p"),))).missing
+
+
+def test_the_whole_page_is_the_page():
+    """Without clauses nothing is taken apart, and the name is `page`; any clause makes another name, in any order of words its own."""
+    page = html()
+    some = [
+        WHOLE,
+        Extraction((css("p"),)),
+        Extraction((xpath("p"),)),
+        Extraction(exclude=(css("p"),)),
+        Extraction(exclude=(Pattern("p"),)),
+        Extraction(exclude=(StopWords(("p",)),)),
+        Extraction(transform=(Transform("sort"), Transform("unique"))),
+        Extraction(transform=(Transform("unique"), Transform("sort"))),
+    ]
+
+    assert page is extract(page, WHOLE)
+    assert PAGE == WHOLE.fingerprint == named(WHOLE)
+    assert len(some) == len({extraction.fingerprint for extraction in some})
+    assert named(*some[:2]) != named(*reversed(some[:2]))
+
+
+def test_one_parse_serves_all_parts():
+    """A part is taken once; asking again gives the same document."""
+    page = html()
+    extraction = Extraction((css("li"),))
+
+    assert extract(page, extraction) is extract(page, Extraction((css("li"),)))
+    assert taken(extract(page, extraction)) is taken(extract(page, extraction))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["//*[count(//*)>0]/ancestor::*[count(//*)>0]", "//*[count(preceding::*)>1]", "//p[//p[//p]]"],
+    ids=["H-073", "preceding", "nested"],
+)
+def test_h_073_an_xpath_that_looks_at_everything_from_everywhere_is_refused(text):
+    """An XPath whose cost multiplies on this page is no comparison and never "unchanged"; on a small page it is answered."""
+    large = html("<p>x</p>" * 20_000)
+    small = html("<p>x</p>" * 20)
+
+    assert "could not compare: xpath" in extract(large, Extraction((xpath(text),))).problem
+    assert "" == extract(small, Extraction((xpath(text),))).problem
+
+
+def test_h_074_selectors_are_bounded(monkeypatch):
+    """Nested `:not` is answered or refused at once, deep pages are searched, and too many matches are refused."""
+    deep = html("<div>" * 4_000 + "<b>x</b>")
+    monkeypatch.setattr(chosen, "MOST_MATCHES", 100)
+
+    assert ["x"] == lines(deep, css(":not(" * 16 + "b" + ")" * 16))
+    assert ["x"] == lines(deep, xpath("//b"))
+    assert "more than 100 parts" in extract(html("<p>x</p>" * 101), Extraction((css("p"),))).problem
+    assert "more than 100 parts" in extract(html("<p>x</p>" * 101), Extraction((xpath("//p"),))).problem
+    assert "more than 100 parts" in extract(json("[" + "1," * 101 + "1]"), Extraction((jsonpath("$[*]"),))).problem
+
+
+def test_jsonpath_over_everything_is_bounded(monkeypatch):
+    """A path that looks everywhere in a large text is refused before it starts."""
+    monkeypatch.setattr(chosen, "MOST_NODES", 100)
+
+    assert "too many" in extract(json("[" + "1," * 101 + "1]"), Extraction((jsonpath("$..a"),))).problem
+
+
+@pytest.mark.parametrize("text", ["unparsed-text('file:///etc/passwd')", "document('x')//p", "count(//p)"])
+def test_h_071_functions_outside_of_xpath_1_0_and_values_are_refused(text):
+    """What is no part of a page is refused, whoever let it through."""
+    assert "could not compare: xpath" in extract(html(), Extraction((xpath(text),))).problem
+
+
+def test_names_that_xml_has_not_do_not_stop_xpath():
+    """Odd tags, attributes and characters of a page are no reason to find nothing."""
+    page = html('<p on:x="1" a"b="2">a\x01b<fb:like>like</fb:like></p>')
+
+    assert ["like"] == lines(page, xpath("//p/*"))
