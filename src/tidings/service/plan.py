@@ -3,8 +3,7 @@
 Three kinds of claims meet here: looks that somebody asked for, ticks of fixed intervals (arithmetic, served in order of lateness), and
 the bids of the policy for pages that are fetched on change. The allocator takes the best feasible set under budget and host limits.
 A page's due instant also waits for its floor and for the end of a back-off, and where it is only fetched on change for the end of the
-freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart: ticks within the first half of their slack,
-the others forward by a tenth of their wait at most, which still is a whole cycle.
+freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart (`spread`).
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tidings.clock import MINUTE, SECOND
+from tidings.clock import SECOND
 from tidings.model.interval import spell_duration
 from tidings.model.unit import Grant
 from tidings.scheduling import allocator
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
-from tidings.service.claims import Tick, bounds, importance, is_on_change, retry_at, tick_of
-from tidings.service.spread import Crowds, allowed, share
+from tidings.service.claims import bounds, importance, is_on_change, retry_at, tick_of
+from tidings.service.spread import Apart
 from tidings.service.standing import is_fresh_until
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ ASKED = 1e15
 TICKED = 1e14
 """Bids of looks that somebody asked for, and of ticks (plus seconds of lateness): before whatever a policy bids."""
 LARGEST = 4096
-CATCH_UP: Duration = 10 * MINUTE
-"""The longest time over which pages that fell due while nobody looked are spread."""
 OVERDUE: Duration = SECOND
 """Pages that are due for less than this have not been missed."""
 
@@ -69,7 +66,6 @@ class Planner:
         self._pages = pages
         self._floor = floor
         self._heed = heed
-        self._spreads = spreads
         self._host_connections = host_connections
         self._state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
         self._row: dict[int, int] = {}
@@ -85,7 +81,7 @@ class Planner:
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
         """pages that nobody could look at for a while since their last good look"""
-        self._crowds = Crowds()
+        self._apart = Apart(floor=floor, spreads=spreads)
         self._missed: dict[int, Instant] = {}
         """pages that fell due while nobody looked: not before that instant"""
         self._eased: dict[int, Duration] = {}
@@ -126,23 +122,12 @@ class Planner:
         self._interrupted.update(self._ids[(self._host == code) & (self._ids >= 0)].tolist())
 
     def catch_up(self, now: Instant) -> None:
-        """Draw apart what fell due while nobody looked, if it is a crowd: the longest overdue and most important first.
-
-        Each page has its place within a time that its own interval bounds: half of what is left of a tick's slack, or the slack
-        if that is over, else a tenth of its wait, and never more than `CATCH_UP`.
-        """
-        if not self._spreads:
-            return
+        """Draw apart what fell due while nobody looked, if it is a crowd."""
         self._refresh()
         rows = np.flatnonzero((self._due <= now - OVERDUE) & ~self._forced & ~self._busy & (self._ids >= 0))
-        late = [i for i in self._ids[rows].tolist() if self._pages[i].state.polled_at is not None]
-        if len(late) <= allowed(len(self._row)):
-            return
-        urgency = {i: (now - max(int(self._due[self._row[i]]), 0)) * importance(self._pages[i]) for i in late}
-        for place, page_id in enumerate(sorted(late, key=lambda i: (-urgency[i], i))):
-            window = min(CATCH_UP, self._patience(self._pages[page_id], now))
-            self._missed[page_id] = now + window * place // len(late)
-        self.touch(late)
+        missed = [(self._pages[int(self._ids[row])], int(self._due[row])) for row in rows]
+        self._missed.update(self._apart.catch_up(missed, now, pages=len(self._row)))
+        self.touch(self._missed)
 
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
         """Give the policy back what it knew before a restart."""
@@ -391,7 +376,7 @@ class Planner:
         for kept in (self._held, self._missed, self._eased):
             kept.pop(page_id, None)
         self._interrupted.discard(page_id)
-        self._crowds.leave(page_id)
+        self._apart.leave(page_id)
         row = self._row.pop(page_id, None)
         if row is not None:
             if self._busy[row]:
@@ -407,7 +392,7 @@ class Planner:
         tick = tick_of(page, self._floor)
         state = page.state
         on_change = self._ease(page, on_change, tick.at)
-        due = self._drawn_apart(page, tick, on_change)
+        due = self._apart.due(page, tick, on_change, pages=len(self._row), is_eased=page_id in self._eased)
         retry = retry_at(page)
         if retry is not None and state.health != "error":
             due = retry  # a doubt is cleared up before the next tick
@@ -431,26 +416,3 @@ class Planner:
             return on_change
         self._eased[page.state.page_id] = fresh - on_change
         return fresh
-
-    def _drawn_apart(self, page: WatchedPage, tick: Tick, on_change: Instant) -> Instant:
-        """Return when a page is due, by its ticks or on change, away from the others if too many fall due in that second."""
-        due = min(tick.at, on_change)
-        page_id, state = page.state.page_id, page.state
-        if not self._spreads or due == NEVER or due <= 0 or state.checked_at is None:
-            self._crowds.leave(page_id)
-            return due
-        if not self._crowds.enter(page_id, due, pages=len(self._row)) or page_id in self._eased:
-            return due
-        part = share(page.identity.key)
-        if due == tick.at:
-            return due + int(part * max(0, tick.deadline - due) / 2)
-        least = max(bounds(page, self._floor)[0], self._floor)
-        return min(due, max(due - int(part * (due - state.checked_at) / 10), state.checked_at + least))
-
-    def _patience(self, page: WatchedPage, now: Instant) -> Duration:
-        """Return how long an overdue page may be kept waiting so that not all are asked at once."""
-        tick = tick_of(page, self._floor)
-        if tick.at <= now:
-            left = tick.deadline - now
-            return left // 2 if left > 0 else max(0, tick.deadline - tick.at)
-        return max(0, int(self._due[self._row[page.state.page_id]]) - (page.state.checked_at or 0)) // 10
