@@ -1,0 +1,104 @@
+import json
+
+import pytest
+from hypothesis import given
+
+from tests.strategies_events import OF_EACH_OPERATOR, A, B, C, event_expressions
+from tidings.events.expression import (
+    EXPRESSIONS,
+    And,
+    AnyOf,
+    Aperiodic,
+    AperiodicStar,
+    Not,
+    Or,
+    Periodic,
+    PeriodicStar,
+    Plus,
+    Primitive,
+    Seq,
+    from_json,
+    spelled,
+    to_json,
+)
+from tidings.events.operators import OPERATORS
+
+
+def test_every_expression_has_an_operator():
+    """Nothing can be said that no node carries out, nor the other way round."""
+    assert set(EXPRESSIONS) == set(OPERATORS)
+
+
+@given(event_expressions)
+def test_plain_form_and_back(expression):
+    """An expression is what it was after it was plain text."""
+    assert expression == from_json(json.loads(json.dumps(to_json(expression))))
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (Or((A, B, C)), "OR(a, b, c)"),
+        (And(A, B, within=60, consume=True), "AND(a, b) within 60 consumed"),
+        (AnyOf(2, (A, B, C)), "ANY(2, a, b, c)"),
+        (Seq(A, Seq(B, C)), "SEQ(a, SEQ(b, c))"),
+        (Not(B, A, C), "NOT(b)[a, c]"),
+        (Aperiodic(A, B, C), "A(a, b, c)"),
+        (AperiodicStar(A, B, C), "A*(a, b, c)"),
+        (Periodic(A, 2, C), "P(a, [2], c)"),
+        (PeriodicStar(A, 2, C), "P*(a, [2], c)"),
+        (Plus(A, 4), "PLUS(a, 4)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_spelled_as_the_papers_do(expression, text):
+    """An expression is read as in the literature on Snoop."""
+    assert text == spelled(expression)
+
+
+@given(event_expressions, event_expressions)
+def test_what_differs_is_spelled_differently(one, other):
+    """Two expressions that are spelled alike are equal, but for whether their events may last."""
+    assert (spelled(one) != spelled(other)) or without_lasting(one) == without_lasting(other)
+
+
+def without_lasting(expression):
+    return json.dumps(to_json(expression)).replace('{"op": "event", "name": "c", "lasting": true}', '"c"')
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Or((A,)), "OR joins two or more different events, not: a"),
+        (lambda: Or(()), "OR joins two or more different events, not: none"),
+        (lambda: And(A, A), "AND joins two or more different events, not: a, a"),
+        (lambda: AnyOf(4, (A, B, C)), "ANY takes from 2 to 3 of 3 parts, not 4"),
+        (lambda: AnyOf(1, (A, B)), "ANY takes from 2 to 2 of 2 parts, not 1"),
+        (lambda: Seq(A, B, within=-1), "SEQ can be bounded to 0 µs or more, not -1"),
+        (lambda: Periodic(A, 0, C), r"the period of P must be above 0 µs, it is 0"),
+        (lambda: PeriodicStar(A, -5, C), r"the period of P\* must be above 0 µs, it is -5"),
+        (lambda: Plus(A, -1), "PLUS waits 0 µs or more, not -1"),
+        (lambda: from_json({"op": "XOR"}), 'no event operator "XOR"; there are: event, OR, AND'),
+    ],
+    ids=["OR of one", "OR of none", "AND", "ANY of four", "ANY of one", "SEQ", "P", "P*", "PLUS", "unknown"],
+)
+def test_what_cannot_be_is_refused(make, message):
+    """An expression that can never be detected, or always, is refused with what is wrong."""
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_points_in_time_are_known():
+    """Ticks and undeclared events are points; what is composed, and what is declared to last, may not be."""
+    lasting = Primitive("c", lasting=True)
+    points = [A, Or((A, B)), Periodic(A, 2, B), Plus(A, 3)]
+    others = [lasting, Or((A, lasting)), And(A, B), Seq(A, B), PeriodicStar(A, 2, B), Aperiodic(A, B, C)]
+
+    assert [True] * 4 + [False] * 6 == [expression.is_punctual for expression in points + others]
+
+
+@pytest.mark.parametrize("name", OF_EACH_OPERATOR)
+def test_only_or_and_primitives_let_nothing_wait(name):
+    """Where nothing waits, a context makes no difference."""
+    assert (name == "OR") == OF_EACH_OPERATOR[name].is_stateless
+    assert not Or((A, OF_EACH_OPERATOR["AND"])).is_stateless
