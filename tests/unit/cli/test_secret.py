@@ -45,8 +45,13 @@ def test_set_reads_a_pipe_and_says_only_the_name(tidings, pipe, server, tmp_path
 def test_set_asks_at_a_terminal_without_an_echo(tidings, monkeypatch):
     """`getpass` shows nothing; its prompt is the name."""
     asked = []
+
+    def ask(prompt):
+        asked.append(prompt)
+        return "c4nary"
+
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("getpass.getpass", lambda prompt: asked.append(prompt) or "c4nary")
+    monkeypatch.setattr("getpass.getpass", ask)
     ran = tidings("secret", "set", "token")
 
     assert (0, "token is set\n", ["token: "]) == (ran.code, ran.out, asked)
