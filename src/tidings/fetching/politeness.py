@@ -56,12 +56,13 @@ class HostGate:
             lane.paused_until = state.paused_until or 0
             lane.failures = state.failures
 
-    def permit(self, host: str, charge: Charge | None = None) -> HostPermit:
+    def permit(self, host: str, charge: Charge | None = None, *, is_paid: bool = True) -> HostPermit:
         """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as permit`.
 
-        `charge(host)` is awaited before each request after the first and may raise `BudgetError`. Leaving gives the place back.
+        `charge(host)` is awaited before each request after the first, before the first too unless that `is_paid`, and may raise
+        `BudgetError`. Leaving gives the place back.
         """
-        return HostPermit(self, host, charge)
+        return HostPermit(self, host, charge, is_paid=is_paid)
 
     def ready_at(self, host: str) -> Instant:
         """Return the earliest instant at which a request to the host may start, `NEVER` while its places are taken."""
@@ -161,12 +162,13 @@ class HostGate:
 class HostPermit:
     """The right of one grant to ask hosts, one at a time (`fetcher.Permit`). `requests` counts what was let through."""
 
-    __slots__ = ("_charge", "_expecting", "_gate", "_host", "_inside", "requests")
+    __slots__ = ("_charge", "_expecting", "_gate", "_host", "_inside", "_is_paid", "requests")
 
-    def __init__(self, gate: HostGate, host: str, charge: Charge | None) -> None:
+    def __init__(self, gate: HostGate, host: str, charge: Charge | None, *, is_paid: bool = True) -> None:
         self._gate = gate
         self._host = host
         self._charge = charge
+        self._is_paid = is_paid
         self._expecting = False
         self._inside: str | None = None
         self.requests = 0
@@ -186,7 +188,7 @@ class HostPermit:
         self._step_back()
         await self._gate.enter(host)
         self._inside = host
-        if self.requests and self._charge is not None:
+        if (self.requests or not self._is_paid) and self._charge is not None:
             await self._charge(host)
             self._gate.start(host)
         self.requests += 1

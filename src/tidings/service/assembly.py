@@ -33,9 +33,12 @@ from tidings.service.committer import Committer
 from tidings.service.deliver import Deliverer, Teller
 from tidings.service.detect import Detector
 from tidings.service.errands import GuardedErrands
+from tidings.service.framed import Framed
+from tidings.service.frames import Frames
 from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
+from tidings.service.take import Taker
 from tidings.service.watchlist import Watchlist
 from tidings.storage import charge, garbage, hosts, instance, leases, polls, versions
 from tidings.storage.database import open_database
@@ -165,11 +168,27 @@ async def _build(
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
     vault = Vault(settings.data)
+    bodies, teller = Bodies(store, archive), Teller()
+    taker = Taker(store, bodies, detector)
+    floor = round(settings.fetch.page_floor_seconds * SECOND)
+    frames = Frames(store, clock, planner, watchlist.pages, floor=floor)
+    framed = Framed(
+        store=store,
+        bodies=bodies,
+        detector=detector,
+        taker=taker,
+        teller=teller,
+        frames=frames,
+        instance=installation,
+        commit=committer.write,
+    )
     poll = Poller(
         store=store,
-        bodies=Bodies(store, archive),
+        bodies=bodies,
         detector=detector,
-        teller=Teller(),
+        taker=taker,
+        framed=framed,
+        teller=teller,
         instance=installation,
         asker=Asker(vault, settings.data),
         timeout=longest,
@@ -189,6 +208,7 @@ async def _build(
             remembered=client.robots.export,
             committer=committer,
             poller=poll,
+            frames=frames,
             deliverer=Deliverer(senders, disable_after=round(settings.notify.disable_days * DAY)),
             epoch=epoch,
             holder=holder,

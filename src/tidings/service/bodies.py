@@ -14,14 +14,13 @@ import xxhash
 from tidings.archive.archive import Plan
 from tidings.detection.job import Body, Part
 from tidings.errors import BlobError
-from tidings.model.version import version_id
 from tidings.storage import garbage, members, pages, versions
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.model.page import PageIdentity, PageState
     from tidings.model.unit import Unit
-    from tidings.model.version import Blob, Digest, Version
+    from tidings.model.version import Blob, Digest, Member, Version
     from tidings.storage.connection import Connection
     from tidings.storage.store import Store
 
@@ -85,6 +84,10 @@ class Bodies:
                     lost[seq] = str(error)
                     del found[seq]
         return Stored(found, versions.digests(connection, page_id, seqs), lost, parts=parts)
+
+    async def frames(self, made_of: Sequence[Member]) -> tuple[Part, ...]:
+        """Return frames, named as members of a version."""
+        return await self._store.read(read_frames, self._archive, made_of)
 
     async def commit_version(
         self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]], *, newest: Version | None
@@ -162,15 +165,22 @@ def read_parts(
     connection: Connection, archive: Archive, holder: PageIdentity, version: Version, body: Body
 ) -> tuple[Part, ...]:
     """Return a version with its frames; `body` is that of the page that holds them."""
-    found = [Part(key=holder.key, url=holder.url, sha256=members.holder_sha256(connection, version), body=body)]
-    for member in members.of_version(connection, version.page_id, version.seq)[1:] if version.frames else ():
+    own = Part(key=holder.key, url=holder.url, sha256=members.holder_sha256(connection, version), body=body)
+    made_of = members.of_version(connection, version.page_id, version.seq) if version.frames else []
+    return (own, *read_frames(connection, archive, made_of[1:]))
+
+
+def read_frames(connection: Connection, archive: Archive, made_of: Sequence[Member]) -> tuple[Part, ...]:
+    """Return frames, named as members of a version; `LookupError` if the page of one is gone."""
+    found = []
+    for member in made_of:
         page_id = pages.find_by_key(connection, member.key)
         if page_id is None:
-            message = f"a frame of version {version_id(version.page_id, version.seq)} is gone"
+            message = f"a frame of the page, version {member.seq} of the page {member.key}, is gone"
             raise LookupError(message)
-        frame = _body(connection, archive, _version(connection, page_id, member.seq))
+        body = _body(connection, archive, _version(connection, page_id, member.seq))
         url = pages.identity(connection, page_id).url
-        found.append(Part(key=member.key, url=url, sha256=member.sha256, body=frame))
+        found.append(Part(key=member.key, url=url, sha256=member.sha256, body=body))
     return tuple(found)
 
 

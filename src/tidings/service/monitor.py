@@ -17,10 +17,11 @@ from tidings.clock import MINUTE, SECOND
 from tidings.errors import BudgetError, StaleEpochError, StoreError
 from tidings.fetching import address
 from tidings.model.outcome import Failed, Outcome
-from tidings.model.unit import Estimate, Event, Unit
+from tidings.model.unit import Estimate, Event, Grant, Unit
 from tidings.service import activate
 from tidings.service.circuit import Circuits
 from tidings.service.deliver import digest, following
+from tidings.service.frames import REASON as FRAME
 from tidings.service.network import NetworkWatch
 from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests, timers
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tidings.model.unit import Charged, SentinelMove, Timer
     from tidings.service.committer import Committer
     from tidings.service.deliver import Deliverer
+    from tidings.service.frames import Frames
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
     from tidings.service.watchlist import WatchedPage, WatchedSentinel, Watchlist
@@ -70,6 +72,7 @@ class Parts:
     """adds to a host's state what the fetcher knows of its robots.txt"""
     committer: Committer
     poller: Poller
+    frames: Frames
     deliverer: Deliverer
     epoch: int
     holder: str
@@ -93,6 +96,7 @@ class Monitor:
         self.committer = parts.committer
         self.committer.on_committed = self._committed
         self.committer.on_refused = self._refused
+        parts.frames.ask = self._ask_frame
         self.asked: dict[int, Asked] = {}
         """pages to be looked at now"""
         self.refused_by_budget: set[int] = set()
@@ -367,16 +371,8 @@ class Monitor:
             request = await parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
             outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
         at = parts.clock.now()
+        ours = await self._hear(charged.grant.host, outcome, at, has_asked=not isinstance(request, Failed))
         owed = {sub_id: attempt for sub_id, (page_id, attempt) in self._owed.items() if page_id == page.state.page_id}
-        if isinstance(outcome, Failed) and outcome.retry_after is not None:
-            told_by = address.host_of(outcome.final_url) if outcome.final_url else charged.grant.host
-            parts.gate.pause(told_by, at + outcome.retry_after)
-            parts.planner.interrupt(told_by)
-        has_asked = not isinstance(request, Failed)  # else nothing was heard of the host
-        ours = has_asked and await self._hear_network(charged.grant.host, outcome, at)
-        if has_asked and not ours and (pause := self._circuits.hear(charged.grant.host, outcome)):
-            parts.gate.pause(charged.grant.host, at + pause)
-            parts.planner.interrupt(charged.grant.host)
         await parts.poller.settle(
             charged,
             page,
@@ -387,13 +383,60 @@ class Monitor:
             owed=owed,
             hosts=self._host_news(charged.grant.host),
             ours=ours,
+            follow=not asked.first,
         )
+
+    async def _ask_frame(self, page: WatchedPage) -> str:
+        """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so."""
+        parts = self.parts
+        grant = Grant(page_id=page.state.page_id, host=page.identity.host, cost=1.0, reason=FRAME)
+        paid: list[Charged] = []
+
+        async def pay(host: str) -> None:
+            now = parts.clock.now()
+            if paid:
+                await parts.store.write(charge.extra, grant.page_id, host, paid[0].poll_id, at=now, epoch=parts.epoch)
+                return
+            (charged,) = await parts.store.charge([grant], at=now, epoch=parts.epoch)
+            if charged is None:
+                message = "the budget is spent for now"
+                raise BudgetError(message)
+            paid.append(charged)
+
+        async with parts.gate.permit(grant.host, pay, is_paid=False) as permit:
+            request = await parts.poller.request(page, now=parts.clock.now())
+            outcome: Outcome
+            try:
+                outcome = request if isinstance(request, Failed) else await parts.fetcher.fetch(request, permit)
+                if not paid:
+                    await pay(grant.host)  # refused before a request left: that is an outcome too
+            except BudgetError as error:
+                if not paid:
+                    return str(error)
+                outcome = _no_further(error)
+        at = parts.clock.now()
+        ours = await self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
+        await parts.poller.settle(paid[0], page, outcome, at=at, hosts=self._host_news(grant.host), ours=ours)
+        return ""
+
+    async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
+        """Hear what an answer says of its host; say whether a failure is our own network's. Unless it was asked, it says nothing."""
+        parts = self.parts
+        if isinstance(outcome, Failed) and outcome.retry_after is not None:
+            told_by = address.host_of(outcome.final_url) if outcome.final_url else host
+            parts.gate.pause(told_by, at + outcome.retry_after)
+            parts.planner.interrupt(told_by)
+        ours = has_asked and await self._hear_network(host, outcome, at)
+        if has_asked and not ours and (pause := self._circuits.hear(host, outcome)):
+            parts.gate.pause(host, at + pause)
+            parts.planner.interrupt(host)
+        return ours
 
     async def _fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
         try:
             return await self.parts.fetcher.fetch(request, permit)
         except BudgetError as error:
-            return Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
+            return _no_further(error)
 
     async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
         """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""
@@ -485,6 +528,7 @@ class Monitor:
         waiting = self._answering.pop(page_id, []) if page_id is not None else []
         if page_id is not None:
             self.looked.add(page_id)
+            self.parts.frames.ended(page_id)
         if task.cancelled() or (error := task.exception()) is None:
             return
         if page_id is not None:
@@ -516,3 +560,7 @@ class Monitor:
         if not isinstance(error, StaleEpochError):
             log.error("a unit was refused by the store: %s", error)
         self._wake.set()
+
+
+def _no_further(error: BudgetError) -> Failed:
+    return Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")

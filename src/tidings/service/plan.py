@@ -164,6 +164,11 @@ class Planner:
         self._busy[row] = True
         return True
 
+    def is_busy(self, page_id: int) -> bool:
+        """Say whether somebody has a page."""
+        row = self._row.get(page_id)
+        return row is not None and bool(self._busy[row])
+
     def release(self, page_id: int) -> None:
         """Give a page back."""
         self._leaving.discard(page_id)

@@ -7,7 +7,6 @@ doubtful fetch makes no version, moves no cursor and is no observation for an es
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,10 +17,10 @@ from tidings.model.unit import Quarantined, Unit
 from tidings.service import asking, standing
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
-from tidings.service.cursors import takes, tick_all, ticked
-from tidings.service.detect import Findings, Look
+from tidings.service.cursors import takes
+from tidings.service.detect import Look
+from tidings.service.frames import followed
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
-from tidings.storage import versions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
     from tidings.service.asking import Asker
     from tidings.service.bodies import Bodies
     from tidings.service.deliver import Teller
-    from tidings.service.detect import Detector
+    from tidings.service.detect import Detector, Findings
+    from tidings.service.framed import Framed
+    from tidings.service.take import Taker
     from tidings.service.watchlist import WatchedPage
     from tidings.storage.instance import Instance
     from tidings.storage.store import Store
-
-log = logging.getLogger("tidings.service.poll")
 
 
 class Poller:
@@ -51,6 +50,8 @@ class Poller:
         store: Store,
         bodies: Bodies,
         detector: Detector,
+        taker: Taker,
+        framed: Framed,
         teller: Teller,
         instance: Instance,
         asker: Asker,
@@ -61,6 +62,8 @@ class Poller:
         self._bodies = bodies
         self._commit = commit
         self._detector = detector
+        self._taker = taker
+        self._framed = framed
         self._teller = teller
         self._instance = instance
         self._asker = asker
@@ -98,12 +101,14 @@ class Poller:
         owed: Mapping[int, int] | None = None,
         hosts: tuple[HostState, ...] = (),
         ours: bool = False,
+        follow: bool = True,
     ) -> None:
         """Write all that one outcome brings, in one unit, and return once it is durable.
 
         `answered` are the requests that the poll answers; the sentinels `eager` asked for it and take what it brings before their tick.
         `owed` counts, by subscription, the deaths of comparisons that are still owed on this page. `hosts` are states to be stored.
-        `ours` says that a failure is our own network's: the page keeps its state.
+        `ours` says that a failure is our own network's: the page keeps its state. Without `follow` the page's frames are looked at
+        the next time.
         """
         page = page.as_it_is()
         poll = Occasion(charged, page, at, answered, frozenset(eager), owed or {}, hosts)
@@ -111,17 +116,18 @@ class Poller:
             case Failed():
                 await self._commit(self._failed(poll, outcome, ours=ours))
             case Fetched() if not same_body(outcome.body, page.state, self._instance.hash_seed):
-                await self._changed(poll, outcome)
+                await self._changed(poll, outcome, follow=follow)
+            case Unchanged() | Fetched() if page.is_framed:
+                await self._framed.settle(poll, outcome, follow=follow)
             case Unchanged() | Fetched():
                 await self._commit(await self._unchanged(poll, outcome))
 
     async def serve(self, page: WatchedPage, *, at: Instant, epoch: int, owed: Mapping[int, int]) -> None:
         """Let subscriptions take the newest stored version without a poll: a tick that a late look serves, a comparison that is owed."""
         page = page.as_it_is()
-        findings = await self._take(page, at, owed=owed)
-        await self._commit(
-            self._with_findings(Unit(at=at, epoch=epoch, page=page.state), page, findings, at, settles=owed)
-        )
+        findings = await self._taker.take(page, at, owed=owed)
+        unit = self._with_findings(Unit(at=at, epoch=epoch, page=page.state), page, findings, at, settles=owed)
+        await self._commit(await self._framed.note(unit, page, findings.examination))
 
     # -- failed ------------------------------------------------------------------------------------------------------------------
 
@@ -144,48 +150,18 @@ class Poller:
         state = standing.learn_validators(state, outcome, changed=False, at=poll.at)
         state = standing.learn_freshness(poll.page.state, state, outcome, changed=False, at=poll.at)
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
-        findings = await self._take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
-        return self._with_findings(unit, poll.page, findings, poll.at, settles=poll.owed)
-
-    async def _take(
-        self, page: WatchedPage, at: Instant, *, owed: Mapping[int, int], eager: frozenset[int] = frozenset()
-    ) -> Findings:
-        """Let the subscriptions that are due take the newest stored version."""
-        newest = page.state.last_seq
-        due = [s for s in page.subscriptions.values() if takes(s, at, eager) or s.row.id in owed]
-        behind = tuple(s for s in due if newest and (not s.row.taken or s.row.taken[-1] != newest))
-        idle = tuple(ticked(s, at) for s in due if s.interval is not None and s not in behind)
-        if not behind:
-            return Findings(None, idle, (), (), ())
-        stored = await self._bodies.stored(
-            page.state.page_id, {newest, *(s.row.taken[-1] for s in behind if s.row.taken)}
-        )
-        if newest in stored.lost:
-            log.error("%s", stored.lost[newest])
-            return Findings(None, idle, (), (), ())
-        version = await self._store.read(versions.get, page.state.page_id, newest)
-        look = Look(
-            page=page,
-            seq=newest,
-            body=stored.bodies[newest],
-            references={seq: body for seq, body in stored.bodies.items() if seq != newest},
-            known=stored.digests,
-            takers=behind,
-            at=at,
-            modified_at=version.modified_at if version is not None else None,
-            lost=stored.lost,
-        )
-        findings = await self._detector.examine(look, attempts=owed)
-        return replace(findings, cursors=(*idle, *tick_all(findings.cursors, page, at)), examination=None)
+        findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
+        unit = self._with_findings(unit, poll.page, findings, poll.at, settles=poll.owed)
+        return await self._framed.note(unit, poll.page, findings.examination)
 
     # -- changed -------------------------------------------------------------------------------------------------------------------
 
-    async def _changed(self, poll: Occasion, fetched: Fetched) -> None:
+    async def _changed(self, poll: Occasion, fetched: Fetched, *, follow: bool) -> None:
         page, at, before = poll.page, poll.at, poll.page.state
         takers = tuple(s for s in page.subscriptions.values() if takes(s, at, poll.eager))
         seen_by_takers = {s.row.taken[-1] for s in takers if s.row.taken}
         stored = await self._bodies.context(
-            before.page_id, seen_by_takers | ({before.last_seq} if before.last_seq else set())
+            before.page_id, seen_by_takers | ({before.last_seq} if before.last_seq else set()), is_framed=page.is_framed
         )
         look = Look(
             page=page,
@@ -193,7 +169,7 @@ class Poller:
             body=Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url),
             references=stored.bodies,
             known=stored.digests,
-            takers=takers,
+            takers=takers if not stored.parts else (),  # with its frames the page is compared when they are there
             at=at,
             modified_at=modified_at(fetched, before.checked_at, at),
             lost=stored.lost,
@@ -204,6 +180,11 @@ class Poller:
         seen = findings.examination
         if seen is not None and seen.suspicion and not self._is_believed(before, seen.suspicion, at):
             await self._withhold(poll, fetched, seen)
+            return
+        named = followed(page.identity, fetched.final_url, seen.frames) if seen and page.subscriptions else []
+        if named or stored.parts:
+            known = None if seen is None or seen.problem else named
+            await self._framed.settle(poll, fetched, body=fetched, holder=seen, named=known, follow=follow)
         else:
             await self._new_version(poll, fetched, look, findings, newest=stored.newest)
 

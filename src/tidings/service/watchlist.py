@@ -14,7 +14,7 @@ from tidings.language import parser
 from tidings.language.verify import Known
 from tidings.model.sentinel import FetchEvery, Notify, Sentinel
 from tidings.notification.channel import KINDS
-from tidings.storage import endpoints, events, pages, sentinels, subscriptions
+from tidings.storage import endpoints, events, members, pages, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -66,11 +66,12 @@ class Subscription:
 
 @dataclass(slots=True)
 class WatchedPage:
-    """A page with at least one active subscription."""
+    """A page with at least one active subscription, or a frame of one; `is_framed`: it names frames that are followed."""
 
     identity: PageIdentity
     state: PageState
     subscriptions: dict[int, Subscription] = field(default_factory=dict)
+    is_framed: bool = False
 
     def as_it_is(self) -> WatchedPage:
         """Return the page as it is now: a sentinel that comes or goes from here on does not show in it."""
@@ -100,9 +101,11 @@ class Watchlist:
 
     async def load(self) -> set[int]:
         """Read everything; return the ids of all pages."""
-        rows, subs, population, self._seen = await self._store.read(_everything)
+        rows, subs, population, framed, self._seen = await self._store.read(_everything)
         self.pages.clear()
         self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
+        for page_id in framed & self.pages.keys():
+            self.pages[page_id].is_framed = True
         self.sentinels.clear()
         self._past = {row.name: row for row in rows if row.state == "ended"}
         for row in rows:
@@ -138,8 +141,8 @@ class Watchlist:
             self._past[row.name] = row
         else:
             await self._admit(row)
-            for identity, state in states:
-                self.pages.setdefault(state.page_id, WatchedPage(identity, state))
+            for identity, state, is_framed in states:
+                self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
             for sub in subs:
                 self._subscribe(sub)
                 touched.add(sub.page_id)
@@ -152,6 +155,8 @@ class Watchlist:
         """Apply what this process has committed to a page and its cursors."""
         if unit.page is not None and unit.page.page_id in self.pages:
             self.pages[unit.page.page_id].state = unit.page
+            if unit.frames is not None:
+                self.pages[unit.page.page_id].is_framed = bool(unit.frames)
         for move in unit.cursors:
             self._move(move, unit.page.page_id if unit.page is not None else None)
 
@@ -212,18 +217,23 @@ def meaning(text: str) -> Sentinel:
 
 def _everything(
     connection: Connection,
-) -> tuple[list[SentinelRow], list[SubscriptionRow], list[tuple[PageIdentity, PageState]], Instant]:
+) -> tuple[list[SentinelRow], list[SubscriptionRow], list[tuple[PageIdentity, PageState]], set[int], Instant]:
     return (
         sentinels.listing(connection, ended=True),
         subscriptions.listing(connection, active=True),
         pages.population(connection),
+        members.framed_pages(connection),
         events.last_seq(connection),
     )
 
 
 def _one(
     connection: Connection, sentinel_id: int
-) -> tuple[SentinelRow, list[SubscriptionRow], list[tuple[PageIdentity, PageState]]]:
+) -> tuple[SentinelRow, list[SubscriptionRow], list[tuple[PageIdentity, PageState, bool]]]:
     row = sentinels.get(connection, sentinel_id)
     subs = subscriptions.listing(connection, active=True, sentinel_id=sentinel_id)
-    return row, subs, [(pages.identity(connection, s.page_id), pages.state(connection, s.page_id)) for s in subs]
+    return row, subs, [_page(connection, s.page_id) for s in subs]
+
+
+def _page(connection: Connection, page_id: int) -> tuple[PageIdentity, PageState, bool]:
+    return pages.identity(connection, page_id), pages.state(connection, page_id), members.is_framed(connection, page_id)

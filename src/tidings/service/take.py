@@ -1,0 +1,62 @@
+"""Take: the subscriptions that are due take the newest stored version of a page, whoever's look brought it (sentinels §4.2)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidings.service.cursors import takes, tick_all, ticked
+from tidings.service.detect import Findings, Look
+from tidings.storage import versions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.service.bodies import Bodies
+    from tidings.service.detect import Detector
+    from tidings.service.watchlist import WatchedPage
+    from tidings.storage.store import Store
+
+log = logging.getLogger("tidings.service.take")
+
+
+class Taker:
+    """Compares the newest stored version with what is due to take it."""
+
+    def __init__(self, store: Store, bodies: Bodies, detector: Detector) -> None:
+        self._store = store
+        self._bodies = bodies
+        self._detector = detector
+
+    async def take(
+        self, page: WatchedPage, at: Instant, *, owed: Mapping[int, int], eager: frozenset[int] = frozenset()
+    ) -> Findings:
+        """Let the subscriptions that are due take the newest stored version. What it holds was told when it came, but for its frames."""
+        newest = page.state.last_seq
+        due = [s for s in page.subscriptions.values() if takes(s, at, eager) or s.row.id in owed]
+        behind = tuple(s for s in due if newest and (not s.row.taken or s.row.taken[-1] != newest))
+        idle = tuple(ticked(s, at) for s in due if s.interval is not None and s not in behind)
+        if not behind:
+            return Findings(None, idle, (), (), ())
+        stored = await self._bodies.stored(
+            page.state.page_id, {newest, *(s.row.taken[-1] for s in behind if s.row.taken)}, is_framed=page.is_framed
+        )
+        if newest in stored.lost:
+            log.error("%s", stored.lost[newest])
+            return Findings(None, idle, (), (), ())
+        version = await self._store.read(versions.get, page.state.page_id, newest)
+        look = Look(
+            page=page,
+            seq=newest,
+            body=stored.bodies[newest],
+            references={seq: body for seq, body in stored.bodies.items() if seq != newest},
+            known=stored.digests,
+            takers=behind,
+            at=at,
+            modified_at=version.modified_at if version is not None else None,
+            lost=stored.lost,
+            parts=stored.parts,
+        )
+        findings = await self._detector.examine(look, attempts=owed)
+        return replace(findings, cursors=(*idle, *tick_all(findings.cursors, page, at)))

@@ -1,0 +1,425 @@
+"""Pages made of several: framesets always, iframes on request (sentinels_and_events.md §5.4, W-120)."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.fakes import Page, WebServer
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.service.monitor import Monitor
+from tidings.storage import members
+
+FRAMES = '<title>Manual</title><frameset cols="20%,80%"><frame src="menu.html"><frame src="text.html"></frameset>'
+WALL = "<title>Just a moment...</title><p>Checking your browser before accessing. Enable JavaScript and cookies to continue</p>"
+
+
+def words(name: str, number: int = 30) -> str:
+    return f"<h1>{name}</h1><p>{' '.join(f'{name}{n}' for n in range(number))}</p>"
+
+
+def manual(world: World, **frames: str) -> None:
+    """Let the web show a page with two frames."""
+    world.page("/index.html", FRAMES, etag='"base"')
+    for name, body in {"menu": words("menu"), "text": words("text")}.items():
+        world.page(f"/{name}.html", frames.get(name, body), etag=f'"{name}"')
+
+
+def watch(world: World, name: str = "s", path: str = "/index.html", more: str = "") -> None:
+    world.add(f"Create Sentinel {name} Using {{{path}}} Monitor any change Fetch every 1 hour {more}")
+
+
+def frames_of(world: World, page_id: int = 1) -> Any:
+    return world.read(members.frames, page_id)
+
+
+def test_a_change_only_in_a_frame_is_told_with_its_frame(world: World):
+    """W-120: the page that holds the frames stays as it is (304) and one frame changes: one change, that says in which frame."""
+    manual(world)
+    hook = world.receiver()
+    watch(world, more=f"Notify By webhook {hook} immediate")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.page("/text.html", words("text").replace("text7 ", "seven "), etag='"text 2"')
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+    ((_, message),) = world.received
+    url = world.server.url("/text.html")
+
+    assert [{"old": "text7", "new": "seven"}] == change["updated"]
+    assert [(url, [{"old": "text7", "new": "seven"}])] == [(f["url"], f["updated"]) for f in change["frames"]]
+    assert "1 text updated in text.html" == change["summary"].partition(":")[0]
+    assert change["frames"] == message["data"]["frames"]
+    assert [2, 2] == [version.frames for version in world.versions()]
+    assert [2, 1, 2] == [len(world.versions(page_id)) for page_id in (1, 2, 3)]
+    assert [] == world.violations()
+
+
+def test_a_quiet_page_with_frames_stays_quiet(world: World):
+    """Many looks, all answered by 304: one version, no change, and each member asked once a look."""
+    manual(world)
+    watch(world)
+
+    play(world, lambda monitor: world.pass_time(monitor, 4 * HOUR + MINUTE))
+
+    assert 1 == len(world.versions())
+    assert [] == world.changes()
+    assert 5 == world.server.paths().count("/text.html") == world.server.paths().count("/index.html")
+    assert {"new", "unchanged"} == {poll.outcome for poll in world.polls()}
+    assert [] == world.violations()
+
+
+def test_each_frame_is_a_page_with_its_own_conditional_request(world: World):
+    """Frames have validators of their own: after the first look only what changed is sent again."""
+    manual(world)
+    watch(world)
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR + MINUTE))
+    asked = [seen.headers.get("if-none-match") for seen in world.server.seen if seen.path == "/text.html"]
+
+    assert [None, '"text"', '"text"'] == asked
+
+
+def test_every_request_is_charged_to_a_poll_of_its_page(world: World):
+    """Each member has poll records of its own, and no request leaves that was not paid for."""
+    manual(world)
+    watch(world)
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR + MINUTE))
+
+    assert len(world.server.seen) == sum(poll.cost for poll in world.polls())
+    assert ["frame"] * 3 == [poll.reason for poll in world.polls(2)]
+
+
+def test_the_gap_of_the_host_is_kept_between_members(tmp_path: Any):
+    """With a gap of 5 s a look at a page with two frames takes 10 s, and no two requests are nearer than that."""
+    with WebServer() as server:
+        world = World(tmp_path / "data", server, fetch__host_gap_seconds="5")
+        manual(world)
+        watch(world)
+        play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR + MINUTE))
+        at = sorted(poll.charged_at for poll in world.polls())
+
+        assert 9 == len(server.seen) == len(at)
+        assert all(later - earlier >= 5 * SECOND for earlier, later in itertools.pairwise(at))
+        assert 10 * SECOND == world.polls(1)[0].finished_at - world.polls(1)[0].charged_at
+
+
+def test_a_budget_that_is_spent_leaves_frames_as_they_are(tmp_path: Any):
+    """Tokens for two requests a look: one frame is not asked for, the record of the poll says so, the next look is its turn."""
+    with WebServer() as server:
+        world = World(tmp_path / "data", server, budget__polls_per_day="48", budget__burst="2")
+        manual(world)
+        watch(world)
+        play(world, world.settle)
+        (poll,) = world.polls(1)
+
+        assert ["/index.html", "/menu.html"] == server.paths()
+        assert ("new", "partial") == (poll.outcome, poll.kind)
+        assert "the budget" in poll.note
+        play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+        assert {"/menu.html", "/text.html"} <= set(server.paths()[-6:])
+        assert [] == world.changes()
+        assert 2 == world.versions()[-1].frames
+        assert [] == world.violations()
+
+
+def test_a_frame_that_fails_keeps_what_it_showed_and_is_told_once(world: World):
+    """A frame answers 500 for a day: no change, the polls say partial at once, people hear of it once, and of its end once."""
+    manual(world)
+    hook = world.receiver()
+    watch(world, more=f"Notify By webhook {hook} immediate")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.page("/text.html", "", status=500)
+        await world.pass_time(monitor, DAY)
+        world.page("/text.html", words("text"), etag='"text"')
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+    told = [message["type"] for _, message in world.received]
+    partial = [poll for poll in world.polls(1) if poll.kind == "partial"]
+
+    assert [] == world.changes()
+    assert 1 == len(world.versions())
+    assert ["page.partial", "page.whole"] == told
+    assert "text.html (5xx)" in world.received[0][1]["data"]["summary"]
+    assert len(partial) > 5
+    assert all("text.html" in poll.note and poll.outcome == "unchanged" for poll in partial)
+    assert "" == world.polls(1)[-1].kind
+    assert [] == world.violations()
+
+
+def test_what_changed_beside_a_failing_frame_is_told(world: World):
+    """A page is partial, and a change of its other frame is news all the same."""
+    manual(world)
+    watch(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.page("/text.html", "", status=404)
+        world.page("/menu.html", words("menu") + "<p>brand new</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+    (poll,) = [poll for poll in world.polls(1) if poll.outcome == "changed"]
+
+    assert ["brand new"] == change["inserted"]
+    assert "partial" == poll.kind
+    assert [] == world.violations()
+
+
+def test_a_wall_in_a_frame_never_becomes_part_of_the_page(world: World):
+    """A frame that shows a wall keeps its last good version; when the wall is gone nothing has changed back."""
+    manual(world)
+    watch(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.page("/text.html", WALL)
+        await world.pass_time(monitor, 6 * HOUR)
+        world.page("/text.html", words("text"))
+        await world.pass_time(monitor, 2 * DAY)
+
+    play(world, story)
+
+    assert [] == world.changes()
+    assert "quarantined" in {poll.outcome for poll in world.polls(3)}
+    assert 1 == len(world.versions()) == len(world.versions(3))
+    assert ["page.partial", "page.whole"] == [e.type for e in world.events("page.partial", "page.whole")]
+    assert [] == world.violations()
+
+
+def test_a_frame_that_never_answered_is_a_baseline_when_it_does(world: World):
+    """One frame fails from the first look: what it says once it answers is no news."""
+    manual(world)
+    world.page("/text.html", "", status=500)
+    watch(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 3 * HOUR)
+        world.page("/text.html", words("text"))
+        await world.pass_time(monitor, DAY)
+        world.page("/text.html", words("text") + "<p>news</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert [1, 2, 2] == [version.frames for version in world.versions()]
+    assert [["news"]] == [change["inserted"] for change in world.changes()]
+    assert [] == world.violations()
+
+
+def test_frames_that_the_page_names_anew_come_and_go_whole(world: World):
+    """The page that holds the frames exchanges one: the content of the old one is deleted, that of the new one inserted."""
+    manual(world)
+    world.page("/news.html", "<p>hot news</p>")
+    watch(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.page("/index.html", FRAMES.replace("text.html", "news.html"), etag='"base 2"')
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+
+    assert ["hot news"] == change["inserted"]
+    assert change["deleted"][0].startswith("text text0 text1")
+    assert ["news.html", "text.html"] == [frame["url"].rpartition("/")[2] for frame in change["frames"]]
+    assert ["menu.html", "news.html"] == [f.identity.url.rpartition("/")[2] for f in frames_of(world)]
+    assert [] == world.violations()
+
+
+def test_a_page_that_loses_its_frames_is_a_page_again(world: World):
+    """A frameset becomes an ordinary page: its frames are deleted, what it says itself is inserted; later changes are as ever."""
+    manual(world)
+    watch(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.page("/index.html", "<p>all on one page</p>", etag='"base 2"')
+        await world.pass_time(monitor, HOUR)
+        world.page("/index.html", "<p>all on two pages</p>", etag='"base 3"')
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    first, second = world.changes()
+
+    assert (["all on one page"], 2) == (first["inserted"], len(first["deleted"]))
+    assert [("one page", "two pages")] == [(pair["old"], pair["new"]) for pair in second["updated"]]
+    assert [] == frames_of(world)
+    assert [2, 0, 0] == [version.frames for version in world.versions()]
+    assert [] == world.violations()
+
+
+def test_iframes_are_followed_where_somebody_asks(world: World):
+    """`Frames 2` follows iframes and reads what is written into the page; without it, and with `Frames 1`, they are not asked for."""
+    world.page("/a", words("a") + '<iframe src="/inner"></iframe><iframe srcdoc="<p>written here</p>"></iframe>')
+    world.page("/inner", words("inner"))
+    watch(world, "plain", "/a")
+    watch(world, "alone", "/a", "Frames 1")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        assert "/inner" not in world.server.paths()
+        watch(world, "deep", "/a", "Frames 2")
+        await world.pass_time(monitor, HOUR)
+        world.page("/inner", words("inner").replace("inner3 ", "third "))
+        world.page("/a", words("a") + '<iframe src="/inner"></iframe><iframe srcdoc="<p>changed here</p>"></iframe>')
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+
+    assert "deep" == change["sentinel"]
+    assert [("written", "changed"), ("inner3", "third")] == [(p["old"], p["new"]) for p in change["updated"]]
+    assert ["/a", "/inner"] == [f["url"].removeprefix(world.server.url("")) for f in change["frames"]]
+    assert [] == world.violations()
+
+
+def test_a_frame_alone_can_be_switched_off(world: World):
+    """`Frames 1` watches a frameset alone: its frames are never asked for."""
+    manual(world)
+    watch(world, more="Frames 1")
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
+
+    assert {"/index.html"} == set(world.server.paths())
+
+
+def test_frames_of_other_sites_and_too_many_are_left_alone(world: World):
+    """Only the page's own site is asked, at most eight frames of it, and never the page itself."""
+    with WebServer("127.0.0.2") as other:
+        other.pages["/ad"] = Page(b"<p>buy</p>", {"Content-Type": "text/html"})
+        sources = [other.url("/ad"), "/a", "/a#again", "data:text/html,x", *(f"/{n}" for n in range(12))]
+        world.page("/a", words("a") + "".join(f'<iframe src="{source}"></iframe>' for source in sources))
+        for n in range(12):
+            world.page(f"/{n}", words(f"frame{n}x"))
+        watch(world, path="/a", more="Frames 2")
+        play(world, world.settle)
+
+        assert [] == other.seen
+    assert ["/a", *(f"/{n}" for n in range(8))] == world.server.paths()
+    assert 8 == world.versions()[0].frames
+
+
+def test_a_frame_of_two_pages_is_asked_once(world: World):
+    """Two pages with the same frame, due at the same time: one request for it, and both pages have its change."""
+    manual(world)
+    world.page("/other.html", FRAMES.replace("Manual", "Other").replace("menu.html", "index2.html"))
+    world.page("/index2.html", words("index"))
+    watch(world)
+    watch(world, "t", "/other.html")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        assert 1 == world.server.paths().count("/text.html")
+        world.page("/text.html", words("text") + "<p>news</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 2 == world.server.paths().count("/text.html")
+    assert {"s": ["news"], "t": ["news"]} == {change["sentinel"]: change["inserted"] for change in world.changes()}
+    assert [] == world.violations()
+
+
+def test_a_frame_that_is_watched_by_itself_is_one_page(world: World):
+    """A sentinel on a frame shares its looks with the page around it: asked once, told to each of them."""
+    manual(world)
+    watch(world)
+    watch(world, "frame", "/text.html")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        assert 1 == world.server.paths().count("/text.html")
+        world.page("/text.html", words("text") + "<p>news</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    alone, whole = sorted(world.changes(), key=lambda change: str(change["sentinel"]))
+
+    assert 2 == world.server.paths().count("/text.html")
+    assert (["news"], ["news"]) == (alone["inserted"], whole["inserted"])
+    assert "frames" not in alone
+    assert [] == world.violations()
+
+
+def test_pages_that_are_frames_of_each_other_come_to_an_end(world: World):
+    """Two framesets, both watched, each a frame of the other: every look ends, and both keep changes."""
+    for name, other in (("a", "b"), ("b", "a")):
+        world.page(f"/{name}", f"<title>{name}</title><frameset><frame src=/{other}><frame src=/c></frameset>")
+        watch(world, name, f"/{name}")
+    world.page("/c", words("c"))
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/c", words("c") + "<p>news</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert {"a", "b"} == {change["sentinel"] for change in world.changes()}
+    assert all(change["inserted"] == ["news"] for change in world.changes())
+    assert [] == world.violations()
+
+
+def test_frames_are_known_again_after_a_restart(world: World):
+    """The service stops and starts: the page is still one with frames, and what changed meanwhile in a frame is found."""
+    manual(world)
+    watch(world)
+    play(world, lambda monitor: world.pass_time(monitor, MINUTE))
+    world.page("/text.html", words("text") + "<p>news</p>")
+    world.clock.move_to(world.clock.now() + 2 * HOUR)
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+
+    assert [["news"]] == [change["inserted"] for change in world.changes()]
+    assert [] == world.violations()
+
+
+def test_a_frame_that_became_a_page_with_frames_later_is_read_whole(world: World):
+    """A frameset in a frame is that frame's own matter: the page around it has its body, whoever watches it has its frames."""
+    world.page("/outer", "<frameset><frame src=/inner></frameset>")
+    world.page("/inner", "<title>i</title><frameset><frame src=/leaf></frameset>")
+    world.page("/leaf", words("leaf"))
+    watch(world, "outer", "/outer")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        assert "/leaf" not in world.server.paths()
+        watch(world, "inner", "/inner")
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/leaf", words("leaf") + "<p>news</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert [("inner", ["news"])] == [(change["sentinel"], change["inserted"]) for change in world.changes()]
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize("name", ["menu", "text"])
+def test_robots_are_obeyed_for_each_frame(tmp_path: Any, name: str):
+    """A frame that robots.txt forbids is never asked for; the rest of the page is watched, and people are told."""
+    with WebServer() as server:
+        world = World(tmp_path / "data", server, fetch__robots="true")
+        manual(world)
+        server.pages["/robots.txt"] = Page(
+            f"User-agent: *\nDisallow: /{name}.html\n".encode(), {"Content-Type": "text/plain"}
+        )
+        watch(world)
+        play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
+
+        assert f"/{name}.html" not in server.paths()
+        assert 1 == world.versions()[0].frames
+        assert [["robots"]] == [[f["kind"] for f in e.data["frames"]] for e in world.events("page.partial")]
+        assert [] == world.violations()
