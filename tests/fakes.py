@@ -18,7 +18,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -349,3 +349,9 @@ class FreePermit:
     async def hop(self, host: str) -> None:
         """Note a request."""
         self.hosts.append(host)
+
+    @contextlib.asynccontextmanager
+    async def beside(self, host: str) -> AsyncIterator[None]:
+        """Note a request of a page load."""
+        self.hosts.append(host)
+        yield

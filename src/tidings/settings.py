@@ -57,6 +57,15 @@ class FetchSettings:
         least=0,
         most=86_400,
     )
+    browser_path: str = _setting(
+        "", "browser for pages with `Render browser`; empty: chromium, chromium-browser or google-chrome on PATH"
+    )
+    browser_pages: int = _setting(1, "pages that are rendered at the same time", least=1, most=16)
+    browser_cost: float = _setting(
+        10.0, "what a rendered poll takes from the budget; its further requests are charged one by one", least=1
+    )
+    browser_requests: int = _setting(100, "requests for the parts of one rendered page", least=0, most=1_000)
+    browser_memory_mb: int = _setting(1_500, "memory of the browser; it is ended when a page takes more", least=100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import email.utils
+from collections.abc import Mapping
 from datetime import UTC
 
-from multidict import CIMultiDictProxy
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from tidings.clock import DAY, MINUTE, SECOND, Instant
 from tidings.fetching.failure import FetchError
@@ -162,6 +163,11 @@ def plain_headers(headers: Headers) -> dict[str, str]:
         text = readable(value)
         plain[key] = f"{plain[key]}, {text}" if key in plain else text
     return plain
+
+
+def multi(headers: Mapping[str, str]) -> Headers:
+    """Return plain headers as they are read here."""
+    return CIMultiDictProxy(CIMultiDict(headers))
 
 
 def readable(text: str) -> str:

@@ -45,7 +45,8 @@ class Client:
     """Fetches pages by aiohttp (`fetcher.Fetcher`) and posts to receivers (`fetcher.Poster`).
 
     Nothing is opened before the first request, so that it may be made outside an event loop. `on_crawl_delay(host, seconds)`
-    hears what robots.txt asks for (`HostGate.widen`). `resolver` and `tls` replace the system's names and certificates.
+    hears what robots.txt asks for (`HostGate.widen`). `resolver` and `tls` replace the system's names and certificates, `guard` the one
+    that the settings make.
     """
 
     def __init__(
@@ -56,19 +57,20 @@ class Client:
         on_crawl_delay: Callable[[str, float], None] | None = None,
         resolver: AbstractResolver | None = None,
         tls: ssl.SSLContext | None = None,
+        guard: Guard | None = None,
     ) -> None:
         self._settings = settings
-        self._clock = clock or SystemClock()
-        self._guard = Guard(settings.allow_networks)
+        self.clock = clock or SystemClock()
+        self._guard = guard or Guard(settings.allow_networks)
         self._routes = Routes(self._guard)
         self._resolver = resolver
         self._tls = tls
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
-        self._user_agent = user_agent(settings)
+        self.user_agent = user_agent(settings)
         self.robots = Robots(
-            agent=product_token(self._user_agent),
-            clock=self._clock,
+            agent=product_token(self.user_agent),
+            clock=self.clock,
             cache_seconds=settings.robots_cache_seconds,
             on_crawl_delay=on_crawl_delay,
         )
@@ -94,7 +96,7 @@ class Client:
                 _check_headers(request.headers)
             if request.body is not None and not any(name.lower() == "content-type" for name, _ in request.headers):
                 journey.headers = (*journey.headers, ("content-type", content_type_for(reveal(request.body))))
-            journey.route = self._routes.find(request)
+            journey.route = self.route_for(request)
             while True:
                 outcome = await self._visit(journey, request)
                 if outcome is not None:
@@ -118,14 +120,14 @@ class Client:
         try:
             target = target_of(address.rebuild(url))
             name = target.name
-            self._refuse_literal(target)
+            self.refuse_literal(target)
             DIAL.set(dial)
             async with (
                 asyncio.timeout(timeout_seconds),
                 self._open().post(target.url, data=body, headers=dict(headers), allow_redirects=False) as response,
             ):
                 status = response.status
-                pause = answers.retry_after(response.headers.get("Retry-After"), now=self._clock.wall())
+                pause = answers.retry_after(response.headers.get("Retry-After"), now=self.clock.wall())
         except (AddressError, FetchError) as error:
             return PostAnswer(error=str(error))
         except TimeoutError:
@@ -148,11 +150,11 @@ class Client:
     async def _visit(self, journey: Journey, request: FetchRequest) -> Outcome | None:
         """Make the next request of a journey. Returns None when it goes on elsewhere."""
         target = target_of(journey.url)
-        self._refuse_literal(target, journey.route)
+        self.refuse_literal(target, journey.route)
         if self._settings.robots:
             await self._heed_robots(journey, request, target)
         conditions = self._conditions(journey)
-        return await self._exchange(journey, target, conditions, self._read_page)
+        return await self.exchange(journey, target, conditions, self._read_page)
 
     async def _heed_robots(self, journey: Journey, request: FetchRequest, target: Target) -> None:
         """Return if robots.txt lets the next request leave, or does not count; its Crawl-delay counts in any case."""
@@ -172,13 +174,13 @@ class Client:
                 requests=journey.requests,
                 wire_bytes=journey.wire_bytes,
                 validators=answers.validators_of(response.headers, journey.validators),
-                fresh=answers.freshness(response.headers, now=self._clock.wall()),
+                fresh=answers.freshness(response.headers, now=self.clock.wall()),
             )
         if status in answers.REDIRECTS:
             self._go_on(journey, status, response)
             return None
         if status not in answers.WHOLE or "Content-Range" in response.headers:
-            raise answers.failure_of(status, response.headers, now=self._clock.wall())
+            raise answers.failure_of(status, response.headers, now=self.clock.wall())
         return await self._body(journey, response)
 
     def _conditions(self, journey: Journey) -> dict[str, str]:
@@ -231,7 +233,7 @@ class Client:
             framing=framing,
             encoding=decoder.encoding,
             validators=answers.validators_of(response.headers),
-            fresh=answers.freshness(response.headers, now=self._clock.wall()),
+            fresh=answers.freshness(response.headers, now=self.clock.wall()),
         )
 
     async def _fetch_robots(self, page: Journey, url: str) -> bytes:
@@ -252,8 +254,8 @@ class Client:
         try:
             while True:
                 target = target_of(journey.url)
-                self._refuse_literal(target, journey.route)
-                body = await self._exchange(journey, target, {}, self._read_robots)
+                self.refuse_literal(target, journey.route)
+                body = await self.exchange(journey, target, {}, self._read_robots)
                 if body is not None:
                     return body
         finally:
@@ -266,7 +268,7 @@ class Client:
             self._go_on(journey, response.status, response)
             return None
         if response.status != 200:
-            raise answers.failure_of(response.status, response.headers, now=self._clock.wall())
+            raise answers.failure_of(response.status, response.headers, now=self.clock.wall())
         encoding = answers.content_encoding(response.headers)
         decoder = Decoder(encoding, max_bytes=10 * MAX_ROBOTS_BYTES, max_ratio=self._settings.max_ratio)
         async for chunk in response.content.iter_any():
@@ -276,16 +278,19 @@ class Client:
                 return decoder.cut()
         return decoder.finish()
 
-    async def _exchange(
+    async def exchange(
         self,
         journey: Journey,
         target: Target,
         conditions: dict[str, str],
         read: Callable[[Journey, aiohttp.ClientResponse], Awaitable[T]],
     ) -> T:
-        """Let one request leave and return what `read` makes of its answer. Whatever goes wrong is a `FetchError`."""
+        """Let one request leave and return what `read` makes of its answer. Whatever goes wrong is a `FetchError`.
+
+        `conditions` are headers beside those of the journey.
+        """
         loop = asyncio.get_running_loop()
-        sent = [*journey.leaving(self._clock.wall()), *conditions.items()]
+        sent = [*journey.leaving(self.clock.wall()), *conditions.items()]
         DIAL.set(journey.dial)
         while True:
             await journey.permit.hop(target.host)
@@ -350,7 +355,12 @@ class Client:
             dropped and connected and not journey.dial.dialled and not journey.repeated and journey.method in REPEATABLE
         )
 
-    def _refuse_literal(self, target: Target, route: Route = DIRECT) -> None:
+    def route_for(self, request: FetchRequest) -> Route:
+        """Return the way of a request. Raises `FetchError` for a file of certificates or a proxy that cannot be used."""
+        return self._routes.find(request)
+
+    def refuse_literal(self, target: Target, route: Route = DIRECT) -> None:
+        """Raise `FetchError` for a written address that must not be asked; aiohttp would ask no resolver for it."""
         self._routes.refuse_local(route, target.name)
         if target.literal and (fault := self._guard.fault(target.literal)):
             reason = f"{target.name} must not be asked: {fault}; fetch.allow_networks can allow it"
@@ -366,7 +376,7 @@ class Client:
                 auto_decompress=False,
                 trust_env=False,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._settings.connect_seconds),
-                headers={"User-Agent": self._user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPT_ENCODING},
+                headers={"User-Agent": self.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPT_ENCODING},
                 max_headers=MAX_HEADERS,
                 max_field_size=MAX_FIELD_BYTES,
             )

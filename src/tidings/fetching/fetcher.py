@@ -9,6 +9,7 @@ An outcome is a value; only `BudgetError` comes out of `fetch` as an error, when
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +25,14 @@ class Permit(Protocol):
 
         Called before each request: robots.txt, page, retry, redirect. Waits for the host's gap and for a free connection, and
         charges each request after the first. Raises `BudgetError` if this request may not be made now.
+        """
+        ...
+
+    def beside(self, host: str) -> AbstractAsyncContextManager[None]:
+        """Hold a place of `host` for one more request of a page that a browser loads: counted and charged like any other.
+
+        A page load is one visit: the host's gap is waited for once, then its requests follow one another, as many at a time as the host
+        may have connections. Raises `BudgetError` if this request may not be made now.
         """
         ...
 

@@ -36,4 +36,16 @@ def _client(
     return Client(settings, clock=clock, on_crawl_delay=on_crawl_delay)
 
 
-FETCHERS: Final[Registry[Maker]] = Registry("fetcher", {"client": _client})
+def _browser(
+    settings: FetchSettings,
+    *,
+    clock: Clock | None = None,
+    on_crawl_delay: Callable[[str, float], None] | None = None,
+) -> Fetcher:
+    from tidings.fetching.browser import Browser
+    from tidings.fetching.client import Client
+
+    return Browser(settings, Client(settings, clock=clock, on_crawl_delay=on_crawl_delay))
+
+
+FETCHERS: Final[Registry[Maker]] = Registry("fetcher", {"client": _client, "browser": _browser})

@@ -56,6 +56,16 @@ class Guard:
         return ""
 
 
+class Inside(Guard):
+    """Judges addresses of pages that are at home in the networks that `fetch.allow_networks` names: these and no others may be asked."""
+
+    def _judge(self, text: str) -> str:
+        fault = super()._judge(text)
+        if fault or any(ipaddress.ip_address(text.partition("%")[0]) in network for network in self._allowed):
+            return fault
+        return f"{text[:60]} is outside the networks of fetch.allow_networks, where this page began"
+
+
 @functools.cache
 def special_networks() -> tuple[tuple[IPNetwork, str], ...]:
     """Return the embedded registries: blocks and what they are for."""

@@ -7,8 +7,9 @@ it leaves that lane before it waits in another, so that two permits cannot wait 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -110,8 +111,11 @@ class HostGate:
         """Take back `expect`."""
         self._lane(host).expected -= 1
 
-    async def enter(self, host: str) -> None:
-        """Return when a request to the host may start; its place is taken from then on. Raises `BudgetError` in a pause."""
+    async def enter(self, host: str, *, gap: bool = True) -> None:
+        """Return when a request to the host may start; its place is taken from then on. Raises `BudgetError` in a pause.
+
+        Without `gap` it belongs to a visit that has begun: it waits for a place only.
+        """
         lane = self._lane(host)
         now = self._clock.now()
         _refuse_pause(lane, now)
@@ -122,7 +126,7 @@ class HostGate:
             now = self._clock.now()
         try:
             _refuse_pause(lane, now)
-            while (at := _after_gap(lane)) > now:
+            while gap and (at := _after_gap(lane)) > now:
                 await self._clock.sleep_until(at)
                 now = self._clock.now()
                 _refuse_pause(lane, now)
@@ -160,9 +164,12 @@ class HostGate:
 
 
 class HostPermit:
-    """The right of one grant to ask hosts, one at a time (`fetcher.Permit`). `requests` counts what was let through."""
+    """The right of one grant to ask hosts, one at a time (`fetcher.Permit`). `requests` counts what was let through.
 
-    __slots__ = ("_charge", "_expecting", "_gate", "_host", "_inside", "_is_paid", "requests")
+    The requests of a page load hold a place each and only while they last, so that two loads cannot wait for each other.
+    """
+
+    __slots__ = ("_arrivals", "_charge", "_expecting", "_gate", "_host", "_inside", "_is_paid", "_visited", "requests")
 
     def __init__(self, gate: HostGate, host: str, charge: Charge | None, *, is_paid: bool = True) -> None:
         self._gate = gate
@@ -171,6 +178,8 @@ class HostPermit:
         self._is_paid = is_paid
         self._expecting = False
         self._inside: str | None = None
+        self._visited: set[str] = set()
+        self._arrivals: dict[str, asyncio.Lock] = {}
         self.requests = 0
 
     async def __aenter__(self) -> Self:
@@ -188,6 +197,30 @@ class HostPermit:
         self._step_back()
         await self._gate.enter(host)
         self._inside = host
+        self._visited.add(host)
+        await self._count(host)
+
+    @contextlib.asynccontextmanager
+    async def beside(self, host: str) -> AsyncIterator[None]:
+        """Hold a place for one request of a page load; see `fetcher.Permit.beside`."""
+        self._step_back()
+        await self._arrive(host)
+        try:
+            await self._count(host)
+            yield
+        finally:
+            self._gate.leave(host)
+
+    async def _arrive(self, host: str) -> None:
+        """Take a place: with the host's gap if this visit has not been there, however many ask at once."""
+        async with self._arrivals.setdefault(host, asyncio.Lock()):
+            if host not in self._visited:
+                await self._gate.enter(host)
+                self._visited.add(host)
+                return
+        await self._gate.enter(host, gap=False)
+
+    async def _count(self, host: str) -> None:
         if (self.requests or not self._is_paid) and self._charge is not None:
             await self._charge(host)
             self._gate.start(host)

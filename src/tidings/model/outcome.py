@@ -49,8 +49,8 @@ class FetchRequest:
 
     `final_url` is the address that gave the validators, if not `url` itself: they are sent to no other one, since after a redirect
     elsewhere they would say nothing of the page. Headers, body and `cookies` (those that fit each request) are for the origin of `url`
-    alone. `timeout` is the time for all of it (µs; None: the setting), `trust` the path of a PEM file.
-
+    alone. `timeout` is the time for all of it (µs; None: the setting), `trust` the path of a PEM file. `render` is `browser` for a page
+    as a browser shows it, with a picture of it if `screenshot` is set; then validators are not used.
     Without `obey_robots` nobody asks for robots.txt; with `robots_ignored` it is read, for its Crawl-delay alone, at the page's own host.
     """
 
@@ -66,6 +66,8 @@ class FetchRequest:
     final_url: str = ""
     obey_robots: bool = True
     robots_ignored: bool = False
+    render: str = ""
+    screenshot: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,8 @@ class Unchanged:
 class Fetched:
     """A whole body: framing and decoders both ended cleanly. `body` is after Content-Encoding, before charset.
 
-    `fresh` is how long (µs) the server says that this answer stays true, None if it says nothing of it.
+    `fresh` is how long (µs) the server says that this answer stays true, None if it says nothing of it. Of a rendered page `body` is
+    what a browser shows, as HTML in UTF-8, and `screenshot` its picture (WebP), if one was asked for and could be had.
     """
 
     body: bytes
@@ -100,6 +103,7 @@ class Fetched:
     encoding: str = ""
     validators: Validators = Validators()
     fresh: Duration | None = None
+    screenshot: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from tidings.fetching.guard import Guard, embedded, special_networks
+from tidings.fetching.guard import Guard, Inside, embedded, special_networks
 
 IPV4_MAX = 2**32 - 1
 IPV6_MAX = 2**128 - 1
@@ -111,3 +111,12 @@ def test_fault_says_what_the_address_is():
     """The refusal names the address and what its block is for."""
     assert "10.0.0.1 is private use" == Guard().fault("10.0.0.1")
     assert "" == Guard().fault("93.184.216.34")
+
+
+def test_a_page_that_is_at_home_inside_stays_inside():
+    """Only what `fetch.allow_networks` names, and nothing public: no name can be both."""
+    inside = Inside(("10.0.0.0/8",))
+
+    assert inside.allows("10.1.2.3")
+    assert not inside.allows("127.0.0.1")
+    assert "outside the networks of fetch.allow_networks" in inside.fault("93.184.216.34")

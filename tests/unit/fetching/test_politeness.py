@@ -7,7 +7,7 @@ import pytest
 
 from tidings.clock import SECOND, ManualClock
 from tidings.errors import BudgetError
-from tidings.fetching.politeness import NEVER, HostGate
+from tidings.fetching.politeness import NEVER, HostGate, HostPermit
 from tidings.model.page import HostState
 
 GAP = 5
@@ -298,3 +298,54 @@ def test_no_gap_costs_no_waiting():
 
     assert [0] * 10 == [at for at, _ in town.starts]
     assert {HOST: 1} == town.most
+
+
+def test_a_page_load_waits_for_a_hosts_gap_once():
+    """Its parts follow one another without gaps; another host's gap is waited for once, however many parts ask at once."""
+    town = Town(connections=2)
+
+    async def story() -> None:
+        await town.poll("cdn.example")
+
+        async def part(permit: HostPermit, host: str) -> None:
+            async with permit.beside(host):
+                town.starts.append((town.seconds(), host))
+
+        async with town.gate.permit(HOST, town.charge) as permit:
+            await permit.hop(HOST)
+            await asyncio.gather(*(part(permit, host) for host in (HOST, "cdn.example", HOST, "cdn.example")))
+        await town.poll("cdn.example")
+
+    run(lambda: town.drive(story()))
+
+    assert [
+        (0, "cdn.example"),
+        (0, HOST),
+        (0, HOST),
+        (5, "cdn.example"),
+        (5, "cdn.example"),
+        (10, "cdn.example"),
+    ] == town.starts
+    assert sorted([HOST, HOST, "cdn.example", "cdn.example"]) == sorted(town.charges)
+
+
+def test_parts_of_page_loads_never_exceed_a_hosts_connections():
+    """Two loads that want the same two hosts do not wait for each other, and no host sees more requests at once than it may."""
+    town = Town(connections=1, gap=0)
+
+    async def part(permit: HostPermit, host: str) -> None:
+        async with permit.beside(host):
+            town.running[host] = town.running.get(host, 0) + 1
+            town.most[host] = max(town.most.get(host, 0), town.running[host])
+            await town.clock.sleep_until(town.clock.now() + SECOND)
+            town.running[host] -= 1
+
+    async def load(first: str, second: str) -> None:
+        async with town.gate.permit(first) as permit:
+            await permit.hop(first)
+            await asyncio.gather(*(part(permit, host) for host in (first, second) * 3))
+
+    run(lambda: town.drive(load("a.example", "b.example"), load("b.example", "a.example")))
+
+    assert {"a.example": 1, "b.example": 1} == town.most
+    assert NEVER not in map(town.gate.ready_at, town.most)

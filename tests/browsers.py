@@ -1,0 +1,63 @@
+"""Rendering for tests: one browser a module, in a loop of its own; without Chromium the tests that need it are skipped, and say so."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.fakes import FreePermit
+from tidings.fetching.browser import Browser
+from tidings.fetching.chromium import lack
+from tidings.fetching.client import Client
+from tidings.model.outcome import FetchRequest
+from tidings.settings import FetchSettings
+
+T = TypeVar("T")
+
+
+def settings(**changes: object) -> FetchSettings:
+    """Return settings under which 127.0.0.0/8 may be asked and robots.txt is not."""
+    given: dict[str, object] = {"allow_networks": ("127.0.0.0/8",), "robots": False, "total_seconds": 30.0}
+    return FetchSettings(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def need_chromium() -> None:
+    """Skip the test if pages cannot be rendered here; fail it if `TESTS_REQUIRE` asks for Chromium."""
+    if missing := lack(FetchSettings()):
+        if "chromium" in os.environ.get("TESTS_REQUIRE", ""):
+            pytest.fail(f"TESTS_REQUIRE asks for Chromium, but {missing}")
+        pytest.skip(f"no page can be rendered here: {missing}")
+
+
+class Rendering:
+    """A browser that keeps running between tests. Each is about a second faster so."""
+
+    def __init__(self, **changes: object) -> None:
+        self.settings = settings(**changes)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.browser = self.run(self._make())
+
+    async def _make(self) -> Browser:
+        return Browser(self.settings, Client(self.settings))
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something in the browser's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=120)
+
+    def render(self, url: str, permit: Any = None, **more: Any) -> Any:
+        """Return how the fetch of a rendered page ended."""
+        return self.run(self.browser.fetch(FetchRequest(url=url, render="browser", **more), permit or FreePermit()))
+
+    def close(self) -> None:
+        """End the browser."""
+        self.run(self.browser.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
