@@ -1,14 +1,15 @@
 """The pre-scan: three things that make any HTML parser slow, found before it starts (detection.md §2.4).
 
 lexbor needs time that is quadratic in the depth of nesting and in the attributes of one tag, and worse in misnested formatting
-tags. The scan is linear over the bytes and looks closer only where a cheap look cannot rule a slow page out; most pages get the
-cheap look only. What hides from it meets the deadline of the process that parses.
+tags. The scan is linear over the bytes. It cuts the page into tags as the HTML standard's tokenizer does, so that nothing hides in
+quoted attributes, comments or scripts, and looks closer only where the count of tags cannot rule a slow page out. What only the
+building of the tree decides (an end tag that is ignored inside `select`, say) is not followed: what hides so meets the deadline of
+the process that parses.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 DEEPEST = 5_000
 """Most elements inside one another: lexbor then needs 25 ms. The deepest page of html_corpus has 51."""
@@ -25,35 +26,89 @@ _FEW_TAGS = 2_500
 _MANY_TAGS = 12_000
 """So many can be nested without harm: 0.15 s."""
 
-_MOST_LONG_TAGS = 100
+_LONG_TAG = 256
 _ATTRIBUTES_SQUARED = 100_000_000
 
-_LONG_TAG = re.compile(rb"<[A-Za-z][^>]{%d}" % (2 * MOST_ATTRIBUTES))
-# As the HTML standard reads attributes: a name is anything but white space, `/`, `>` and `=`; after a quoted value the next may follow at once.
-_ATTRIBUTE = rb"""(?:[\s/]++|(?<=["']))[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+))?+"""
-_NEXT_ATTRIBUTE = re.compile(_ATTRIBUTE)
-_TAG_OF_MANY = re.compile(rb"<[A-Za-z][^\s/>]*+(?:%b){%d}" % (_ATTRIBUTE, MOST_ATTRIBUTES + 1))
-_START_TAG = re.compile(rb"""<(?:!--|([A-Za-z][^\s/>]*+)(?:[^>"']++|"[^"]*+"|'[^']*+'|["'])*+)""")
-_RAW_TEXT = frozenset(b"script style textarea title xmp iframe noembed noframes noscript".split())
+_BLANK = rb"[ \t\n\r\f]"
+_END = rb"[ \t\n\r\f/>]"
+# A name is anything but white space, `/` and `>`, also a quote or `=` at its start; only after `=` do quotes hold a value together.
+_ATTRIBUTE = (
+    rb"""[^ \t\n\r\f/>][^ \t\n\r\f/>=]*+(?:%b*+=%b*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\r\f>"'][^ \t\n\r\f>]*+)?+)?+"""
+    % (_BLANK, _BLANK)
+)
+# Nearly all attributes are as the first part has them, which is three times as fast.
+_ATTRIBUTES = rb"""(?: [a-z-]++="[^"]*+")*+(?:[ \t\n\r\f/]++|%b)*+""" % _ATTRIBUTE
+_COMMENT = rb"!--(?:-?>|[^-]*+(?:-(?!-!?>)[^-]*+)*+)"
+# A script may hold a comment, and in it a script of its own (script data double escaped state).
+_SCRIPT = (
+    rb"""(?:[^<]++|<!(?=--)(?:[^<-]++|(?!-->|</script%(e)b)(?:<script(?=%(e)b)(?:(?!-->|</script%(e)b)[\x00-\xff])*+(?:</script(?=%(e)b))?+"""
+    rb"""|[\x00-\xff]))*+|<(?!/script%(e)b))*+"""
+) % {b"e": _END}
+_RAW = (b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes", b"noscript")
 
-_NAME = re.compile(rb"<(/?[A-Za-z][A-Za-z0-9:\-]*)")
+
+def _with_text(attributes: bytes) -> bytes:
+    """Return the pattern of the elements whose text holds no tags, from behind their `<` to before their end tag."""
+    parts = [rb"%b(?=%b)%b>(?:[^<]++|<(?!/%b%b))*+" % (name, _END, attributes, name, _END) for name in _RAW]
+    script = rb"script(?=%b)%b>%b" % (_END, attributes, _SCRIPT)
+    return rb"(?=[INSTXinstx])(?i:%b)" % b"|".join([script, *parts])
+
+
+def _tag(name: bytes) -> re.Pattern[bytes]:
+    """Return the pattern of one tag, comment or the like up to the `>` that ends it, and of an element of raw text up to its end tag.
+
+    `name` stands for what a tag begins with.
+    """
+    other = (_with_text(_ATTRIBUTES), name, _ATTRIBUTES, _COMMENT)
+    return re.compile(rb"<(?:%b|%b%b|%b|[!?/][^>]*+)" % other)
+
+
+_TAG = _tag(rb"/?[A-Za-z][^ \t\n\r\f/>]*+")
+_NAME_OF_TAG = _tag(rb"(/?[A-Za-z][^ \t\n\r\f/>]*+)")
+_RAW_ELEMENT = re.compile(rb"<%b" % _with_text(_ATTRIBUTES))
+
+_FEW_ATTRIBUTES = rb"""(?: [a-z-]++="[^"]*+"){0,64}+(?:[ \t\n\r\f/]++|%b){0,128}+""" % _ATTRIBUTE
+_ORDINARY = re.compile(
+    rb"[^<]*+(?:<(?:/[A-Za-z][A-Za-z0-9]*+>|%b|/?[A-Za-z][^ \t\n\r\f/>]*+%b>|%b|[!?/][^>]*+|(?![A-Za-z/!?]))[^<]*+)*+"
+    % (_with_text(_FEW_ATTRIBUTES), _FEW_ATTRIBUTES, _COMMENT)
+)
+"""As much of a page as has no tag with more than some 130 attributes."""
+
+_NAME = re.compile(rb"</?([A-Za-z][^ \t\n\r\f/>]*+)")
+_OPENING = re.compile(rb"<[A-Za-z][^ \t\n\r\f/>]*+%b" % _ATTRIBUTES)
+_ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_FOREIGN = re.compile(rb"<(?:svg|math)(?=%b)" % _END, re.IGNORECASE)
 _NOT_NESTING = frozenset(
     b"area base br col embed hr img input link meta param source track wbr p li dt dd option optgroup tr td th tbody thead "
     b"tfoot colgroup rt rp html head body a nobr".split()
 )
-_MAYBE_FORMATTING = re.compile(rb"<(/?)([BCEFINSTUbcefinstu][A-Za-z]{0,5})(?![A-Za-z0-9:\-])([^<>]{0,32})")
 _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 _NOAHS_ARK = 3
+_FORMATTING_TAG = re.compile(
+    rb"<(?:[BISUbisu]|[Ee][Mm]|[Tt]{2}|(?i:big|code|font|nobr|small|strike|strong))(?=%b)" % _END
+)
+"""What may be a start tag of a formatting element, wherever it stands."""
+
+_BEGINS_FORMATTING = frozenset(
+    beginning
+    for name in _FORMATTING
+    for beginning in (
+        b"/" + name[:1],
+        *([name[:2]] if len(name) > 1 else [name + end for end in (b"", b" ", b"\t", b"\n", b"\r", b"\f", b"/")]),
+    )
+)
+"""The two bytes behind the `<` of a formatting tag, in lower case."""
 
 
 def too_hard(data: bytes) -> str:
     """Return why a body is not parsed, or "" if it may be."""
-    if _LONG_TAG.search(data) and _has_many_attributes(data):
+    ordinary = _ORDINARY.match(data)
+    if (ordinary is None or ordinary.end() < len(data)) and _has_many_attributes(data):
         return f"a tag has more than {MOST_ATTRIBUTES:,} attributes, or very many tags have hundreds"
     tags = data.count(b"<")
     if tags <= _FEW_TAGS:
         return ""
-    if _most_formatting(data) * tags > MOST_REOPENED and _reopened(data) > MOST_REOPENED:
+    if (len(_FORMATTING_TAG.findall(data)) + 1) * tags > MOST_REOPENED and _reopened(data) > MOST_REOPENED:
         return "its formatting tags overlap too often"
     if tags > _MANY_TAGS and _depth(data) > DEEPEST:
         return f"its elements are nested more than {DEEPEST:,} deep"
@@ -61,65 +116,47 @@ def too_hard(data: bytes) -> str:
 
 
 def _has_many_attributes(data: bytes) -> bool:
-    """Look at the long tags; what seems to be one may be a comparison in a script, so that a finding is checked with care."""
-    long_tags = 0
-    found = _LONG_TAG.search(data)
-    while found:
-        long_tags += 1
-        if long_tags > _MOST_LONG_TAGS or _TAG_OF_MANY.match(data, found.start()):
-            return _surely_many_attributes(data)
-        end = data.find(b">", found.end())
-        if end < 0:
-            return False
-        found = _LONG_TAG.search(data, end)
-    return False
-
-
-def _surely_many_attributes(data: bytes) -> bool:
     squared = 0
-    for tag in _start_tags(data):
-        count = sum(1 for _ in _NEXT_ATTRIBUTE.finditer(tag))
+    for found in _TAG.finditer(data):
+        if found.end() - found.start() <= _LONG_TAG:
+            continue
+        name, start = _NAME.match(data, found.start()), _OPENING.match(data, found.start())
+        if name is None or start is None:
+            continue
+        count = sum(1 for _ in _ONE_ATTRIBUTE.finditer(data, name.end(), start.end()))
         squared += count * count
         if count > MOST_ATTRIBUTES or squared > _ATTRIBUTES_SQUARED:
             return True
     return False
 
 
-def _start_tags(data: bytes) -> Iterator[bytes]:
-    """Yield the start tags outside comments and raw text."""
-    lowered = data.lower()
-    found = _START_TAG.search(data)
-    while found:
-        end = found.end()
-        name = found[1]
-        if name is None:
-            end = data.find(b"-->", end)
-        else:
-            yield found[0]
-            if name.lower() in _RAW_TEXT:
-                end = lowered.find(b"</" + name.lower(), end)
-        if end < 0:
-            return
-        found = _START_TAG.search(data, end)
-
-
-def _most_formatting(data: bytes) -> int:
-    """Return the most formatting elements open at once and one more for links, of which a new one closes the one before."""
-    formatting = _Formatting()
-    for end, name, attributes in _MAYBE_FORMATTING.findall(data):
-        formatting.see(end, name, attributes)
-    return formatting.most + 1
-
-
 def _reopened(data: bytes) -> int:
     """Return how many (tag, open formatting element) pairs there are."""
     formatting = _Formatting()
     pairs = at = 0
-    for match in _MAYBE_FORMATTING.finditer(data):
-        pairs += formatting.opened * data.count(b"<", at, match.start() + 1)
-        at = match.start() + 1
-        formatting.see(*match.groups())
-    return pairs + formatting.opened * data.count(b"<", at)
+    tags = _tags(_TAG, data)
+    for number, tag in enumerate(tags):
+        if tag[1:3].lower() in _BEGINS_FORMATTING:
+            pairs += formatting.opened * (number - at)
+            at = number
+            formatting.see(tag)
+    return pairs + formatting.opened * (len(tags) - at)
+
+
+def _tags(pattern: re.Pattern[bytes], data: bytes) -> list[bytes]:
+    """Return what a pattern says of the tags, and of what stands in raw text and looks like start tags.
+
+    Inside `svg` and `math` a script, a style and a title are elements like any other, and `select` ignores them: there such start
+    tags are real. End tags count only where they surely are some; CDATA may hide them, so that in a page with CDATA none counts.
+    """
+    tags = pattern.findall(data)
+    is_foreign = _FOREIGN.search(data) is not None
+    if is_foreign and b"<![CDATA[" in data:
+        tags = [tag for tag in tags if b"/" not in tag[:2]]
+    for element in _RAW_ELEMENT.finditer(data):
+        if is_foreign or data[element.start() + 1 : element.start() + 7].lower() != b"script":
+            tags += [tag for tag in pattern.findall(data, element.start() + 2, element.end()) if b"/" not in tag[:2]]
+    return tags
 
 
 class _Formatting:
@@ -127,20 +164,20 @@ class _Formatting:
 
     def __init__(self) -> None:
         self.opened = 0
-        self.most = 0
         self._of_name: dict[bytes, dict[bytes, int]] = {}
 
-    def see(self, end: bytes, name: bytes, attributes: bytes) -> None:
+    def see(self, tag: bytes) -> None:
         """Take one tag in, if it is a formatting tag."""
-        if name not in _FORMATTING and (name := name.lower()) not in _FORMATTING:
+        named = _NAME.match(tag)
+        if named is None or (name := named[1].lower()) not in _FORMATTING:
             return
         entries = self._of_name.setdefault(name, {})
-        if not end:
+        if tag[1:2] != b"/":
+            attributes = tag[named.end() :]
             count = entries.get(attributes, 0)
             if count < _NOAHS_ARK:
                 entries[attributes] = count + 1
                 self.opened += 1
-                self.most = max(self.most, self.opened)
         elif entries:
             latest, count = entries.popitem()
             if count > 1:
@@ -152,12 +189,12 @@ def _depth(data: bytes) -> int:
     """Return how deep elements are nested, an end tag closing one of its name if one is open."""
     opened: dict[bytes, int] = {}
     depth = deepest = 0
-    for name in _NAME.findall(data.lower()):
+    for name in _tags(_NAME_OF_TAG, data.lower()):
         if name[:1] == b"/":
             if opened.get(name[1:], 0):
                 opened[name[1:]] -= 1
                 depth -= 1
-        elif name not in _NOT_NESTING:
+        elif name and name not in _NOT_NESTING:
             opened[name] = opened.get(name, 0) + 1
             depth += 1
             deepest = max(deepest, depth)

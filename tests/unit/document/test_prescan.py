@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from tests import data_sets
@@ -35,6 +37,71 @@ def test_slow_pages_are_refused_with_a_reason(page, reason):
     assert reason in too_hard(page)
 
 
+HIDING = {
+    "a quoted >": "<{0} x='>'>",
+    "a quoted end tag": "<{0} x='</{0}>'>",
+    "a quoted end tag, with blanks": '<{0} x = "</{0}>">',
+    "a quote in a name": "<{0} x'>",
+    "= as a name": '<{0} ="><!-- " -->',
+    "= in a value": "<{0} x=='>",
+    "a quote in a plain value": "<{0} x=it's>",
+    "a comment": "<{0}><!--</{0}>-->",
+    "a comment that ends at once": "<{0}><!--><{0}><!--->",
+    "a comment that ends oddly": "<{0}><!-- --!><{0}>",
+    "no comment": "<{0}><!</{0}><?</{0}></ </{0}>",
+    "a script": "<{0}><script>'</{0}>'</script>",
+    "a script in a script": "<{0}><script><!--<script></script></{0}></script>",
+    "a title": "<{0}><title></{0}></title>",
+    "an SVG's style": "<svg><style><{0}></style></svg>",
+    "CDATA": "<{0}><svg><desc><![CDATA[></{0}>]]></desc></svg>",
+    "capitals": "<{0}><SCRIPT></{0}></Script ><TEXTAREA></{0}></TextArea\n>",
+}
+
+
+@pytest.mark.parametrize("way", HIDING)
+def test_nothing_hides_a_deep_page(way):
+    """Quotes, comments, scripts and the like hide no tag and make none, as the HTML standard's tokenizer has it."""
+    assert "nested" in too_hard(HIDING[way].format("div").encode() * 13_000)
+
+
+@pytest.mark.parametrize("way", HIDING)
+def test_nothing_hides_overlapping_tags(way):
+    """The same for formatting tags, each with an attribute of its own so that all are opened again."""
+    opened = "".join(HIDING[way].replace("{0}", "{0} i" + str(n), 1).format("b") for n in range(3_000))
+
+    assert "overlap" in too_hard((opened + "<p>x" * 1_000).encode())
+
+
+@pytest.mark.parametrize(
+    "form", [" a{}='>'", ' a{}=">"', " a{} =\n'>'", " a{}='<p>'", " a{}='\">'", " ={}='>'", "/a{}='>'"]
+)
+def test_a_quoted_end_of_a_tag_hides_no_attributes(form):
+    """A `>` inside quotes ends no tag: with it or without it 5,000 attributes are too many, and so are 900 in many tags."""
+    assert "attributes" in too_hard(attributes(5_000, form))
+    assert "attributes" in too_hard(attributes(900, form) * 400)
+    assert "" == too_hard(attributes(400, form))
+
+
+UNITS = (
+    "< |<a|<a |<a b='|<a b=\"|<a =|<!--|<!-- -|<!|</|<script>|<script><!--<script>|<script><!--|<title>|<title></|<style></styl|<b>"
+    "|<i a='>'>x</i>|<p>|<a \n |<a ////|<a b = c = d|<svg><style><b x>|<svg><![CDATA[</b>]]>|> |<!DOCTYPE '|<xmp></xm|<a b=   "
+).split("|")
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=map(str, range(len(UNITS))))
+def test_the_scan_is_linear(unit):
+    """A megabyte of anything is scanned in well under a second, four times as much in no more than eight times the time."""
+    times = []
+    for count in (250_000, 1_000_000):
+        page = unit.encode() * (count // len(unit))
+        began = time.process_time()
+        too_hard(page)
+        times.append(time.process_time() - began)
+
+    assert times[1] < max(8 * times[0], 0.2)
+    assert times[1] < 2
+
+
 @pytest.mark.parametrize(
     "page",
     [
@@ -62,3 +129,10 @@ def test_pages_that_only_look_hard_are_read(page):
 def test_real_pages_pass():
     """No page of the corpus is refused."""
     assert [] == [reason for reason in map(too_hard, data_sets.html_pages()) if reason]
+
+
+def test_successive_versions_of_real_pages_pass():
+    """No page of the versions is refused either (one in ten is asked)."""
+    bodies = [body for _, body in data_sets.files_of("page_versions/terms-html.tar.zst")]
+
+    assert [] == [reason for reason in map(too_hard, bodies[::10]) if reason]
