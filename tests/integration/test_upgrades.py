@@ -17,6 +17,7 @@ from tidings.service.monitor import Monitor
 from tidings.service.watchlist import meaning
 from tidings.storage import pages, sentinels
 from tidings.storage.database import REVISIONS
+from tidings.storage.vault import Vault
 
 STORED = sorted((Path(__file__).parents[1] / "stored").glob("*.sql"))
 
@@ -69,3 +70,20 @@ def test_the_service_goes_on_where_the_older_one_stopped(upgraded: World):
 
     assert 7 == len(upgraded.changes())
     assert [] == upgraded.violations()
+
+
+def test_secrets_that_were_kept_plain_are_read_then_sealed(upgraded: World):
+    """The secret that signs webhooks is the same after the upgrade; once the service has started, the file holds it no more."""
+    vault = Vault(upgraded.directory)
+    before = upgraded.read(vault.open, "webhook")
+
+    async def story(monitor: Monitor) -> None:
+        await upgraded.settle(monitor)
+
+    play(upgraded, story)
+    files = [path for path in upgraded.directory.iterdir() if path.name in {"tidings.db", "tidings.db-wal"}]
+
+    assert before.value == upgraded.read(vault.open, "webhook").value
+    assert "signing" == before.kind
+    assert files
+    assert not [path.name for path in files if before.value.reveal().encode() in path.read_bytes()]
