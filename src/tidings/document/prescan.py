@@ -77,6 +77,7 @@ _ORDINARY = re.compile(
 _NAME = re.compile(rb"</?([A-Za-z][^ \t\n\r\f/>]*+)")
 _OPENING = re.compile(rb"<[A-Za-z][^ \t\n\r\f/>]*+%b" % _ATTRIBUTES)
 _ONE_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_CDATA = re.compile(rb"<!\[CDATA\[", re.IGNORECASE)
 _FOREIGN = re.compile(rb"<(?:svg|math)(?=%b)" % _END, re.IGNORECASE)
 _NOT_NESTING = frozenset(
     b"area base br col embed hr img input link meta param source track wbr p li dt dd option optgroup tr td th tbody thead "
@@ -151,7 +152,7 @@ def _tags(pattern: re.Pattern[bytes], data: bytes) -> list[bytes]:
     """
     tags = pattern.findall(data)
     is_foreign = _FOREIGN.search(data) is not None
-    if is_foreign and b"<![CDATA[" in data:
+    if is_foreign and _CDATA.search(data):
         tags = [tag for tag in tags if b"/" not in tag[:2]]
     for element in _RAW_ELEMENT.finditer(data):
         if is_foreign or data[element.start() + 1 : element.start() + 7].lower() != b"script":
