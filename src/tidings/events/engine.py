@@ -134,6 +134,7 @@ class Engine:
 
         Clocks keep their phase. What is due once (PLUS) stays due.
         """
+        self._refuse_in_step()
         for entry in self._entries(None):
             for node in self._graph.below(entry.node):
                 if isinstance(node, PeriodicNode):
@@ -147,6 +148,7 @@ class Engine:
 
     def unflag(self, rule: RuleId) -> None:
         """Let a flagged rule fire again."""
+        self._refuse_in_step()
         entry = self._find(rule)
         entry.flag = ""
         self._steps.changed.add(entry.group)
