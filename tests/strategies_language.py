@@ -1,35 +1,60 @@
-"""Sentinels that the language can say now, as hypothesis strategies, and texts that are nearly of the language."""
+"""All that the language can say, as hypothesis strategies, and texts that are nearly of the language."""
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import cache
+from itertools import zip_longest
 
 from hypothesis import strategies as st
 
 from tidings.language.dates import Reading, instant_of, read_date, zone_of
+from tidings.language.printer import meaning_of
+from tidings.language.table import ORDER, REACH
 from tidings.language.verify import Known
 from tidings.language.words import is_reserved
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.sentinel import (
     AllOf,
+    Alter,
     AnyOf,
+    Cap,
     Channel,
+    Clauses,
     Command,
+    Compare,
+    Condition,
+    Defaults,
+    Direction,
     Expression,
     Fetch,
+    FetchAt,
     FetchEvery,
     FetchOnChange,
+    FetchOnDemand,
+    History,
     Interest,
+    Life,
     Not,
     Notify,
+    Opening,
+    Pattern,
     Point,
+    Quiet,
     Rate,
+    Selector,
     Sentinel,
+    StopWords,
+    Then,
+    Transform,
+    Urgency,
     Watched,
 )
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
+PAGE_NAMES = ("A", "any", "b-2")
 ZONES = (None, "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "UTC")
 
 names = st.from_regex(r"[A-Za-z_](?:[A-Za-z0-9_]|-[A-Za-z0-9_]){0,12}", fullmatch=True).filter(
@@ -43,15 +68,67 @@ durations = st.one_of(
     st.integers(1, 400).map(lambda days: days * DAY),
     st.integers(1, 36_525 * DAY),
 )
-directions = st.sampled_from([None, "inserted", "deleted", "updated"])
+directions: st.SearchStrategy[Direction | None] = st.sampled_from([None, "inserted", "deleted", "updated"])
 terms = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12)
 phrases = st.lists(terms, min_size=1, max_size=4).map(" ".join)
 listed = phrases.filter(lambda text: not set(text) & set(',<>"'))
 term_lists = phrases.map(lambda text: (text,)) | st.lists(listed, min_size=2, max_size=4, unique=True).map(tuple)
-interests = st.one_of(
-    st.builds(Interest, st.sampled_from(["any", "words", "links", "images"]), direction=directions),
-    st.builds(Interest, st.sampled_from(["keywords", "phrases"]), terms=term_lists, direction=directions),
+selectors = st.sampled_from(
+    [
+        Selector("css", "ul.jobs > li"),
+        Selector("css", 'a[href="x"]'),
+        Selector("xpath", "//ul[@class='a']/li[1]"),
+        Selector("jsonpath", "$.components[*].status"),
+        Selector("jsonpath", '$["a b"]'),
+    ]
 )
+patterns = st.sampled_from([r"v(\d+\.\d+)", "a|b", r'"\\"', "é+", r"\\", "x{2,5}"])
+texts = phrases
+numbers = st.integers(-1_000, 1_000).map(float) | st.floats(-1e9, 1e9).map(lambda number: round(number, 6) + 0.0)
+relations = st.sampled_from(["<", "<=", "=", "!=", ">=", ">"])
+of_numbers = st.one_of(
+    st.builds(Condition, st.sampled_from(["value", "becomes"]), relations, numbers),
+    st.builds(
+        Condition,
+        st.sampled_from(["changes", "rises", "drops"]),
+        st.sampled_from([">=", ">"]),
+        numbers.map(abs),
+        st.booleans(),
+    ),
+)
+of_texts = st.one_of(
+    st.builds(Condition, st.just("share"), relations, st.integers(0, 100).map(float), st.just(value=True)),
+    st.builds(Condition, st.just("share"), relations, st.floats(0, 1)),
+    st.builds(
+        Condition, st.sampled_from(["inserted", "deleted", "changed"]), relations, numbers.map(abs), st.booleans()
+    ),
+    st.builds(Condition, st.just("contains"), text=texts),
+    st.builds(Condition, st.just("matches"), text=patterns),
+)
+counts = st.integers(1, 1_000)
+
+
+@st.composite
+def interests(draw: st.DrawFn, page_names: tuple[str, ...]) -> Interest:
+    """Draw one change type with all that can stand behind it."""
+    kind = draw(
+        st.sampled_from(
+            "any words links images keywords phrases table list regex number items status".split(),
+        )
+    )
+    conditions = {"number": of_numbers, "status": st.builds(Condition, st.just("matches"), text=patterns)}.get(
+        kind, of_texts
+    )
+    return Interest(
+        kind,
+        terms=draw(term_lists) if kind in {"keywords", "phrases"} else (),
+        direction=draw(directions),
+        selector=draw(st.none() | selectors),
+        of=draw(st.sampled_from([None, *page_names])),
+        ordinal=draw(st.none() | counts) if kind in {"table", "list"} else None,
+        pattern=draw(patterns) if kind == "regex" else "",
+        where=tuple(draw(st.lists(conditions, max_size=2))),
+    )
 
 
 def _all_of(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
@@ -68,45 +145,66 @@ def _any_of(parts: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expressio
     return st.lists(parts, min_size=2, max_size=3).map(lambda some: AnyOf(tuple(some)))
 
 
-expressions: st.SearchStrategy[Expression] = st.recursive(
-    interests, lambda parts: _all_of(parts) | _any_of(parts), max_leaves=8
-)
+@cache
+def expressions_on(page_names: tuple[str, ...]) -> st.SearchStrategy[Expression]:
+    """Return expressions over pages of these names."""
+    return st.recursive(interests(page_names), lambda parts: _all_of(parts) | _any_of(parts), max_leaves=8)
+
+
+expressions: st.SearchStrategy[Expression] = expressions_on(())
+
+clocks = st.integers(0, 1_439)
+weekdays = st.sets(st.integers(0, 6), min_size=1).map(lambda days: tuple(sorted(days)))
+clock_pairs = st.tuples(clocks, clocks).filter(lambda pair: pair[0] != pair[1])
+openings = st.tuples(weekdays, clock_pairs).map(lambda both: Opening(both[0], *both[1]))
 
 
 @st.composite
 def fetches(draw: st.DrawFn) -> Fetch:
-    """Draw a fixed interval with or without slack, or on change with or without bounds."""
+    """Draw when a page is looked at: at an interval, a time of day, on change or on demand, with or without bounds."""
     interval = draw(durations)
-    match draw(st.integers(0, 3)):
+    match draw(st.integers(0, 5)):
         case 0:
             return FetchEvery(interval)
         case 1:
             return FetchEvery(interval, draw(st.integers(0, interval)))
         case 2:
-            return (
-                FetchOnChange(interval, interval + draw(st.integers(1, DAY)))
-                if interval < 36_524 * DAY
-                else FetchOnChange()
-            )
-    return FetchOnChange()
+            return FetchAt(draw(clocks), draw(weekdays), draw(st.none() | durations))
+        case 3:
+            return FetchOnDemand()
+    bounds: tuple[int | None, int | None] = (None, None)
+    if draw(st.booleans()) and interval < 36_524 * DAY:
+        bounds = (interval, interval + draw(st.integers(1, DAY)))
+    if draw(st.booleans()):
+        return FetchOnChange(*bounds)
+    return FetchOnChange(*bounds, draw(durations), draw(st.sampled_from(["window", "overwrite"])))
 
 
 channels = st.one_of(
-    st.just(Channel("console")),
-    st.just(Channel("dashboard")),
+    st.sampled_from([Channel(kind) for kind in ("console", "dashboard", "feed", "stream")]),
     names.map(lambda name: Channel("email", f"{name}@x.example")),
     urls.map(lambda url: Channel("webhook", url)),
+    names.map(lambda name: Channel("apprise", f"ntfy://{name}/topic")),
 )
+some_channels = st.lists(channels, min_size=1, max_size=3, unique=True).map(tuple)
 
 
 @st.composite
 def notifies(draw: st.DrawFn) -> Notify:
     """Draw a Notify clause; only the dashboard can wait until somebody looks."""
-    some = tuple(draw(st.lists(channels, min_size=1, max_size=3)))
-    rates = [Rate("immediate"), Rate("every", draw(durations))]
+    some = draw(some_channels)
+    rates = [
+        Rate("immediate"),
+        Rate("best_effort"),
+        Rate("every", draw(durations)),
+        Rate("every", draw(durations), draw(counts)),
+        Rate("every", 0, draw(counts)),
+        Rate("at", clock=draw(clocks), days=draw(weekdays)),
+    ]
     if all(channel.kind == "dashboard" for channel in some):
         rates.append(Rate("interactive"))
-    return Notify(some, draw(st.sampled_from(rates)))
+    quiet = draw(st.none() | clock_pairs.map(lambda pair: Quiet(*pair)))
+    return Notify(some, draw(st.sampled_from(rates)), quiet, draw(st.none() | st.builds(Cap, counts, durations)))
 
 
 @st.composite
@@ -147,17 +245,55 @@ def askings(draw: st.DrawFn) -> Asking:
     )
 
 
+exclusions = st.one_of(
+    selectors,
+    st.builds(Pattern, patterns),
+    st.lists(terms.filter(lambda term: not set(term) & set(',<>"')), min_size=1, max_size=3, unique=True).map(
+        lambda some: StopWords(tuple(some))
+    ),
+)
+transforms = st.one_of(
+    st.builds(Transform, st.sampled_from(["keep", "drop"]), texts),
+    st.builds(Transform, st.sampled_from(["keep", "drop"]), patterns, st.just(value=True)),
+    st.builds(Transform, st.just("replace"), patterns, st.just(value=True), st.sampled_from(["", r"\1", "x"])),
+    st.builds(Transform, st.just("replace"), texts, replacement=texts),
+    st.sampled_from([Transform("sort"), Transform("unique")]),
+)
+urgencies = st.one_of(
+    st.just(Urgency("uniform")),
+    st.just(Urgency()),
+    durations.map(lambda span: Urgency("exponential", span)),
+    st.just(0).map(lambda span: Urgency("window", span)) | durations.map(lambda span: Urgency("window", span)),
+)
+lives = st.one_of(
+    st.sampled_from([Life("forever"), Life("overwrite")]),
+    durations.map(lambda span: Life("window", span=span)),
+    counts.map(lambda number: Life("changes", changes=number)),
+)
+compares = st.one_of(
+    st.sampled_from([Compare(), Compare("first")]),
+    st.builds(Compare, st.sampled_from(["moving", "every"]), st.integers(2, 100)),
+)
+histories = st.none() | counts.map(lambda number: History(changes=number)) | durations.map(lambda age: History(age=age))
+
+
+@st.composite
+def thens(draw: st.DrawFn, page_names: tuple[str, ...]) -> Then:
+    """Draw what is looked at when a part has changed."""
+    some = draw(st.lists(st.sampled_from(page_names), min_size=1, max_size=3, unique=True))
+    return Then(draw(durations), tuple(some), draw(st.none() | st.integers(1, len(some))))
+
+
 @st.composite
 def sentinels(draw: st.DrawFn) -> Sentinel:
-    """Draw a sentinel made from pages."""
+    """Draw a sentinel made from pages, with all clauses."""
     zone = draw(st.sampled_from(ZONES))
     addresses = draw(st.lists(urls, min_size=1, max_size=3, unique=True))
-    page_names = draw(st.lists(st.none() | names, min_size=len(addresses), max_size=len(addresses)))
-    if len({name for name in page_names if name}) < len([name for name in page_names if name]):
-        page_names = [None] * len(addresses)
+    named = PAGE_NAMES[: draw(st.integers(0, len(addresses)))]
     end, span = draw(
         st.one_of(
             st.just((None, None)),
+            st.just((Point("change"), None)),
             dates(zone, first=2032, last=2060).map(lambda point: (point, None)),
             durations.map(lambda duration: (None, duration)),
         )
@@ -165,21 +301,54 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
     start = draw(st.one_of(st.just(Point("now")), dates(zone, first=1971, last=2030)))
     return Sentinel(
         name=draw(names),
-        pages=tuple(Watched(url, name) for url, name in zip(addresses, page_names, strict=True)),
-        monitor=draw(expressions),
+        pages=tuple(Watched(url, name) for url, name in zip_longest(addresses, named)),
+        monitor=draw(expressions_on(named)),
+        window=draw(st.none() | durations),
+        then=tuple(draw(st.lists(thens(named), max_size=2))) if named else (),
+        select=draw(st.none() | selectors),
+        exclude=tuple(draw(st.lists(exclusions, max_size=2))),
+        transform=tuple(draw(st.lists(transforms, max_size=3))),
         fetch=draw(fetches()),
+        during=tuple(draw(st.lists(openings, max_size=2))),
         start=start,
         end=end,
         span=span,
         zone=zone,
         notify=tuple(draw(st.lists(notifies(), min_size=1, max_size=2))),
+        errors=draw(st.just(()) | some_channels),
+        compare=draw(compares),
+        history=draw(histories),
+        presentation=draw(st.sampled_from(["auto", "only_change", "single_frame", "dual_frame", "table"])),
         asking=draw(st.just(Asking()) | askings()),
-        tags=tuple(draw(st.lists(names, max_size=3, unique=True))),
         importance=draw(st.floats(0, 1, exclude_min=True)),
+        urgency=draw(urgencies),
+        life=draw(lives),
+        budget_class=draw(st.just("default") | names),
+        tags=tuple(draw(st.lists(names, max_size=3, unique=True))),
     )
 
 
-commands = st.builds(Command, st.sampled_from(["enable", "disable", "drop"]), names)
+@st.composite
+def clauses(draw: st.DrawFn, *, without: frozenset[str] = frozenset()) -> Clauses:
+    """Draw clauses as they stand by themselves, at least one: some of those of a sentinel, each as it would have to say it."""
+    sentinel = replace(draw(sentinels()), then=(), monitor=draw(expressions))
+    words = draw(st.sets(st.sampled_from([word for word in ORDER if word not in without]), min_size=1))
+    words -= {"for"} if sentinel.span is None else {"to"}
+    words |= {"fetch"} if not words else {"zone"} if words & {"from", "to"} else set()
+    return Clauses(tuple((word, meaning_of(sentinel, word)) for word in ORDER if word in words))
+
+
+commands = st.builds(Command, st.sampled_from(["enable", "disable", "drop", "confirm"]), names) | st.builds(
+    Command, st.just("enable"), names, fresh=st.just(value=True)
+)
+alterations = st.builds(
+    lambda name, said: Alter(name, said, None, max(REACH[word] for word, _ in said.said)), names, clauses()
+)
+group_defaults = st.builds(
+    Defaults,
+    st.lists(names, min_size=1, max_size=3, unique=True).map(tuple),
+    st.just(Clauses()) | clauses(without=frozenset({"tags"})),
+)
 
 EXAMPLES: Sequence[str] = (
     (
@@ -270,7 +439,23 @@ ACCEPTED: Sequence[str] = (
     ),
     "Create Sentinel b Using home0 Fetch every 1 min slack 30 s From end(s0) + 1 day To end(s0) + 7 day; Drop s0; Disable home0",
 )
-"""Texts that have meaning whole."""
+"""Texts that Tidings does whole."""
+
+FURTHER: Sequence[str] = (
+    (
+        'Create Sentinel c Using https://a.example/ As A, https://b.example/ As B Monitor number of A in css "b" where value < -2.5'
+        ' but changes by 5% Then within 5 min check any 1 of A, B Transform keep lines "a", drop lines regex "b+",'
+        ' replace regex "(c)" with "\\1", sort, unique Fetch at 06:00 mon, thu-fri slack 3 min To first change'
+        " During sat 08:00 to 18:00, mon-fri 20:00 to 02:00 Errors to console, dashboard Watch as front page"
+        " Notify by console every 1 week or 10 changes Exclude none"
+    ),
+    "Alter s0 Fetch on change within 5 min overwrite Exclude none Notify by stream at 08:00 mon; Confirm home0",
+    (
+        "Defaults For Tags old, new For 3 day Compare first Notify by feed every 10 changes; Enable s0 fresh;"
+        " Create Sentinel d Using https://d.example/ Monitor links Tags new; Defaults For Tags new"
+    ),
+)
+"""Texts with what the study reserves for later, and what came since."""
 
 KNOWN: Mapping[str, Known] = {
     name: Known(Sentinel(name=name, pages=(Watched("https://k.example/"),), monitor=Interest("any"), tags=("old",)))
@@ -279,7 +464,7 @@ KNOWN: Mapping[str, Known] = {
 """Sentinels that the examples speak of."""
 
 _WORDS: Sequence[str] = (
-    *sorted({word for text in (*EXAMPLES, *ACCEPTED) for word in text.split()}),
+    *sorted({word for text in (*EXAMPLES, *ACCEPTED, *FURTHER) for word in text.split()}),
     *'( ) , ; " < > -- \\ 0 -1 1e9 99999999999999999999999 0.0000001 end(s1) start(x) 2026-02-30 99/99/99'.split(),
     *"0001-01-01 9999-12-31 ../x Europe/ 24:61 // http://[::1 https://x:99999/ ’ é 日本 ٣ ² \x00".split(),
 )
@@ -288,7 +473,7 @@ _LETTERS = '()<>",;-\\ \n/:.@%0aZ\x00é\u2028\x85'
 
 def mutant(rng: random.Random) -> str:
     """Return an example with up to four small injuries: words and letters lost, added, swapped, cut off."""
-    text = rng.choice(EXAMPLES if rng.random() < 0.5 else ACCEPTED)
+    text = rng.choice(rng.choice((EXAMPLES, ACCEPTED, FURTHER)))
     for _ in range(rng.choice((1, 1, 1, 2, 3, 4))):
         text = rng.choice(_INJURIES)(text, rng)
     return text

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from lark import Token, Tree
 
-from tidings.language.clauses import read_positive_duration
-from tidings.language.monitor import Clause, unquoted
+from tidings.language.clause import Clause, read_positive_duration, unquoted
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.interval import Duration, spell_duration
 
@@ -129,6 +128,9 @@ def _value(node: Node, clause: Clause) -> Value:
         raise clause.fail(
             token.start_pos, "E41", message, expected="a name such as api-token", hint="tidings secret list"
         )
+    if is_secret and clause.secrets is not None and text not in clause.secrets:
+        message = f'the secret "{text}" is not set yet: pages that need it are in error until it is'
+        clause.warn(token.start_pos, "W9", message, hint=f"tidings secret set {text}")
     return Value(text, is_secret)
 
 

@@ -1,273 +1,199 @@
-"""What each clause but Monitor means: when to look, whom to tell, how much it matters."""
+"""All clauses in one table, and how they come together: a sentinel's own, then those of its base, of its tags, and the defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import tzinfo
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from typing import Any
 
-from lark import Token, Tree
+from lark import Token
 
-from tidings.language.dates import LONGEST, instant_of, is_clock, measure, read_date, swapped, zone_of
-from tidings.language.faults import reserved_message
-from tidings.language.monitor import Clause, FaultFoundError, check_page_name
-from tidings.language.verify import check_address
-from tidings.language.words import did_you_mean, is_reserved
-from tidings.model.interval import Duration, spell_duration
-from tidings.model.sentinel import Channel, Compare, Fetch, FetchEvery, FetchOnChange, Notify, Point, Rate
+from tidings.language.asking import ASKING_READERS, asking
+from tidings.language.clause import Clause, FaultFoundError, Node, first
+from tidings.language.dates import instant_of, local_text, read_date, resolved
+from tidings.language.monitor import read_monitor
+from tidings.language.parts import read_exclude, read_select, read_then, read_transform
+from tidings.language.table import FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH, Reach
+from tidings.language.tell import read_compare, read_errors, read_history, read_notify, read_presentation
+from tidings.language.when import read_during, read_fetch, read_point, read_span, read_zone
+from tidings.language.worth import read_class, read_importance, read_life, read_tags, read_urgency, read_watch
+from tidings.model.asking import PLAIN
+from tidings.model.interval import Instant
+from tidings.model.sentinel import Clauses, Point, Sentinel, Watched
 
-Node = Tree[Token]
-
-CHANNELS = ("email", "webhook", "console", "dashboard", "feed", "stream")
-
-
-@dataclass(frozen=True, slots=True)
-class Timed(Clause):
-    """A clause with dates: they are read in `zone`."""
-
-    zone: tzinfo
-
-
-def check_name(name: Token, clause: Clause) -> str:
-    """Return a name; raises `FaultFoundError` (E04) if it is a word of the language."""
-    if is_reserved(name):
-        raise clause.fail(name.start_pos, "E04", reserved_message(name), hint=f"try {name}_1")
-    return str(name)
-
-
-def read_duration(node: Node, clause: Clause) -> Duration:
-    """Return a duration in µs; raises `FaultFoundError` (E05) for nothing and for more than a hundred years."""
-    number, unit = cast("list[Token]", node.children)
-    duration = measure(number, unit) if len(number) <= 20 else LONGEST + 1
-    if duration > LONGEST:
-        raise clause.fail(number.start_pos, "E05", f'"{number[:20]} {unit}" is too long', expected="at most 100 years")
-    return duration
-
-
-def read_positive_duration(node: Node, clause: Clause) -> Duration:
-    """Return a duration above zero."""
-    duration = read_duration(node, clause)
-    if duration <= 0:
-        number, unit = cast("list[Token]", node.children)
-        raise clause.fail(number.start_pos, "E05", f'"{number} {unit}" is no time at all', expected="more than 0 s")
-    return duration
-
-
-def read_fetch(node: Node, clause: Clause) -> Fetch:
-    """Return how often a page is looked at."""
-    parts = {child.data: child for child in node.children if isinstance(child, Tree)}
-    words = {child.type: child for child in node.children if isinstance(child, Token)}
-    if "DEMAND" in words:
-        raise clause.later(words["ON"].start_pos, "on demand")
-    if "duration" in parts:
-        interval = read_positive_duration(parts["duration"], clause)
-        return FetchEvery(interval, _slack(parts.get("slack"), interval, clause))
-    if "slack" in parts:
-        word = cast("Token", parts["slack"].children[0])
-        raise clause.fail(word.start_pos, "E14", "slack belongs to a fixed interval", hint="Fetch 1 hour slack 5 min")
-    return _between(parts["between"], clause) if "between" in parts else FetchOnChange()
-
-
-def _slack(node: Node | None, interval: Duration, clause: Clause) -> Duration | None:
-    if node is None:
-        return None
-    word, duration = node.children
-    slack = read_duration(cast("Node", duration), clause)
-    if slack > interval:
-        message = f"slack {spell_duration(slack)} is longer than the interval of {spell_duration(interval)}"
-        raise clause.fail(
-            cast("Token", word).start_pos, "E14", message, hint="the next look would be due before this one"
-        )
-    return slack
-
-
-def _between(node: Node, clause: Clause) -> FetchOnChange:
-    first, second = (child for child in node.children if isinstance(child, Tree))
-    shortest, longest = read_positive_duration(first, clause), read_positive_duration(second, clause)
-    if shortest >= longest:
-        first_text, second_text = (f"{child.children[0]} {child.children[1]}" for child in (first, second))
-        message = f'"between {first_text} and {second_text}" is empty'
-        offset = cast("Token", first.children[0]).start_pos
-        raise clause.fail(offset, "E14", message, hint="the smaller interval comes first")
-    return FetchOnChange(shortest, longest)
-
-
-def read_point(node: Node, clause: Timed) -> Point:
-    """Return a point in time; a date is read in the sentinel's zone."""
-    point = cast("Node", node.children[1])
-    first = cast("Token", point.children[0])
-    last = point.children[-1]
-    offset = _offset(last, clause) if isinstance(last, Tree) else 0
-    if first.type == "NOW":
-        return Point("now", offset)
-    if first.type == "DATE":
-        return _date(first, offset, clause)
-    name = check_name(cast("Token", point.children[1]), clause)
-    return Point("start" if first.type == "START" else "end", offset, sentinel=name)
-
-
-def _offset(node: Node, clause: Clause) -> Duration:
-    sign, duration = node.children
-    size = read_duration(cast("Node", duration), clause)
-    return -size if sign == "-" else size
-
-
-def _date(token: Token, offset: Duration, clause: Timed) -> Point:
-    reading = read_date(token)
-    if reading is None:
-        raise _no_date(token, clause)
-    if reading.slashed:
-        message = f"{token} is read as {reading.text} (month/day/year)"
-        clause.report.warn(token.start_pos or 0, "W1", message, hint=f"write {reading.text}")
-    return Point("at", offset, reading.text, instant_of(reading, clause.zone))
-
-
-def _no_date(token: Token, clause: Clause) -> Exception:
-    if "/" not in token:
-        return clause.fail(
-            token.start_pos, "E08", f'"{token}" is no date', hint="write it as 2026-03-01 (year-month-day)"
-        )
-    instead = swapped(token) or "2026-03-01"
-    message = f'"{token}" is not a month/day/year date'
-    return clause.fail(token.start_pos, "E08", message, hint=f"write it as {instead} (year-month-day)")
-
-
-def read_span(node: Node, clause: Clause) -> Duration:
-    """Return how long a sentinel lives."""
-    return read_positive_duration(cast("Node", node.children[1]), clause)
-
-
-def read_zone(node: Node, clause: Clause) -> str:
-    """Return the name of a time zone; raises `FaultFoundError` (E18) if there is none of that name."""
-    name = cast("Token", node.children[1])
-    if zone_of(name) is None:
-        expected = "an IANA name such as Europe/Paris"
-        raise clause.fail(name.start_pos, "E18", f'unknown time zone "{name}"', expected=expected)
-    return str(name)
-
-
-def read_notify(node: Node, clause: Clause) -> Notify:
-    """Return whom to tell and when; mail is accepted with W10."""
-    channels: list[Channel] = []
-    rate: Rate | None = None
-    for child in node.children:
-        if not isinstance(child, Tree):
-            continue
-        if child.data == "channel":
-            channels.append(_channel(child, clause))
-        elif child.data == "rate":
-            rate = _rate(child, channels, clause)
-        else:
-            raise _later_clock(child, clause)
-    shown_only = all(channel.kind == "dashboard" for channel in channels)
-    return Notify(tuple(channels), rate or Rate("interactive" if shown_only else "immediate"))
-
-
-def _channel(node: Node, clause: Clause) -> Channel:
-    first, last = cast("Token", node.children[0]), cast("Token", node.children[-1])
-    match first.type:
-        case "EMAIL":
-            message = f"mail to {last} is sent once mail is set up (notify.smtp_host)"
-            clause.report.warn(first.start_pos or 0, "W10", message, hint="until then: tidings changes, or a webhook")
-            return Channel("email", str(last))
-        case "URL" | "WEBHOOK":
-            return _address(first, last, clause)
-        case "CONSOLE" | "DASHBOARD":
-            return Channel(first.lower())
-        case "FEED" | "STREAM":
-            raise clause.later(first.start_pos, first.lower())
-    hint = did_you_mean(first, CHANNELS) or (
-        "give an Apprise or https:// address instead, for example tgram://bot/chat"
-    )
-    raise clause.fail(first.start_pos, "E15", f'"{first}" has no channel here', hint=hint)
-
-
-def _address(first: Token, url: Token, clause: Clause) -> Channel:
-    scheme = url.partition("://")[0].lower()
-    if scheme not in {"http", "https"}:
-        if first.type == "WEBHOOK":
-            message = f'a webhook cannot be a "{scheme}:" address'
-            raise clause.fail(url.start_pos, "E22", message, expected="http:// or https://")
-        return Channel("apprise", str(url))
-    if not check_address(clause.report, url.start_pos or 0, url):
-        raise FaultFoundError
-    return Channel("webhook", str(url))
-
-
-def _rate(node: Node, channels: list[Channel], clause: Clause) -> Rate:
-    first = cast("Token", node.children[0])
-    last = node.children[-1]
-    if isinstance(last, Tree):
-        return Rate("every", read_positive_duration(last, clause))
-    if last.type == "EFFORT":
-        raise clause.later(first.start_pos, "best effort")
-    if last.type == "CLOCK":
-        raise _later_clock(node, clause)
-    if last.type == "IMMEDIATE":
-        return Rate("immediate")
-    pushed = next((channel.kind for channel in channels if channel.kind != "dashboard"), None)
-    if pushed is not None:
-        message = f"interactive news are looked up on the dashboard, {pushed} cannot wait for that"
-        raise clause.fail(first.start_pos, "E15", message, hint="write immediate, or every 1 hour")
-    return Rate("interactive")
-
-
-def _later_clock(node: Node, clause: Clause) -> Exception:
-    for token in node.children:
-        if isinstance(token, Token) and token.type == "CLOCK" and not is_clock(token):
-            return clause.fail(token.start_pos, "E08", f'"{token}" is no time of day', expected="00:00 to 23:59")
-    word = cast("Token", node.children[0])
-    return clause.later(word.start_pos, word.lower())
-
-
-def read_compare(node: Node, clause: Clause) -> Compare:
-    """Return which versions are compared."""
-    word = cast("Token", node.children[1])
-    if word.type == "PAIRWISE":
-        return Compare()
-    if word.type != "FIRST":
-        number = cast("Token", node.children[2])
-        if not number.isdecimal() or int(number[:20]) < 2:
-            message = f"Compare {word.lower()} {number} makes no sense"
-            expected, hint = "a whole number from 2", "Compare pairwise compares neighbours"
-            raise clause.fail(number.start_pos, "E16", message, expected=expected, hint=hint)
-    raise clause.later(cast("Token", node.children[0]).start_pos, f"compare {word.lower()}")
-
-
-def read_importance(node: Node, clause: Clause) -> float:
-    """Return how much a page matters: 0 < w ≤ 1 (W_i of paper 000)."""
-    number = cast("Token", node.children[1])
-    weight = float(number)
-    if not 0 < weight <= 1:
-        message = f"importance {number[:20]} is out of range"
-        raise clause.fail(number.start_pos, "E19", message, expected="a number above 0, at most 1")
-    return weight
-
-
-def read_tags(node: Node, clause: Clause) -> tuple[str, ...]:
-    """Return the tags, each once, in the order given."""
-    names = [check_name(cast("Token", name), clause) for name in node.children[1:]]
-    return tuple(dict.fromkeys(names))
-
-
-def refuse(node: Node, clause: Clause) -> Any:
-    """Refuse a clause that has no meaning yet; a wrong page name in it is told first."""
-    if node.data == "then":
-        for child in node.children:
-            if isinstance(child, Token) and child.type == "NAME":
-                check_page_name(child, clause)
-    raise clause.later(cast("Token", node.children[0]).start_pos, node.data)
-
+Values = dict[str, Any]
+"""What clauses mean, by their word in small letters (`history` for ChangeHistory)."""
 
 READERS: Mapping[str, Callable[[Node, Any], Any]] = {
+    "then": read_then,
+    "select": read_select,
+    "exclude": read_exclude,
+    "transform": read_transform,
     "fetch": read_fetch,
+    "during": read_during,
     "from": read_point,
     "to": read_point,
     "for": read_span,
     "zone": read_zone,
+    "notify": read_notify,
+    "errors": read_errors,
     "compare": read_compare,
+    "history": read_history,
+    "presentation": read_presentation,
+    **ASKING_READERS,
     "importance": read_importance,
+    "urgency": read_urgency,
+    "life": read_life,
+    "watch": read_watch,
+    "class": read_class,
     "tags": read_tags,
 }
-"""Clauses that have meaning, beside Monitor and Notify; every other one is refused by name."""
+"""All clauses beside Monitor, which points at the name of its sentinel."""
+
+
+def read_clauses(nodes: Sequence[Node], name: Token, clause: Clause) -> Values:
+    """Return what clauses mean, without those that have a fault; `clause.places` gets where each begins. `name` is what E26 points at."""
+    values: Values = {}
+    for node in nodes:
+        word, is_nothing = _word(node)
+        offset = first(node).start_pos or 0
+        if word in clause.places and (is_nothing or word not in GATHERED | JOINED or word in _nothing(values)):
+            _refuse_second(word, offset, clause)
+            continue
+        clause.note(word, offset)
+        if is_nothing:
+            values[word] = NOTHING[word]
+            continue
+        try:
+            _add(values, word, read_monitor(node, name, clause) if word == "monitor" else READERS[word](node, clause))
+        except FaultFoundError:
+            continue
+    if "watch" in values:
+        life, urgency = values.pop("watch")
+        values.setdefault("life", life)
+        values.setdefault("urgency", urgency)
+    return values
+
+
+def _add(values: Values, word: str, value: Any) -> None:
+    if word in GATHERED:
+        values[word] = (*values.get(word, ()), value)
+    elif word in JOINED:
+        values[word] = (*values.get(word, ()), *value)
+    else:
+        values[word] = value
+
+
+def _word(node: Node) -> tuple[str, bool]:
+    if node.data != "none":
+        return str(node.data), False
+    word = first(node).type.lower()
+    return ("history" if word == "change_history" else word), True
+
+
+def _nothing(values: Values) -> set[str]:
+    return {word for word, value in values.items() if word in GATHERED | JOINED and value == ()}
+
+
+def _refuse_second(word: str, offset: int, clause: Clause) -> None:
+    name = "ChangeHistory" if word == "history" else word.capitalize()
+    hint = f"the first is on line {clause.report.line(clause.places[word])}"
+    clause.report.fault(offset, "E23", f"second {name} clause", hint=hint)
+
+
+def in_order(values: Values) -> Clauses:
+    """Return clauses as a part of the model, in canonical order."""
+    return Clauses(tuple((word, values[word]) for word in ORDER if word in values))
+
+
+def reach_of(words: Iterable[str]) -> Reach:
+    """Return the highest class of some clauses."""
+    return max((REACH[word] for word in words), default="A")
+
+
+def with_defaults(own: Values, groups: Iterable[Clauses]) -> Values:
+    """Return clauses with those that they do not say from the defaults of their tags, the first tag first. To and For are one."""
+    values = dict(own)
+    for group in groups:
+        said = dict(group.said)
+        if values.keys() & {"to", "for"}:
+            said.pop("to", None)
+            said.pop("for", None)
+        values = {**said, **values}
+    return values
+
+
+def created(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+    """Return the sentinel of these clauses on these pages; what they do not say has its default."""
+    given = _given(values, now)
+    for point in ("start", "end"):
+        if given.get(point) is not None:
+            given[point] = resolved(given[point], zone)
+    asked = asking(PLAIN, values) if ASKING_READERS.keys() & values.keys() else PLAIN
+    return Sentinel(name=name, pages=pages, asking=asked, **given)
+
+
+def inherited(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+    """Return a sentinel made from another one: its clauses replace those of the base (sentinels_and_events §1.3)."""
+    life: dict[str, Any] = {}
+    if not {"from", "to", "for"} & values.keys():
+        life = {"start": Point("start", sentinel=base.name), "end": Point("end", sentinel=base.name), "span": None}
+        life["correlated"] = True
+    else:
+        life = _kept_life(base, values, zone)
+    return replace(_over(base, values, now), name=name, base=base.name, **{**life, **_life_of(values, now)})
+
+
+def altered(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+    """Return what a sentinel means when these clauses replace its own."""
+    life: dict[str, Any] = {}
+    if {"from", "to", "for", "zone"} & values.keys() and not sentinel.correlated:
+        life = _kept_life(sentinel, values, zone)
+    elif {"from", "to", "for"} & values.keys():
+        life = {"correlated": False, **({"span": None} if "to" in values else {})}
+        life |= {"end": None} if "for" in values else {}
+    return replace(_over(sentinel, values, now), **{**life, **_life_of(values, now)})
+
+
+def _over(sentinel: Sentinel, values: Values, now: Instant | None) -> Sentinel:
+    given = _given(values, now)
+    if ASKING_READERS.keys() & values.keys():
+        given["asking"] = asking(sentinel.asking, values)
+    return replace(sentinel, **given)
+
+
+def _given(values: Values, now: Instant | None) -> dict[str, Any]:
+    given = {field: values[word] for word, field in FIELDS.items() if word in values}
+    if "monitor" in values:
+        given["monitor"], given["window"] = values["monitor"]
+    return {**given, **_life_of(values, now)}
+
+
+def _life_of(values: Values, now: Instant | None) -> dict[str, Any]:
+    life = {FIELDS[word]: values[word] for word in ("from", "to", "for") if word in values}
+    if life.get("end") is not None:
+        life["end"] = _fixed(life["end"], now)
+    return life
+
+
+def _kept_life(base: Sentinel, values: Values, zone: tzinfo) -> dict[str, Any]:
+    """Return what is taken over of a base's life when some of it is said anew; dates mean what they say in `zone`."""
+    kept: dict[str, Any] = {"correlated": False}
+    if "from" not in values:
+        kept["start"] = resolved(base.start, zone)
+    if "to" in values:
+        kept["span"] = None
+    elif "for" in values:
+        kept["end"] = None
+    elif base.end is not None:
+        kept["end"] = resolved(base.end, zone)
+    return kept
+
+
+def _fixed(end: Point, now: Instant | None) -> Point:
+    """Return `To now + 7 day` as the time that it means today, so that it does not move when it is read again."""
+    if end.base != "now" or end.offset <= 0 or now is None:
+        return end
+    reading = read_date(local_text(now + end.offset, UTC, clock=True))
+    return end if reading is None else Point("at", 0, reading.text, instant_of(reading, UTC))

@@ -182,7 +182,7 @@ def ends_at(sentinel: Sentinel, start_at: Instant | None, lookup: Lookup) -> Ins
     if sentinel.span is not None:
         return None if start_at is None else start_at + sentinel.span
     point = sentinel.end
-    if point is None:
+    if point is None or point.base == "change":
         return None
     if point.base == "now":
         return None if start_at is None else start_at + point.offset
@@ -213,6 +213,8 @@ def point_text(point: Point) -> str:
     match point.base:
         case "now":
             text = "now"
+        case "change":
+            return "first change"
         case "at":
             text = point.text or ""
         case _:

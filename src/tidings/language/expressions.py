@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
-from tidings.model.sentinel import AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 
+_ESCAPED = re.compile(r'"|\\(?=["\\]|\Z)')
 _KINDS: Mapping[str, str] = {"any": "any change", "words": "all words", "links": "all links", "images": "all images"}
 _ONE: Mapping[str, str] = {"keywords": "keyword", "phrases": "phrase"}
 
@@ -24,8 +26,40 @@ def to_text(expression: Expression) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return a text as the language quotes it: only `"` and `\` are escaped."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    r"""Return a text as the language quotes it: `\` stands before a quote, and before a backslash that would else escape something."""
+    return f'"{_ESCAPED.sub(_escaped, text)}"'
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
+def listed(items: Iterable[str]) -> str:
+    """Return words as a list: `<a, b>`."""
+    return f"<{', '.join(items)}>"
+
+
+def selector_text(selector: Selector) -> str:
+    """Return a selector as the language writes it."""
+    return f"{selector.language} {quoted(selector.text)}"
+
+
+def number_text(number: float) -> str:
+    """Return a number without an exponent, as exactly as Python reads it back; a whole one without a point."""
+    if number.is_integer() and abs(number) < 1e16:
+        return str(int(number))
+    text = repr(number)
+    return f"{number:.400f}".rstrip("0").rstrip(".") if "e" in text else text
+
+
+def condition_text(condition: Condition) -> str:
+    """Return a condition as the language writes it."""
+    if condition.measure in {"contains", "matches"}:
+        return f"{condition.measure} {quoted(condition.text)}"
+    number = f"{number_text(condition.number)}{'%' if condition.is_percent else ''}"
+    if condition.measure in {"changes", "rises", "drops"}:
+        return f"{condition.measure} by {'more than ' if condition.relation == '>' else ''}{number}"
+    return f"{condition.measure} {condition.relation} {number}"
 
 
 def _inside(part: Expression, wrapped: tuple[type, ...]) -> str:
@@ -38,11 +72,17 @@ def _interest(interest: Interest) -> str:
     if len(interest.terms) == 1:
         words = [_ONE.get(interest.kind, interest.kind), quoted(interest.terms[0])]
     elif interest.terms:
-        words.append(f"<{', '.join(interest.terms)}>")
+        words.append(listed(interest.terms))
+    if interest.ordinal is not None:
+        words.append(str(interest.ordinal))
+    if interest.kind == "regex":
+        words.append(quoted(interest.pattern))
     if interest.direction is not None:
         words.append(interest.direction)
     if interest.selector is not None:
-        words.append(f"in {interest.selector.language} {quoted(interest.selector.text)}")
+        words.append(f"in {selector_text(interest.selector)}")
     if interest.of is not None:
         words.append(f"of {interest.of}")
+    if interest.where:
+        words.append(f"where {' but '.join(map(condition_text, interest.where))}")
     return " ".join(words)

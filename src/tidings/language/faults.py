@@ -232,7 +232,7 @@ def _statement(scene: _Scene) -> bool:
     if scene.before or "CREATE" not in scene.fault.expected:
         return False
     hint = did_you_mean(scene.word, STATEMENTS)
-    choices = ["Create"] if hint == 'did you mean "Create"?' else [word for word in STATEMENTS if word != "Alter"]
+    choices = ["Create"] if hint == 'did you mean "Create"?' else list(STATEMENTS)
     return scene.tell("E03", scene.shown, expected=either([f'"{choice}"' for choice in choices]), hint=hint)
 
 

@@ -1,55 +1,190 @@
-"""What the language can say already but Tidings does not do yet, in one table: who builds it deletes its row.
+"""What the language says but Tidings does not do yet, in one table over what was said: who builds it deletes its row.
 
-Each is refused by name and place (E40), never ignored.
+The verbs that take statements (add, apply, test) read them with `understood`: each such part is refused by name and place (E40), never
+ignored. The language itself gives all of them their meaning.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from tidings.language.parser import Parsed
+from tidings.language.problems import MOST, Report
+from tidings.model.interest import Expression, Interest, Not
+from tidings.model.sentinel import (
+    Alter,
+    Command,
+    Defaults,
+    FetchAt,
+    FetchOnChange,
+    FetchOnDemand,
+    Life,
+    Sentinel,
+    Statement,
+    Urgency,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A word or clause without meaning yet: how it is written, and what to write instead."""
+    """A part that nobody does yet: how it is written, what to write instead, whether a statement says it."""
 
     word: str
     hint: str
+    is_said: Callable[[Statement], bool]
+
+
+def understood(parsed: Parsed) -> Parsed:
+    """Return what was read without the statements that say what Tidings does not do yet; each such part is a problem (E40)."""
+    report = Report(parsed.text)
+    kept: list[int] = []
+    for number, (statement, places) in enumerate(zip(parsed.statements, parsed.places, strict=True)):
+        faults = report.faults
+        for part, row in LATER.items():
+            if row.is_said(statement):
+                message = f'"{row.word}" is understood but not supported yet'
+                report.fault(places.get(part, places.get("name", 0)), "E40", message, hint=row.hint)
+        if report.faults == faults:
+            kept.append(number)
+    if not report.faults:
+        return parsed
+    problems = sorted((*parsed.problems, *report.problems), key=lambda problem: (problem.line, problem.column))
+    return replace(
+        parsed,
+        statements=tuple(parsed.statements[number] for number in kept),
+        places=tuple(parsed.places[number] for number in kept),
+        problems=tuple(problems[:MOST]),
+    )
+
+
+def _sentinel(statement: Statement) -> Sentinel | None:
+    """Return what a statement makes of a sentinel, None if it makes nothing of one."""
+    match statement:
+        case Sentinel():
+            return statement
+        case Alter():
+            return statement.sentinel
+    return None
+
+
+def _of_sentinel(is_said: Callable[[Sentinel], bool]) -> Callable[[Statement], bool]:
+    return lambda statement: (sentinel := _sentinel(statement)) is not None and is_said(sentinel)
+
+
+def _interests(expression: Expression) -> Iterator[Interest]:
+    if isinstance(expression, Interest):
+        yield expression
+    else:
+        for part in (expression.part,) if isinstance(expression, Not) else expression.parts:
+            yield from _interests(part)
+
+
+def _of_interest(is_said: Callable[[Interest], object]) -> Callable[[Statement], bool]:
+    return _of_sentinel(lambda sentinel: any(map(is_said, _interests(sentinel.monitor))))
+
+
+def _kind(kind: str) -> Callable[[Statement], bool]:
+    return _of_interest(lambda interest: interest.kind == kind)
+
+
+def _channel(kind: str) -> Callable[[Statement], bool]:
+    return _of_sentinel(
+        lambda sentinel: any(channel.kind == kind for notify in sentinel.notify for channel in notify.channels)
+    )
+
+
+def _compare(mode: str) -> Callable[[Statement], bool]:
+    return _of_sentinel(lambda sentinel: sentinel.compare.mode == mode)
+
+
+def _rate(mode: str) -> Callable[[Statement], bool]:
+    return _of_sentinel(lambda sentinel: any(notify.rate.mode == mode for notify in sentinel.notify))
+
+
+def _field(name: str, *usual: object) -> Callable[[Statement], bool]:
+    return _of_sentinel(lambda sentinel: getattr(sentinel, name) not in usual)
 
 
 LATER: dict[str, Later] = {
     # statements
-    "alter": Later("Alter", "Drop the sentinel and create it again"),
+    "alter": Later("Alter", "Drop the sentinel and create it again", lambda said: isinstance(said, Alter)),
+    "defaults": Later("Defaults", "write the clauses in each sentinel", lambda said: isinstance(said, Defaults)),
+    "confirm": Later(
+        "Confirm",
+        "Drop the sentinel and create it again",
+        lambda said: isinstance(said, Command) and said.verb == "confirm",
+    ),
+    "fresh": Later("fresh", "leave it out", lambda said: isinstance(said, Command) and said.fresh),
     # what
-    "within": Later("within", "parts are compared on one page; leave within out"),
-    "of": Later("of", "make one sentinel for each page"),
-    "in": Later("in", "leave it out: the whole page is watched"),
-    "where": Later("where", "leave it out: every such change is told"),
-    "table": Later("table", "Monitor all words"),
-    "list": Later("list", "Monitor all words"),
-    "regex": Later("regex", "Monitor all words"),
-    "number": Later("number", "Monitor all words"),
-    "items": Later("items", "Monitor all links"),
-    "status": Later("status", "Monitor any change; errors of a page are told in any case"),
-    "then": Later("Then", "give each page a sentinel of its own"),
-    "select": Later("Select", "leave it out: the whole page is watched"),
-    "exclude": Later("Exclude", "leave it out: the whole page is watched"),
+    "file": Later(
+        "file:",
+        "serve the file on a web server of your own",
+        _of_sentinel(lambda sentinel: any(page.url.lower().startswith("file:") for page in sentinel.pages)),
+    ),
+    "within": Later("within", "parts are compared on one page; leave within out", _field("window", None)),
+    "of": Later("of", "make one sentinel for each page", _of_interest(lambda interest: interest.of is not None)),
+    "in": Later("in", "leave it out: the whole page is watched", _of_interest(lambda interest: interest.selector)),
+    "where": Later("where", "leave it out: every such change is told", _of_interest(lambda interest: interest.where)),
+    "table": Later("table", "Monitor all words", _kind("table")),
+    "list": Later("list", "Monitor all words", _kind("list")),
+    "regex": Later("regex", "Monitor all words", _kind("regex")),
+    "number": Later("number", "Monitor all words", _kind("number")),
+    "items": Later("items", "Monitor all links", _kind("items")),
+    "status": Later("status", "Monitor any change; errors of a page are told in any case", _kind("status")),
+    "then": Later("Then", "give each page a sentinel of its own", _field("then", ())),
+    "select": Later("Select", "leave it out: the whole page is watched", _field("select", None)),
+    "exclude": Later("Exclude", "leave it out: the whole page is watched", _field("exclude", ())),
+    "transform": Later("Transform", "leave it out: the text is compared as it is", _field("transform", ())),
     # when
-    "on demand": Later("Fetch on demand", "Fetch on change, and tidings check NAME whenever you like"),
-    "during": Later("During", "leave it out: the page is looked at day and night"),
+    "fetch": Later(
+        "Fetch on demand",
+        "Fetch on change, and tidings check NAME whenever you like",
+        _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchOnDemand)),
+    ),
+    "fetch at": Later(
+        "Fetch at", "Fetch every 1 day", _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchAt))
+    ),
+    "prompt": Later(
+        "Fetch on change within",
+        "Fetch on change between 1 min and 5 min",
+        _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchOnChange) and sentinel.fetch.within is not None),
+    ),
+    "during": Later("During", "leave it out: the page is looked at day and night", _field("during", ())),
+    "first_change": Later(
+        "To first change",
+        "leave it out, and Drop the sentinel when it has told you",
+        _of_sentinel(lambda sentinel: sentinel.end is not None and sentinel.end.base == "change"),
+    ),
     # tell
-    "best effort": Later("best effort", "write immediate, or every 1 hour"),
-    "at": Later("at", "write every 1 day: it counts from the sentinel's start"),
-    "quiet": Later("quiet", "leave it out: news come at any hour"),
-    "max": Later("max", "write every 1 hour to gather news"),
-    "feed": Later("feed", "Notify by dashboard"),
-    "stream": Later("stream", "Notify by webhook https://…"),
-    "compare moving": Later("Compare moving", "Compare pairwise"),
-    "compare every": Later("Compare every", "Compare pairwise"),
-    "compare first": Later("Compare first", "Compare pairwise"),
-    "history": Later("ChangeHistory", "leave it out: all changes are kept"),
-    "presentation": Later("Presentation", "leave it out"),
+    "best effort": Later("best effort", "write immediate, or every 1 hour", _rate("best_effort")),
+    "at": Later("at", "write every 1 day: it counts from the sentinel's start", _rate("at")),
+    "many": Later(
+        "changes",
+        "write every 1 hour",
+        _of_sentinel(lambda sentinel: any(notify.rate.changes for notify in sentinel.notify)),
+    ),
+    "quiet": Later(
+        "quiet",
+        "leave it out: news come at any hour",
+        _of_sentinel(lambda sentinel: any(notify.quiet for notify in sentinel.notify)),
+    ),
+    "max": Later(
+        "max",
+        "write every 1 hour to gather news",
+        _of_sentinel(lambda sentinel: any(notify.cap for notify in sentinel.notify)),
+    ),
+    "feed": Later("feed", "Notify by dashboard", _channel("feed")),
+    "stream": Later("stream", "Notify by webhook https://…", _channel("stream")),
+    "errors": Later("Errors", "leave it out: errors are told to whom changes are told", _field("errors", ())),
+    "compare moving": Later("Compare moving", "Compare pairwise", _compare("moving")),
+    "compare every": Later("Compare every", "Compare pairwise", _compare("every")),
+    "compare first": Later("Compare first", "Compare pairwise", _compare("first")),
+    "history": Later("ChangeHistory", "leave it out: all changes are kept", _field("history", None)),
+    "presentation": Later("Presentation", "leave it out", _field("presentation", "auto")),
     # how and how much
-    "urgency": Later("Urgency", "Importance says how much a page matters"),
-    "life": Later("Life", "leave it out: changes stay worth telling"),
-    "class": Later("Class", "leave it out: all pages share one budget"),
+    "urgency": Later("Urgency", "Importance says how much a page matters", _field("urgency", Urgency())),
+    "life": Later("Life", "leave it out: changes stay worth telling", _field("life", Life())),
+    "class": Later("Class", "leave it out: all pages share one budget", _field("budget_class", "default")),
 }
+"""By the part of the statement that the problem points at."""

@@ -6,28 +6,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
 
 from tidings.errors import SentinelError
 from tidings.language.dates import zone_of
 from tidings.language.problems import Problem, Report
-from tidings.language.statements import Reader
+from tidings.language.statements import Outside, Reader
 from tidings.language.syntax import read_syntax
 from tidings.language.verify import Known, Names
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Statement
+from tidings.model.sentinel import Clauses, Statement
 
-__all__ = ["Known", "Parsed", "Problem", "parse", "read"]
+__all__ = ["Known", "Parsed", "Problem", "parse", "read", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a text says. `statements` are those without a problem; the text as a whole holds only if `problems` is empty."""
+    """What a text says. `statements` are those without a problem; the text as a whole holds only if `problems` is empty.
+
+    `places` are, for each statement, the offsets in `text` at which its clauses and their parts begin.
+    """
 
     statements: tuple[Statement, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+    places: tuple[Mapping[str, int], ...] = ()
+    text: str = ""
 
 
 def parse(
@@ -38,40 +45,61 @@ def parse(
     now: Instant | None = None,
     floor: Duration | None = None,
     names: Iterable[str] = (),
+    secrets: Container[str] | None = None,
+    defaults: Callable[[str], Clauses | None] | None = None,
+    files: bool = False,
 ) -> Parsed:
     """Return the statements of a text with its problems (at most ten) and warnings.
 
     `known` finds a sentinel that exists; without it names are not checked, and only sentinels of the same text can be used as a base.
     `zone` is the IANA zone of sentinels that name none, `now` the time of reading: without it nothing is said about the past.
-    `floor` is the operator's shortest interval (W5), `names` the sentinels there are, only to say "did you mean".
-    Raises `ValueError` if `zone` is no time zone.
+    `floor` is the operator's shortest interval (W5), `names` the sentinels there are, only to say "did you mean". `secrets` are the names
+    of secrets that are set (W9; None: nothing is said about them). `defaults` finds the defaults of a tag that hold already, `files` says
+    whether `file:` addresses may be watched. Raises `ValueError` if `zone` is no time zone.
     """
     default = zone_of(zone)
     if default is None:
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
+    outside = Outside(default, now, floor, secrets, defaults, files)
+    return _parsed(text, Names(known, names), outside)
+
+
+def _parsed(text: str, names: Names, outside: Outside) -> Parsed:
     report = Report(text)
-    reader = Reader(report, Names(known, names), default, now, floor)
+    reader = Reader(report, names, outside)
     statements: list[Statement] = []
+    places: list[Mapping[str, int]] = []
     for part in read_syntax(text, report):
         faults = report.faults
-        statement = reader.statement(part)
+        statement, where = reader.statement(part)
         if statement is not None and report.faults == faults:
             statements.append(statement)
-    return Parsed(tuple(statements), report.problems, report.warnings)
+            places.append(where)
+    return Parsed(tuple(statements), report.problems, report.warnings, tuple(places), text)
 
 
-def read(
-    text: str,
-    *,
-    known: Callable[[str], Known | None] | None = None,
-    zone: str = "UTC",
-    now: Instant | None = None,
-    floor: Duration | None = None,
-    names: Iterable[str] = (),
-) -> tuple[Statement, ...]:
-    """Return the statements of a text; raises `SentinelError` with its problems if there are any. Warnings are dropped."""
-    parsed = parse(text, known=known, zone=zone, now=now, floor=floor, names=names)
+def read(text: str, **given: Any) -> tuple[Statement, ...]:
+    """Return the statements of a text; raises `SentinelError` with its problems if there are any. Warnings are dropped.
+
+    Takes what `parse` takes.
+    """
+    return _whole(parse(text, **given))
+
+
+def recall(text: str) -> Statement:
+    """Return the one statement of a canonical text that was accepted before: its patterns and selectors are not tried again.
+
+    Raises `SentinelError` if it cannot be read, `ValueError` if it is not one statement.
+    """
+    statements = _whole(_parsed(text, Names(None), Outside(UTC, files=True, is_stored=True)))
+    if len(statements) != 1:
+        message = f"a stored text holds {len(statements)} statements: {text[:60]}"
+        raise ValueError(message)
+    return statements[0]
+
+
+def _whole(parsed: Parsed) -> tuple[Statement, ...]:
     if parsed.problems:
         raise SentinelError(parsed.problems)
     return parsed.statements

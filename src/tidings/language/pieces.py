@@ -24,9 +24,14 @@ _LIST = re.compile(r"\s*<[^<>\"\n]*>")
 """A list after one of these words holds any words, those of clauses too."""
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _NAMING = frozenset(
-    {"sentinel", "using", "as", "of", "check", *(word.lower() for word in STATEMENTS if word != "Create")}
+    {
+        *("sentinel", "using", "as", "of", "check"),
+        *(word.lower() for word in STATEMENTS if word not in {"Create", "Defaults"}),
+    }
 )
 """Words after which a name comes: no cut there, whatever the name."""
+_JOINED = frozenset({("errors", "to"), ("transform", "drop"), (",", "drop"), ("defaults", "for")})
+"""Pairs of words of which the second begins nothing."""
 _STATEMENTS = frozenset(word.lower() for word in STATEMENTS)
 _CLAUSES = frozenset(word.lower() for word in CLAUSES)
 
@@ -88,7 +93,9 @@ def cut(text: str) -> Iterator[tuple[Piece, ...]]:
 def _begins(word: str, last: str, before: str) -> bool:
     if word not in _STATEMENTS and word not in _CLAUSES:
         return False
-    if last in _NAMING:
+    if last in _NAMING or (last, word) in _JOINED:
+        return False
+    if (before, last, word) == ("defaults", "for", "tags"):
         return False
     return not (word == "to" and _CLOCK.fullmatch(last) and before != "at")
 

@@ -7,118 +7,87 @@ made from another one all clauses are printed, so that it keeps its meaning what
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from tidings.language import asked, expressions
-from tidings.language.dates import point_text
-from tidings.language.hours import clock_text, days_text
-from tidings.model.interval import spell_duration
-from tidings.model.sentinel import (
-    DEFAULT_NOTIFY,
-    Channel,
-    Command,
-    Compare,
-    Fetch,
-    FetchAt,
-    FetchEvery,
-    FetchOnChange,
-    FetchOnDemand,
-    Notify,
-    Point,
-    Rate,
-    Sentinel,
-    Statement,
-    Watched,
-)
+from tidings.language.expressions import number_text
+from tidings.language.table import FIELDS, ORDER
+from tidings.language.texts import clause_lines
+from tidings.model.interest import Interest
+from tidings.model.sentinel import Alter, Clauses, Command, Defaults, Sentinel, Statement, Watched
 
-DEFAULT_IMPORTANCE = 0.5
+__all__ = ["clauses_of", "number_text", "to_text"]
+
+PLAINEST = Sentinel(name="plainest", pages=(), monitor=Interest("any"))
+"""A sentinel that says nothing: all its clauses have their defaults."""
+_LIFE = frozenset({"from", "to", "for"})
 
 
 def to_text(statement: Statement) -> str:
     """Return a statement as the language writes it, without a line end after the last line."""
-    if isinstance(statement, Command):
-        return f"{statement.verb.capitalize()} {statement.name}"
-    return "\n  ".join(_clauses(statement))
+    match statement:
+        case Command():
+            return f"{statement.verb.capitalize()} {statement.name}{' fresh' if statement.fresh else ''}"
+        case Alter():
+            return _text(f"Alter {statement.name}", statement.clauses)
+        case Defaults():
+            return _text(f"Defaults For Tags {', '.join(statement.tags)}", statement.clauses)
+        case Sentinel():
+            target = statement.base or ", ".join(map(_page, statement.pages))
+            return _text(f"Create Sentinel {statement.name} Using {target}", clauses_of(statement))
 
 
-def _clauses(sentinel: Sentinel) -> Iterator[str]:
-    everything = sentinel.base is not None
-    target = sentinel.base or ", ".join(_page(page) for page in sentinel.pages)
-    yield f"Create Sentinel {sentinel.name} Using {target}"
-    yield f"Monitor {expressions.to_text(sentinel.monitor)}"
-    if everything or sentinel.fetch != FetchOnChange():
-        yield f"Fetch {_fetch(sentinel.fetch)}"
-    if not sentinel.correlated:
-        yield from _life(sentinel, everything=everything)
-    if sentinel.zone is not None:
-        yield f"Zone {sentinel.zone}"
-    if everything or sentinel.notify != DEFAULT_NOTIFY:
-        yield from (_notify(notify) for notify in sentinel.notify)
-    if everything or sentinel.compare != Compare():
-        yield f"Compare {_compare(sentinel.compare)}"
-    yield from asked.to_clauses(sentinel.asking, everything=everything)
-    if everything or sentinel.importance != DEFAULT_IMPORTANCE:
-        yield f"Importance {number_text(sentinel.importance)}"
-    if sentinel.tags:
-        yield f"Tags {', '.join(sentinel.tags)}"
+def clauses_of(sentinel: Sentinel) -> Clauses:
+    """Return the clauses that say what a sentinel is: those that are not as they would be without them.
+
+    All of them if it was made from another one, but those of its life only if that is not the life of its base.
+    """
+    return Clauses(tuple(_said(sentinel, everything=sentinel.base is not None)))
+
+
+def meaning_of(sentinel: Sentinel, word: str) -> Any:
+    """Return what the clause of this word would have to say for a sentinel to be as it is."""
+    if word in FIELDS:
+        return getattr(sentinel, FIELDS[word])
+    asked = sentinel.asking
+    match word:
+        case "monitor":
+            return sentinel.monitor, sentinel.window
+        case "header":
+            return asked.headers
+        case "render":
+            return asked.render, asked.screenshot
+        case "robots":
+            return asked.robots_ignored
+    return getattr(asked, word)
+
+
+def _said(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str, Any]]:
+    for word in ORDER:
+        meaning = meaning_of(sentinel, word)
+        if word in _LIFE:
+            if not sentinel.correlated and _has_to_say(sentinel, word, everything=everything):
+                yield word, meaning
+        elif everything or word == "monitor" or meaning != meaning_of(PLAINEST, word) or _is_posted(sentinel, word):
+            yield word, meaning
+
+
+def _has_to_say(sentinel: Sentinel, word: str, *, everything: bool) -> bool:
+    """Say whether a clause of the life must be printed: of To and For one, and none of them as nothing unless all is said."""
+    if word == "from":
+        return everything or sentinel.start != PLAINEST.start
+    if word == "for":
+        return sentinel.span is not None
+    return sentinel.end is not None or (everything and sentinel.span is None)
+
+
+def _is_posted(sentinel: Sentinel, word: str) -> bool:
+    """Say whether this is the Method of a sentinel with a Body, which alone would mean POST."""
+    return word == "method" and sentinel.asking.body is not None
+
+
+def _text(head: str, clauses: Clauses) -> str:
+    return "\n  ".join([head, *(line for word, meaning in clauses.said for line in clause_lines(word, meaning))])
 
 
 def _page(page: Watched) -> str:
     return page.url if page.name is None else f"{page.url} As {page.name}"
-
-
-def _fetch(fetch: Fetch) -> str:
-    match fetch:
-        case FetchEvery(interval, slack):
-            text = f"every {spell_duration(interval)}"
-            return text if slack is None else f"{text} slack {spell_duration(slack)}"
-        case FetchOnChange(shortest, longest) if shortest is not None and longest is not None:
-            return f"on change between {spell_duration(shortest)} and {spell_duration(longest)}"
-        case FetchOnChange():
-            return "on change"
-        case FetchAt(clock, days, slack):
-            text = f"at {clock_text(clock)} {days_text(days)}"
-            return text if slack is None else f"{text} slack {spell_duration(slack)}"
-        case FetchOnDemand():
-            return "on demand"
-
-
-def _life(sentinel: Sentinel, *, everything: bool) -> Iterator[str]:
-    if everything or sentinel.start != Point("now"):
-        yield f"From {point_text(sentinel.start)}"
-    if sentinel.end is not None:
-        yield f"To {point_text(sentinel.end)}"
-    if sentinel.span is not None:
-        yield f"For {spell_duration(sentinel.span)}"
-
-
-def _notify(notify: Notify) -> str:
-    channels = ", ".join(_channel(channel) for channel in notify.channels)
-    return f"Notify by {channels} {_rate(notify.rate)}"
-
-
-def _channel(channel: Channel) -> str:
-    if channel.kind == "apprise":  # its address says all
-        return channel.address
-    return f"{channel.kind} {channel.address}" if channel.address else channel.kind
-
-
-def _rate(rate: Rate) -> str:
-    match rate.mode:
-        case "every":
-            return f"every {spell_duration(rate.interval)}"
-        case "best_effort":
-            return "every best effort"
-        case "at":
-            return f"at {clock_text(rate.clock)} {days_text(rate.days)}"
-        case "immediate" | "interactive":
-            return rate.mode
-
-
-def _compare(compare: Compare) -> str:
-    return f"{compare.mode} {compare.n}" if compare.mode in {"moving", "every"} else compare.mode
-
-
-def number_text(number: float) -> str:
-    """Return a number without an exponent, as exactly as Python reads it back."""
-    text = repr(number)
-    return f"{number:.400f}".rstrip("0").rstrip(".") if "e" in text else text

@@ -2,140 +2,225 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, tzinfo
-from typing import Any, Literal, cast
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Any, cast
 
 from lark import Token
 
-from tidings.language.asking import ASKING_READERS, asking
-from tidings.language.clauses import READERS, Timed, check_name, read_notify, refuse
-from tidings.language.dates import instant_of, local_text, read_date, resolved, zone_of
-from tidings.language.later import LATER
-from tidings.language.monitor import Clause, FaultFoundError, read_monitor
-from tidings.language.problems import Report
-from tidings.language.syntax import Creation, Node, Order, Part, Unclear
-from tidings.language.verify import Known, Names, Places, check_address, check_order_word, check_sentinel, missing
-from tidings.model.asking import PLAIN
-from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Command, Point, Sentinel, Statement, Watched
-
-REPEATABLE = frozenset({"then", "exclude", "header", "notify"})
-"""Clauses that may stand more than once."""
-
-
-_FIELDS = (
-    ("monitor", "monitor"),
-    ("fetch", "fetch"),
-    ("from", "start"),
-    ("to", "end"),
-    ("for", "span"),
-    ("zone", "zone"),
-    ("notify", "notify"),
-    ("compare", "compare"),
-    ("tags", "tags"),
-    ("importance", "importance"),
+from tidings.language.clause import Clause, FaultFoundError, Node, check_name
+from tidings.language.clauses import (
+    Values,
+    altered,
+    created,
+    in_order,
+    inherited,
+    reach_of,
+    read_clauses,
+    with_defaults,
 )
-"""Clauses and the fields of `Sentinel` that hold them."""
-
-
-_READERS: Mapping[str, Callable[[Node, Any], Any]] = {**READERS, **ASKING_READERS}
+from tidings.language.dates import zone_of
+from tidings.language.problems import Report
+from tidings.language.syntax import Compound, Order, Part, Unclear
+from tidings.language.verify import (
+    Known,
+    Names,
+    Places,
+    check_address,
+    check_alteration,
+    check_order_word,
+    check_sentinel,
+    missing,
+)
+from tidings.model.interval import Duration, Instant
+from tidings.model.sentinel import Alter, Clauses, Command, Defaults, Sentinel, Statement, Watched
 
 
 @dataclass(frozen=True, slots=True)
-class _Clauses:
-    """The clauses of a statement: where each begins, and what those mean that have no fault."""
+class Outside:
+    """What a text is read with beside itself; see `parser.parse`."""
 
-    seen: Mapping[str, int]
-    values: Mapping[str, Any]
     zone: tzinfo
+    now: Instant | None = None
+    floor: Duration | None = None
+    secrets: Container[str] | None = None
+    defaults: Callable[[str], Clauses | None] | None = None
+    files: bool = False
+    is_stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Gives the statements of one text their meaning, in order: later ones may name earlier ones."""
+    """Gives the statements of one text their meaning, in order: later ones may name earlier ones, and go by their defaults."""
 
     report: Report
     names: Names
-    zone: tzinfo
-    now: Instant | None
-    floor: Duration | None
+    outside: Outside
+    _groups: dict[str, Clauses] = field(default_factory=dict)
+    _unclear_groups: set[str] = field(default_factory=set)
 
-    def statement(self, part: Part) -> Statement | None:
-        """Return what a statement means, or None if it has a fault; the names that it makes or drops are remembered."""
+    def statement(self, part: Part) -> tuple[Statement | None, Mapping[str, int]]:
+        """Return what a statement means, None if it has a fault, and where its parts stand.
+
+        The names that it makes, alters or drops are remembered.
+        """
         match part:
             case Unclear(name):
                 self.names.failed(name)
-                return None
+                return None, {}
             case Order():
                 return self._order(part)
-            case Creation():
-                return self._creation(part)
+        places: dict[str, int] = {}
+        match part.head.data:
+            case "head":
+                return self._creation(part, places), places
+            case "alter_head":
+                return self._alteration(part, places), places
+        return self._defaults(part, places), places
 
-    def _order(self, order: Order) -> Command | None:
+    def _order(self, order: Order) -> tuple[Command | None, Mapping[str, int]]:
         verb, name = order.word.lower(), str(order.name)
-        if verb == "alter":
-            later = LATER["alter"]
-            message = f'"{later.word}" is understood but not supported yet'
-            self.report.fault(order.word.start_pos or 0, "E40", message, hint=later.hint)
-            return None
-        offset = order.name.start_pos or 0
-        if not check_order_word(verb, name, offset, names=self.names, zone=self.zone, report=self.report):
-            return None
+        places = {"name": order.name.start_pos or 0, verb: order.word.start_pos or 0}
+        places |= {"fresh": order.fresh.start_pos or 0} if order.fresh is not None else {}
+        zone = self.outside.zone
+        if not check_order_word(verb, name, places["name"], names=self.names, zone=zone, report=self.report):
+            return None, places
         if verb == "drop":
             self.names.dropped(name)
-        return Command(cast("Literal['enable', 'disable', 'drop']", verb), name)
+        return Command(cast("Any", verb), name, fresh=order.fresh is not None), places
 
-    def _creation(self, creation: Creation) -> Sentinel | None:
+    def _creation(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         faults = self.report.faults
-        sentinel = self._sentinel(creation)
+        sentinel = self._sentinel(creation, places)
         if sentinel is None or self.report.faults > faults:
             self.names.failed(str(creation.head.children[1]))
             return None
-        self.names.made(sentinel, self.now)
+        self.names.made(sentinel, self.outside.now)
         return sentinel
 
-    def _sentinel(self, creation: Creation) -> Sentinel | None:
+    def _sentinel(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         """Return the sentinel of a Create statement, None if it has a fault."""
         faults = self.report.faults
         name = cast("Token", creation.head.children[1])
+        places["name"] = name.start_pos or 0
         target = cast("list[Node]", creation.head.children[2:])
-        head = Clause(self.report, ())
+        head = self._clause((), self.outside.zone, places)
         base: Sentinel | None = None
         pages: tuple[Watched, ...] = ()
+        is_child = target[0].data == "base"
         try:
             check_name(name, head)
-            if target[0].data == "base":
+            if is_child:
                 base = self._base(cast("Token", target[0].children[0]), head)
                 pages = base.pages if base is not None else ()
             else:
                 pages = _pages(target, head)
         except FaultFoundError:
             pass
-        clauses = self._clauses(creation, pages, base)
+        zone = self._zone(creation.clauses, base)
+        page_names = tuple(page.name for page in pages if page.name is not None)
+        values = read_clauses(creation.clauses, name, self._clause(page_names, zone, places))
         if not creation.whole:
             return None
-        self._check_presence(name, clauses, needs_monitor=target[0].data != "base")
-        if self.report.faults > faults or (target[0].data == "base" and base is None):
+        if not is_child:
+            zone, values = self._grouped(values, zone)
+        self._check_presence(name, values, places, needs_monitor=not is_child)
+        if self.report.faults > faults or (is_child and base is None):
             return None
-        sentinel = self._built(str(name), pages, clauses, base)
-        places = Places(
-            name.start_pos or 0,
-            clauses.seen.get("from"),
-            clauses.seen.get("to", clauses.seen.get("for")),
-            clauses.seen.get("fetch"),
-        )
+        now = self.outside.now
+        if base is None:
+            sentinel = created(str(name), pages, values, zone=zone, now=now)
+        else:
+            sentinel = inherited(str(name), base, values, zone=zone, now=now)
+        self._check(sentinel, places, zone)
+        return sentinel
+
+    def _check(self, sentinel: Sentinel, places: Mapping[str, int], zone: tzinfo, *, is_new: bool = True) -> None:
         check_sentinel(
             sentinel,
-            places,
+            Places(places["name"], places.get("from"), places.get("to", places.get("for")), places.get("fetch")),
             names=self.names,
-            zone=clauses.zone,
-            now=self.now,
-            floor=self.floor,
+            zone=zone,
+            now=self.outside.now,
+            floor=self.outside.floor,
             report=self.report,
+            is_new=is_new,
         )
-        return sentinel
+
+    def _alteration(self, part: Compound, places: dict[str, int]) -> Alter | None:
+        faults = self.report.faults
+        word, name = cast("list[Token]", part.head.children)
+        places["alter"], places["name"] = word.start_pos or 0, name.start_pos or 0
+        zone = self.outside.zone
+        check_order_word("alter", name, places["name"], names=self.names, zone=zone, report=self.report)
+        known = self.names.find(name)
+        before = known.sentinel if known is not None else None
+        page_names = None if before is None else tuple(page.name for page in before.pages if page.name is not None)
+        zone = self._zone(part.clauses, before)
+        values = read_clauses(part.clauses, name, self._clause(page_names, zone, places))
+        if not part.whole:
+            return None
+        self._check_presence(name, values, places, needs_monitor=False)
+        if self.report.faults > faults:
+            return None
+        after = None
+        if known is not None:
+            after = altered(known.sentinel, values, zone=zone, now=self.outside.now)
+            self._check(after, places, zone, is_new=False)
+            check_alteration(name, known, places, zone=zone, report=self.report)
+            if self.report.faults > faults:
+                return None
+            self.names.altered(after)
+        return Alter(str(name), in_order(values), after, reach_of(values))
+
+    def _defaults(self, part: Compound, places: dict[str, int]) -> Defaults | None:
+        faults = self.report.faults
+        words = cast("list[Token]", part.head.children)
+        places["name"] = places["defaults"] = words[0].start_pos or 0
+        zone = self._zone(part.clauses, None)
+        clause = self._clause((), zone, places)
+        tags: list[str] = []
+        for tag in words[3:]:
+            try:
+                tags.append(check_name(tag, clause))
+            except FaultFoundError:
+                continue
+        values = read_clauses(part.clauses, words[3], clause)
+        if "tags" in values:
+            hint = "Defaults For Tags a, b says whose they are"
+            self.report.fault(places["tags"], "E42", "Tags cannot be a default", hint=hint)
+        self._check_presence(words[0], values, places, needs_monitor=False)
+        if not part.clauses and self.outside.defaults is not None:
+            for tag in words[3:]:
+                if self._group(tag) is None:
+                    message = f'the tag "{tag}" has no defaults that could be taken away'
+                    self.report.fault(tag.start_pos or 0, "E42", message, hint="Defaults For Tags NAME Fetch 1 hour")
+        if self.report.faults > faults or not part.whole:
+            self._unclear_groups.update(str(tag) for tag in words[3:])
+            return None
+        clauses = in_order(values)
+        self._groups.update(dict.fromkeys(tags, clauses))
+        return Defaults(tuple(dict.fromkeys(tags)), clauses)
+
+    def _group(self, tag: str) -> Clauses | None:
+        if tag in self._groups:
+            return self._groups[tag] if self._groups[tag].said else None
+        return self.outside.defaults(tag) if self.outside.defaults is not None else None
+
+    def _grouped(self, own: Values, zone: tzinfo) -> tuple[tzinfo, Values]:
+        """Return clauses with the defaults of their tags, and the zone that holds then."""
+        groups = [group for tag in own.get("tags", ()) if (group := self._group(tag)) is not None]
+        if not groups:
+            return zone, own
+        values = with_defaults(own, groups)
+        if "zone" not in own and values.get("zone") is not None:
+            zone = zone_of(values["zone"]) or zone
+        return zone, values
+
+    def _clause(self, names: tuple[str, ...] | None, zone: tzinfo, places: dict[str, int]) -> Clause:
+        outside = self.outside
+        return Clause(self.report, names, zone, outside.secrets, outside.files, outside.is_stored, places)
 
     def _base(self, name: Token, head: Clause) -> Sentinel | None:
         check_name(name, head)
@@ -144,93 +229,28 @@ class Reader:
             raise head.fail(name.start_pos, "E20", missing(name), hint=self.names.hint(name))
         return known.sentinel if known is not None else None
 
-    def _clauses(self, creation: Creation, pages: Sequence[Watched], base: Sentinel | None) -> _Clauses:
-        """Read all clauses, the zone first since dates depend on it."""
-        zone = self._zone(creation.clauses, base)
-        clause = Timed(self.report, tuple(page.name for page in pages if page.name is not None), zone)
-        name = cast("Token", creation.head.children[1])
-        seen: dict[str, int] = {}
-        values: dict[str, Any] = {}
-        for node in creation.clauses:
-            rule = str(node.data)
-            offset = cast("Token", node.children[0]).start_pos or 0
-            if rule in seen and rule not in REPEATABLE:
-                self._refuse_second(rule, offset, seen[rule])
-                continue
-            seen.setdefault(rule, offset)
-            try:
-                if rule == "monitor":
-                    values["monitor"] = read_monitor(node, name, clause)
-                elif rule == "notify":
-                    values["notify"] = (*values.get("notify", ()), read_notify(node, clause))
-                else:
-                    reader: Callable[[Node, Any], Any] = _READERS.get(rule, refuse)
-                    value = reader(node, clause)
-                    values[rule] = (*values.get(rule, ()), value) if rule in REPEATABLE else value
-            except FaultFoundError:
-                continue
-        return _Clauses(seen, values, zone)
-
     def _zone(self, clauses: Sequence[Node], base: Sentinel | None) -> tzinfo:
+        """Return the zone in which dates are read: it must be known before they are."""
         for node in clauses:
             if node.data == "zone":
-                return zone_of(cast("Token", node.children[1])) or self.zone
+                return zone_of(cast("Token", node.children[1])) or self.outside.zone
+            if node.data == "none" and cast("Token", node.children[0]).type == "ZONE":
+                return self.outside.zone
         if base is not None and base.zone is not None:
-            return zone_of(base.zone) or self.zone
-        return self.zone
+            return zone_of(base.zone) or self.outside.zone
+        return self.outside.zone
 
-    def _refuse_second(self, rule: str, offset: int, first: int) -> None:
-        word = "ChangeHistory" if rule == "history" else rule.capitalize()
-        self.report.fault(
-            offset, "E23", f"second {word} clause", hint=f"the first is on line {self.report.line(first)}"
-        )
-
-    def _check_presence(self, name: Token, clauses: _Clauses, *, needs_monitor: bool) -> None:
+    def _check_presence(self, name: Token, values: Values, places: Mapping[str, int], *, needs_monitor: bool) -> None:
         offset = name.start_pos or 0
-        if needs_monitor and "monitor" not in clauses.seen:
+        is_unclear = self._unclear_groups & set(values.get("tags", ()))
+        if needs_monitor and "monitor" not in values and "monitor" not in places and not is_unclear:
             message = f'sentinel "{name}" says nothing to watch for'
             self.report.fault(offset, "E25", message, expected="a Monitor clause", hint="Monitor any change")
-        if "to" in clauses.seen and "for" in clauses.seen:
+        if "to" in places and "for" in places:
             self.report.fault(offset, "E32", "To and For both fix the end", hint="keep one")
 
-    def _built(self, name: str, pages: tuple[Watched, ...], clauses: _Clauses, base: Sentinel | None) -> Sentinel:
-        """Return the sentinel with all its effective clauses: its own, else those of its base, else the defaults."""
-        values = clauses.values
-        given = {field: values[rule] for rule, field in _FIELDS if rule in values}
-        if "to" in values:
-            given["end"] = self._fixed(values["to"])
-        if ASKING_READERS.keys() & values.keys():
-            given["asking"] = asking(base.asking if base is not None else PLAIN, values)
-        if base is None:
-            return Sentinel(name=name, pages=pages, **given)
-        return replace(base, name=name, base=base.name, **_inherited_life(base, clauses), **given)
 
-    def _fixed(self, end: Point) -> Point:
-        """Return `To now + 7 day` as the time that it means today, so that it does not move when it is read again."""
-        if end.base != "now" or end.offset <= 0 or self.now is None:
-            return end
-        reading = read_date(local_text(self.now + end.offset, UTC, clock=True))
-        return end if reading is None else Point("at", 0, reading.text, instant_of(reading, UTC))
-
-
-def _inherited_life(base: Sentinel, clauses: _Clauses) -> dict[str, Any]:
-    """Return what a sentinel takes over of its base's life: all of it, resolved as it happens, unless it says From, To or For."""
-    if not {"from", "to", "for"} & clauses.seen.keys():
-        start, end = Point("start", sentinel=base.name), Point("end", sentinel=base.name)
-        return {"start": start, "end": end, "span": None, "correlated": True}
-    kept: dict[str, Any] = {"correlated": False}
-    if "from" not in clauses.seen:
-        kept["start"] = resolved(base.start, clauses.zone)
-    if "to" in clauses.seen:
-        kept["span"] = None
-    elif "for" in clauses.seen:
-        kept["end"] = None
-    elif base.end is not None:
-        kept["end"] = resolved(base.end, clauses.zone)
-    return kept
-
-
-def _pages(target: Sequence[Node], head: Clause) -> tuple[Watched, ...]:
+def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
     pages: list[Watched] = []
     for node in target:
         address, *names = cast("list[Token]", node.children)
@@ -239,8 +259,10 @@ def _pages(target: Sequence[Node], head: Clause) -> tuple[Watched, ...]:
             raise head.fail(
                 address.start_pos, "E22", f'found "{address}"', expected=expected, hint=f"write https://{address}"
             )
-        if not check_address(head.report, address.start_pos or 0, address):
+        if not check_address(head.report, address.start_pos or 0, address, files=head.files):
             raise FaultFoundError
+        if address.lower().startswith("file:"):
+            head.note("file", address.start_pos)
         page = Watched(str(address), check_name(names[0], head) if names else None)
         if page.name is not None and page.name in {other.name for other in pages}:
             raise head.fail(

@@ -12,7 +12,6 @@ from lark import Lark, Token, Tree, UnexpectedInput
 from lark.utils import TextSlice
 
 from tidings.language.faults import Fault, explain
-from tidings.language.later import LATER
 from tidings.language.pieces import Piece, cut, lexemes
 from tidings.language.problems import MOST, Report
 from tidings.language.words import STATEMENTS, either
@@ -21,8 +20,8 @@ Node = Tree[Token]
 
 
 @dataclass(frozen=True, slots=True)
-class Creation:
-    """A Create statement as it stands: `head` is its name and what it uses; `whole` is False when a part could not be read."""
+class Compound:
+    """A statement with clauses as it stands: Create, Alter or Defaults, as `head` says; `whole` is False when a part could not be read."""
 
     head: Node
     clauses: tuple[Node, ...]
@@ -31,10 +30,11 @@ class Creation:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Enable, Disable, Drop or Alter of a name."""
+    """Enable, Disable, Drop or Confirm of a name."""
 
     word: Token
     name: Token
+    fresh: Token | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,12 @@ class Unclear:
     name: str
 
 
-Part = Creation | Order | Unclear
+Part = Compound | Order | Unclear
+
+_HEADS = {"create": "head", "alter": "alter_head", "defaults": "defaults_head"}
+"""Words that begin a statement with clauses, and the rule of its beginning; the others begin an order."""
+_ORDERS = frozenset({"enable", "disable", "drop", "confirm"})
+_STARTS = ("document", "clause", "command", *_HEADS.values())
 
 
 def read_syntax(text: str, report: Report) -> Iterator[Part]:
@@ -65,7 +70,7 @@ def _grammar() -> Lark:
         grammar,
         parser="lalr",
         lexer="contextual",
-        start=["document", "head", "clause", "command"],
+        start=list(_STARTS),
         maybe_placeholders=False,
     )
 
@@ -74,12 +79,11 @@ def _statements(tree: Node) -> Iterator[Part]:
     for child in tree.children:
         if not isinstance(child, Tree):
             continue
-        if child.data == "create":
-            head, *clauses = cast("list[Node]", child.children)
-            yield Creation(head, tuple(clauses))
+        if child.data == "command":
+            yield Order(*cast("list[Token]", child.children))
         else:
-            word, name = cast("list[Token]", child.children[:2])
-            yield Order(word, name)
+            head, *clauses = cast("list[Node]", child.children)
+            yield Compound(head, tuple(clauses))
 
 
 def _by_statement(text: str, report: Report) -> Iterator[Part]:
@@ -97,12 +101,8 @@ def _by_statement(text: str, report: Report) -> Iterator[Part]:
 
 def _by_clause(text: str, pieces: tuple[Piece, ...], report: Report) -> Iterator[Part]:
     first, *rest = pieces
-    if first.word == "alter":
-        later = LATER["alter"]
-        report.fault(first.start, "E40", f'"{later.word}" is understood but not supported yet', hint=later.hint)
-        return
-    is_order = first.word in {"enable", "disable", "drop"}
-    head = _piece(text, first, "command" if is_order else "head", report)
+    is_order = first.word in _ORDERS
+    head = _piece(text, first, "command" if is_order else _HEADS.get(first.word, "head"), report)
     if is_order:
         if rest and head is not None:
             _refuse_clause(text, rest[0], first, report)
@@ -116,8 +116,10 @@ def _by_clause(text: str, pieces: tuple[Piece, ...], report: Report) -> Iterator
             clauses.append(clause)
         elif report.faults >= MOST:
             break
-    if head is not None:
-        yield Creation(head, tuple(clauses), whole=len(clauses) == len(rest))
+    if first.word == "alter" and head is not None and not rest:
+        _refuse_empty(text, first, report)
+    elif head is not None:
+        yield Compound(head, tuple(clauses), whole=len(clauses) == len(rest))
     elif name := _name(text, first):
         yield Unclear(name)
 
@@ -146,10 +148,16 @@ def _fault(text: str, piece: Piece, error: UnexpectedInput) -> Fault:
     return Fault(offset, expected, at_end=False)
 
 
+def _refuse_empty(text: str, order: Piece, report: Report) -> None:
+    following = next(lexemes(text, order.end), None)
+    offset = following.start if following else len(text.rstrip())
+    shown = f'found "{following.text}"' if following else "found the end of the text"
+    report.fault(offset, "E03", shown, expected="a clause", hint="Alter NAME Fetch 1 hour")
+
+
 def _refuse_clause(text: str, clause: Piece, order: Piece, report: Report) -> None:
     word = next(lexemes(text, clause.start)).text
     verb = order.word.capitalize()
-    expected = either([f'"{statement}"' for statement in STATEMENTS if statement != "Alter"])
-    report.fault(
-        clause.start, "E03", f'found "{word}"', expected=expected, hint=f"{verb} takes a name and nothing else"
-    )
+    expected = either([f'"{statement}"' for statement in STATEMENTS])
+    hint = f"{verb} takes a name and nothing else" + (": Alter NAME changes clauses" if order.word == "enable" else "")
+    report.fault(clause.start, "E03", f'found "{word}"', expected=expected, hint=hint)

@@ -5,16 +5,16 @@ The verification module of the thesis: names, addresses, the order of dates, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from tidings.language.dates import DAY, ends_at, local_text, point_text, starts_at
 from tidings.language.problems import Report
 from tidings.language.words import did_you_mean
 from tidings.model.interval import Duration, Instant, spell_duration
-from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Point, Sentinel
+from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
 
 DEEPEST_BASE = 8
 """A sentinel may be made from one that was made from one …, this many times (sentinels_and_events §1.3)."""
@@ -72,6 +72,12 @@ class Names:
         """Remember that the text meant to make this sentinel, so that later statements are not blamed."""
         self._unclear.add(name)
 
+    def altered(self, sentinel: Sentinel) -> None:
+        """Remember what a sentinel means that the text alters."""
+        known = self.find(sentinel.name)
+        if known is not None:
+            self._here[sentinel.name] = replace(known, sentinel=sentinel)
+
     def dropped(self, name: str) -> None:
         """Remember that the text drops this sentinel."""
         self._here[name] = None
@@ -92,9 +98,14 @@ class Places:
     fetch: int | None = None
 
 
-def check_address(report: Report, offset: int, url: str) -> bool:
-    """Note E22 unless `url` has the shape of an http or https address; whether it may be asked is for fetching to say."""
+def check_address(report: Report, offset: int, url: str, *, files: bool | None = None) -> bool:
+    """Note E22 unless `url` has the shape of an http or https address; whether it may be asked is for fetching to say.
+
+    `files` says whether a file: address is one too (None: never, it is no page).
+    """
     scheme, _, rest = url.partition("://")
+    if scheme.lower() == "file" and files is not None:
+        return _check_file(report, offset, url, rest, allowed=files)
     if scheme.lower() not in {"http", "https"}:
         report.fault(offset, "E22", f'cannot watch "{scheme}:" addresses', expected="http:// or https://")
         return False
@@ -111,6 +122,17 @@ def check_address(report: Report, offset: int, url: str) -> bool:
     return has_host
 
 
+def _check_file(report: Report, offset: int, url: str, rest: str, *, allowed: bool) -> bool:
+    if not allowed:
+        hint = "only where the operator allows it: files of the machine that Tidings runs on"
+        report.fault(offset, "E22", "file: addresses are off here", expected="http:// or https://", hint=hint)
+    elif not rest.startswith("/") or ".." in unquote(rest).split("/") or "\x00" in unquote(rest):
+        report.fault(offset, "E22", f'"{url}" is no file', expected="a whole path: file:///srv/report.html")
+    else:
+        return True
+    return False
+
+
 def check_sentinel(
     sentinel: Sentinel,
     places: Places,
@@ -120,15 +142,20 @@ def check_sentinel(
     now: Instant | None,
     floor: Duration | None,
     report: Report,
+    is_new: bool = True,
 ) -> None:
     """Note what is wrong or doubtful with a sentinel as a whole; faults of single clauses were noted before."""
     faults = report.faults
-    _check_name(sentinel, places, names, report)
+    if is_new:
+        _check_name(sentinel, places, names, report)
     start, end = places.start or places.name, places.end or places.name
     if not sentinel.correlated:
-        _check_point(sentinel, sentinel.start, start, names=names, zone=zone, now=now, report=report)
-        if sentinel.end is not None:
+        if is_new or places.start is not None:
+            _check_point(sentinel, sentinel.start, start, names=names, zone=zone, now=now, report=report)
+        if sentinel.end is not None and (is_new or places.end is not None):
             _check_point(sentinel, sentinel.end, end, names=names, zone=zone, now=now, report=report)
+    if report.faults == faults:
+        _check_circle(sentinel, places, names, report)
     if report.faults > faults:
         return
     _check_order(sentinel, places, now, report)
@@ -209,6 +236,32 @@ def _check_passed(
     return True
 
 
+def _check_circle(sentinel: Sentinel, places: Places, names: Names, report: Report) -> None:
+    """Note E35 when a sentinel waits for one that waits for it (sentinels_and_events §2.1)."""
+    path = _circle(sentinel, sentinel.name, names, [sentinel.name], set())
+    if path:
+        message = f"{' → '.join(path)} wait for one another"
+        offset = places.start or places.end or places.name
+        report.fault(offset, "E35", message, hint="give one of them a date, or now")
+
+
+def _circle(sentinel: Sentinel, goal: str, names: Names, path: list[str], seen: set[str]) -> list[str]:
+    for name in dict.fromkeys(_waits_for(sentinel)):
+        if name == goal:
+            return [*path, name]
+        known = None if name in seen else names.find(name)
+        seen.add(name)
+        if known is not None and (found := _circle(known.sentinel, goal, names, [*path, name], seen)):
+            return found
+    return []
+
+
+def _waits_for(sentinel: Sentinel) -> Iterator[str]:
+    for point in (sentinel.start, sentinel.end):
+        if point is not None and point.sentinel is not None:
+            yield point.sentinel
+
+
 def _check_order(sentinel: Sentinel, places: Places, now: Instant | None, report: Report) -> None:
     start, end = sentinel.start, sentinel.end
     if end is None:
@@ -230,13 +283,9 @@ def _check_pace(sentinel: Sentinel, places: Places, floor: Duration | None, repo
     if floor is None:
         return
     fetch = sentinel.fetch
-    match fetch:
-        case FetchEvery(interval):
-            shortest: Duration | None = interval
-        case FetchOnChange():
-            shortest = fetch.shortest
-        case FetchAt() | FetchOnDemand():
-            return
+    if isinstance(fetch, FetchAt | FetchOnDemand):
+        return
+    shortest = fetch.interval if isinstance(fetch, FetchEvery) else fetch.shortest
     if shortest is not None and shortest < floor:
         asked, held = spell_duration(shortest), spell_duration(floor)
         message = f"Fetch {asked} is below the floor of {held}: the page is looked at every {held} at most"
@@ -272,16 +321,27 @@ def _warn_of_life(
 
 
 def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: tzinfo, report: Report) -> bool:
-    """Note E20 or E33 unless the sentinel that Enable, Disable or Drop names is there and can be so ordered."""
+    """Note E20 or E33 unless the sentinel that an order names is there and can be so ordered."""
     if names.is_missing(name):
         report.fault(offset, "E20", missing(name), hint=names.hint(name))
         return False
     known = names.find(name)
     if verb != "drop" and known is not None and known.ended_at is not None:
-        message = f'"{name}" has ended on {local_text(known.ended_at, zone)} and cannot be {verb}d'
+        done = {"confirm": "confirmed", "alter": "altered"}.get(verb, f"{verb}d")
+        message = f'"{name}" has ended on {local_text(known.ended_at, zone)} and cannot be {done}'
         report.fault(offset, "E33", message, hint="Drop it, then create it again")
         return False
+    if verb == "confirm" and known is not None and known.sentinel.compare.mode != "first":
+        message = f'"{name}" compares {known.sentinel.compare.mode}: there is no reference that could be confirmed'
+        report.warn(offset, "W17", message, hint="Compare first keeps one")
     return True
+
+
+def check_alteration(name: str, known: Known, places: Mapping[str, int], *, zone: tzinfo, report: Report) -> None:
+    """Note W18 when a start is altered that lies behind."""
+    if "from" in places and known.start_at is not None and known.state not in {"created", "waiting"}:
+        message = f'"{name}" has started on {local_text(known.start_at, zone)}: From changes nothing any more'
+        report.warn(places["from"], "W18", message, hint="Disable pauses it")
 
 
 def missing(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-STATEMENTS: tuple[str, ...] = ("Create", "Enable", "Disable", "Drop", "Alter")
+STATEMENTS: tuple[str, ...] = ("Create", "Enable", "Disable", "Drop", "Alter", "Confirm", "Defaults")
 """Words that begin a statement."""
 
 CLAUSES: tuple[str, ...] = (
@@ -13,6 +13,7 @@ CLAUSES: tuple[str, ...] = (
     "Then",
     "Select",
     "Exclude",
+    "Transform",
     "Fetch",
     "During",
     "From",
@@ -20,6 +21,7 @@ CLAUSES: tuple[str, ...] = (
     "For",
     "Zone",
     "Notify",
+    "Errors",
     "Compare",
     "ChangeHistory",
     "Presentation",
@@ -35,6 +37,7 @@ CLAUSES: tuple[str, ...] = (
     "Importance",
     "Urgency",
     "Life",
+    "Watch",
     "Class",
     "Tags",
 )
@@ -53,9 +56,9 @@ JOINTS: tuple[str, ...] = (
     "but",
     "within",
     "by",
-    "Confirm",
+    "none",
 )
-"""Words that join parts of a statement, and `Confirm`, kept free for later."""
+"""Words that join parts of a statement."""
 
 RESERVED: frozenset[str] = frozenset(word.lower() for word in (*STATEMENTS, *CLAUSES, *JOINTS))
 """No sentinel, page, tag or class is called like this, in any case (E04). Other words of the language may be names."""

@@ -223,4 +223,4 @@ class Defaults:
     clauses: Clauses = Clauses()
 
 
-Statement = Sentinel | Command
+Statement = Sentinel | Command | Alter | Defaults

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import SentinelError, UsageError
 from tidings.fetching import address
-from tidings.language import parser
+from tidings.language import later, parser, printer
 from tidings.language.verify import Known
 from tidings.model.sentinel import Sentinel
 from tidings.model.unit import Event
@@ -94,11 +94,14 @@ def _read_all(
         return None if name in names else existing(name)
 
     for file, text in files.items():
-        parsed = parser.parse(text, known=known, zone=settings.serve.zone, now=now, names=sorted(names))
+        parsed = later.understood(
+            parser.parse(text, known=known, zone=settings.serve.zone, now=now, names=sorted(names))
+        )
         problems.extend(Filed(file, problem) for problem in parsed.problems)
         for statement in parsed.statements:
             if not isinstance(statement, Sentinel):
-                message = f"{file}: apply takes statements that create sentinels; {statement.verb} {statement.name} is a command"
+                said = printer.to_text(statement).partition("\n")[0]
+                message = f"{file}: apply takes statements that create sentinels; {said} is a command"
                 raise UsageError(message)
             for page in statement.pages:
                 address.identify(page.url, statement.asking)

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 from tidings.clock import SECOND
 from tidings.errors import SentinelError, UnknownNameError
 from tidings.fetching import address
-from tidings.language import parser, printer, verify, words
+from tidings.language import later, parser, printer, verify, words
 from tidings.language.dates import ends_at, starts_at
 from tidings.model.sentinel import Channel, Command, Point, Sentinel, State
 from tidings.model.unit import SentinelMove
 from tidings.notification import addresses
 from tidings.service.watchlist import SENDABLE, meaning
-from tidings.storage import endpoints, pages, sentinels, subscriptions
+from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +54,17 @@ def register(database: Database, text: str, *, settings: Settings, now: Instant)
 def _register(connection: Connection, text: str, settings: Settings, now: Instant) -> Registered:
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     names = sentinels.names(connection)
-    parsed = parser.parse(text, known=lookup(connection), zone=settings.serve.zone, now=now, floor=floor, names=names)
+    parsed = later.understood(
+        parser.parse(
+            text,
+            known=lookup(connection),
+            zone=settings.serve.zone,
+            now=now,
+            floor=floor,
+            names=names,
+            secrets=frozenset(secrets.names(connection)),
+        )
+    )
     if parsed.problems:
         raise SentinelError(parsed.problems)
     made: list[SentinelRow] = []

@@ -208,7 +208,7 @@ class Watchlist:
 
 def meaning(text: str) -> Sentinel:
     """Return what a stored canonical text means."""
-    (statement,) = parser.read(text)
+    statement = parser.recall(text)
     if not isinstance(statement, Sentinel):
         message = f"a stored sentinel text is a command: {text[:60]}"
         raise TypeError(message)

@@ -2,17 +2,37 @@ import pytest
 
 from tidings.language.asking import ASKING_READERS
 from tidings.language.clauses import READERS
-from tidings.language.later import LATER
 from tidings.language.parser import parse, read
+from tidings.language.table import ASKING, FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH
+from tidings.language.texts import clause_lines
 from tidings.language.words import CLAUSES
 
 
-def test_each_clause_has_a_meaning_or_comes_later():
-    """No clause of the language is forgotten: it is read, or refused by name."""
+def test_each_clause_has_a_meaning():
+    """No clause of the language is forgotten: it is read, printed in its order, and altered by its class."""
     rules = {"history" if word == "ChangeHistory" else word.lower() for word in CLAUSES}
 
-    assert rules == {*READERS, *ASKING_READERS, "monitor", "notify"} | (rules & LATER.keys())
-    assert not READERS.keys() & LATER.keys()
+    assert rules == {"monitor", *READERS}
+    assert rules - {"watch"} == set(ORDER) == REACH.keys()
+    assert len(ORDER) == len(set(ORDER))
+
+
+def test_the_tables_of_clauses_speak_of_the_same_clauses():
+    """Each fills a field of the sentinel, or one of its asking; what is repeated or taken away is a clause."""
+    assert set(ORDER) == {"monitor", *FIELDS, *ASKING}
+    assert set(ASKING) == ASKING_READERS.keys()
+    assert set(ORDER) >= GATHERED | JOINED | NOTHING.keys()
+
+
+@pytest.mark.parametrize("word", NOTHING)
+def test_what_can_be_taken_away_is_written_none(word):
+    """`Exclude none` and the like are read as what they print."""
+    (line,) = clause_lines(word, NOTHING[word])
+
+    parsed = parse(f"Create Sentinel a Using https://x.example Monitor links {line}")
+
+    assert line.endswith(" none")
+    assert (1, ()) == (len(parsed.statements), parsed.problems)
 
 
 @pytest.mark.parametrize(

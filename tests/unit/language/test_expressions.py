@@ -1,5 +1,6 @@
 import pytest
 
+from tidings.language.clause import unquoted
 from tidings.language.expressions import quoted, to_text
 from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Selector
 
@@ -30,6 +31,17 @@ def test_an_expression_is_written_as_people_say_it(expression, text):
     assert text == to_text(expression)
 
 
-def test_quotes_and_backslashes_are_escaped():
-    """No other character is."""
-    assert '"\\\\d+ \\"é\\" \'"' == quoted('\\d+ "é" \'')
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ('a "b"', '"a \\"b\\""'),
+        ("\\d+\\.", '"\\d+\\."'),
+        ("end\\", '"end\\\\"'),
+        ("\\\\d", '"\\\\\\d"'),
+        ('\\"', '"\\\\\\""'),
+        ("'é'", "\"'é'\""),
+    ],
+)
+def test_only_quotes_and_backslashes_before_them_are_escaped(text, written):
+    """A pattern is written as people write it, and each text is read back."""
+    assert (written, text) == (quoted(text), unquoted(written))

@@ -1,6 +1,111 @@
-from tidings.language.later import LATER
+import pytest
+
+from tests.strategies_language import ACCEPTED, KNOWN
+from tidings.language.later import LATER, understood
+from tidings.language.parser import parse
+
+HEAD = "Create Sentinel s Using https://x.example As A{monitor}\n"
+WHOLE = ("Alter", "Defaults", "Confirm", "Enable", "Create")
+
+LATE = {
+    "alter": ("Alter s0 Fetch 1 hour", 1),
+    "defaults": ("Defaults For Tags a Fetch 1 hour", 1),
+    "confirm": ("Confirm s0", 1),
+    "fresh": ("Enable s0 fresh", 11),
+    "file": ("Create Sentinel s Using file:///srv/x Monitor any change", 25),
+    "within": ("Monitor any change within 1 hour", 20),
+    "of": ("Monitor any change of A", 20),
+    "in": ('Monitor any change in css "main"', 20),
+    "where": ("Monitor all words where share > 20%", 19),
+    "table": ("Monitor table 2", 9),
+    "list": ("Monitor list", 9),
+    "regex": ('Monitor regex "v\\d+"', 9),
+    "number": ("Monitor number", 9),
+    "items": ("Monitor items", 9),
+    "status": ("Monitor status", 9),
+    "then": ("Then within 10 min check A", 1),
+    "select": ('Select css "main"', 1),
+    "exclude": ("Exclude words <the, a>", 1),
+    "transform": ("Transform sort lines", 1),
+    "fetch": ("Fetch on demand", 1),
+    "fetch at": ("Fetch at 08:00", 1),
+    "prompt": ("Fetch on change within 5 min", 17),
+    "during": ("During mon-fri 08:00 to 18:00", 1),
+    "first_change": ("To first change", 4),
+    "best effort": ("Notify by console every best effort", 19),
+    "at": ("Notify by console at 08:00", 19),
+    "many": ("Notify by console every 10 changes", 25),
+    "quiet": ("Notify by console immediate quiet 20:00 to 07:00", 29),
+    "max": ("Notify by console immediate max 3 per 1 hour", 29),
+    "feed": ("Notify by feed", 11),
+    "stream": ("Notify by stream", 11),
+    "errors": ("Errors to console", 1),
+    "compare moving": ("Compare moving 7", 1),
+    "compare every": ("Compare every 5", 1),
+    "compare first": ("Compare first", 1),
+    "history": ("ChangeHistory 90 day", 1),
+    "presentation": ("Presentation dual frame", 1),
+    "urgency": ("Urgency exponential 10 min", 1),
+    "life": ("Life 20 changes", 1),
+    "class": ("Class gold", 1),
+}
 
 
 def test_each_later_thing_says_what_to_do_instead():
     """No row is without a name and advice."""
     assert all(row.word and row.hint for row in LATER.values())
+
+
+@pytest.mark.parametrize("row", LATER)
+def test_what_comes_later_is_refused_by_name_and_place(row):
+    """Nothing is ignored: each row of the table of later things is refused where it stands, with what to do instead."""
+    clause, column = LATE[row]
+    monitor = "" if clause.startswith("Monitor") else " Monitor any change"
+    head = "" if clause.startswith(WHOLE) else HEAD.format(monitor=monitor)
+    parsed = parse(head + clause, known=KNOWN.get, files=True)
+    (problem,) = understood(parsed).problems
+
+    assert () == parsed.problems
+    assert (
+        2 if head else 1,
+        column,
+        "E40",
+        f'"{LATER[row].word}" is understood but not supported yet',
+        LATER[row].hint,
+    ) == (
+        problem.line,
+        problem.column,
+        problem.code,
+        problem.message,
+        problem.hint,
+    )
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_what_can_be_done_passes(text):
+    """A text without a later part is what it was."""
+    parsed = parse(text, known=KNOWN.get)
+
+    assert parsed == understood(parsed)
+
+
+def test_statements_with_a_later_part_are_kept_back():
+    """The others stay, each with the places of its parts; faults of the language come before in the order of the text."""
+    text = (
+        "Create Sentinel a Using https://x.example Monitor links; Create Sentinel b Using https://x.example Monitor items;"
+        " Create Sentinel c Using x.example Monitor links"
+    )
+    parsed = understood(parse(text))
+
+    assert (1, 1, ["E40", "E22"]) == (
+        len(parsed.statements),
+        len(parsed.places),
+        [problem.code for problem in parsed.problems],
+    )
+
+
+def test_ten_problems_are_told_at_once():
+    """More than ten would not be read."""
+    text = "\n".join(f"Create Sentinel s{n} Using https://x.example Monitor items Compare first" for n in range(9))
+
+    assert 10 == len(understood(parse(text)).problems)

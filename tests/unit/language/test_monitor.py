@@ -1,6 +1,7 @@
 import pytest
 
-from tidings.language.monitor import joins_positives, never_fires, unquoted
+from tidings.language.clause import unquoted
+from tidings.language.monitor import joins_plain_types, never_fires
 from tidings.language.parser import parse
 from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Sentinel
 
@@ -37,7 +38,7 @@ def test_not_needs_a_change_beside_it(expression, never):
 )
 def test_and_between_changes_is_noticed(expression, joins):
     """Two changes joined by AND are told only when both happen, which surprises people (W8)."""
-    assert joins == joins_positives(expression)
+    assert joins == joins_plain_types(expression)
 
 
 def test_only_quotes_and_backslashes_are_escapes():
@@ -45,12 +46,14 @@ def test_only_quotes_and_backslashes_are_escapes():
     assert '\\d+ "x" \\' == unquoted('"\\d+ \\"x\\" \\\\"')
 
 
-@pytest.mark.parametrize("pattern", ["(" * 9_000, "a{99999999999999999999}", "[[a]", "(?P<x>", "x" * 20_000])
+@pytest.mark.parametrize(
+    "pattern", ["(" * 9_000, "a{9999}", "(a{100}){100}", "[a", "(?P<x>", "(?=a)", "x" * 20_000, "\\ud800"]
+)
 def test_hostile_patterns_are_told_as_bad(pattern):
-    """Whatever is wrong with a pattern is a fault at its place, or left to E40; nothing is raised or warned of."""
+    """Whatever is wrong with a pattern is a fault at its place; nothing is raised or warned of (H-070)."""
     (problem,) = parse(f'Create Sentinel a Using https://x.example Monitor regex "{pattern}"').problems
 
-    assert problem.code in {"E11", "E40"}
+    assert "E11" == problem.code
 
 
 HEAD = "Create Sentinel a Using https://x.example Monitor "

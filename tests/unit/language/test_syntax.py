@@ -3,7 +3,7 @@ from importlib.resources import files
 
 from tidings.language.parser import parse
 from tidings.language.problems import Report
-from tidings.language.syntax import Creation, Order, Unclear, read_syntax
+from tidings.language.syntax import Compound, Order, Unclear, read_syntax
 from tidings.language.words import CLAUSES, STATEMENTS, is_reserved
 
 GRAMMAR = files("tidings.language").joinpath("sentinel.lark").read_text(encoding="utf-8")
@@ -13,7 +13,7 @@ def test_a_right_text_is_statements_without_a_fault():
     """Create statements and orders come in the order of the text."""
     report = Report(text := "Create Sentinel a Using https://x.example Monitor links; Disable a")
     creation, order = read_syntax(text, report)
-    assert isinstance(creation, Creation)
+    assert isinstance(creation, Compound)
     assert isinstance(order, Order)
 
     assert (["monitor"], "a", ()) == ([clause.data for clause in creation.clauses], str(order.name), report.problems)
@@ -25,7 +25,7 @@ def test_a_text_with_a_fault_keeps_its_other_parts():
         text := "Create Sentinel a Using https://x.example Monitor lnks Fetch 2 day; Create Sentinel b Usng x"
     )
     creation, unclear = read_syntax(text, report)
-    assert isinstance(creation, Creation)
+    assert isinstance(creation, Compound)
 
     assert (["fetch"], False, Unclear("b")) == ([clause.data for clause in creation.clauses], creation.whole, unclear)
     assert ["E10", "E03"] == [problem.code for problem in report.problems]

@@ -1,0 +1,111 @@
+"""Selectors: `css "…"`, `xpath "…"`, `jsonpath "…"`, an allow-listed subset of each (R-08): no extension functions, no variables, no
+document(). The parsers are loaded when the first selector is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from lark import Token
+
+from tidings.language.clause import Clause, Node, unquoted
+from tidings.model.interest import Selector
+
+LONGEST_SELECTOR = 1_000
+DEEPEST = 20
+"""Brackets may be nested this deep (H-074)."""
+JSONPATH_FUNCTIONS = frozenset({"length", "count", "value"})
+"""match() and search() of RFC 9535 would run the patterns that `matches` runs safely."""
+
+
+def read_selector(node: Node, clause: Clause) -> Selector:
+    """Return a selector; raises `FaultFoundError` (E06) if its language does not know it."""
+    word, string = cast("list[Token]", node.children)
+    selector = Selector(cast("Any", word.lower()), unquoted(string))
+    if clause.is_stored:
+        return selector
+    if reason := _judged(selector):
+        hint = HINTS[selector.language]
+        raise clause.fail(string.start_pos, "E06", f"bad {selector.language} selector: {reason}", hint=hint)
+    return selector
+
+
+def matched_nothing(selector: Selector) -> tuple[str, str, str]:
+    """Return code, message and hint for a selector that finds nothing in the first version of a page, or when a text is tried.
+
+    Only who has the page can say it: the text alone does not show it.
+    """
+    message = f'{selector.language} "{selector.text}" matches nothing on this page as it is now'
+    return "W7", message, "tidings test shows what is there"
+
+
+def _judged(selector: Selector) -> str:
+    """Return what is wrong with a selector, or an empty text."""
+    if len(selector.text) > LONGEST_SELECTOR:
+        return f"longer than {LONGEST_SELECTOR} characters"
+    if _depth(selector.text) > DEEPEST:
+        return f"brackets are nested more than {DEEPEST} deep"
+    if not selector.text.strip() or "\x00" in selector.text or not _encodable(selector.text):
+        return "there is nothing that could match"
+    return _JUDGES[selector.language](selector.text)
+
+
+def _css(text: str) -> str:
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+    try:
+        LexborHTMLParser("<p></p>").css(text)
+    except SelectolaxError:
+        return "it cannot be read"
+    return ""
+
+
+def _xpath(text: str) -> str:
+    from lxml import etree
+
+    try:
+        found = etree.XPath(text)(etree.Element("html"))
+    except (etree.XPathError, ValueError) as error:
+        return str(error).lower() or "it cannot be read"
+    return "" if isinstance(found, list) else "it finds a value, not a part of the page"
+
+
+def _jsonpath(text: str) -> str:
+    from jsonpath import JSONPathEnvironment, JSONPathError
+
+    environment = JSONPathEnvironment(strict=True)
+    for name in environment.function_extensions.keys() - JSONPATH_FUNCTIONS:
+        del environment.function_extensions[name]
+    try:
+        environment.compile(text)
+    except (JSONPathError, ValueError, RecursionError) as error:
+        return str(error.args[0]) if error.args else "it cannot be read"
+    return ""
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for letter in text:
+        if letter in "([":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif letter in ")]":
+            depth -= 1
+    return deepest
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeError:
+        return False
+    return True
+
+
+_JUDGES: Mapping[str, Callable[[str], str]] = {"css": _css, "xpath": _xpath, "jsonpath": _jsonpath}
+HINTS: Mapping[str, str] = {
+    "css": 'for example css "ul.jobs > li"',
+    "xpath": "for example xpath \"//ul[@class='jobs']/li\"; XPath 1.0 without extensions",
+    "jsonpath": 'for example jsonpath "$.items[*].price"',
+}
