@@ -371,7 +371,7 @@ async def _kill(world: World, monitor: Monitor, rng: random.Random) -> Execution
         world.clock.move_to(max(monitor.next_due(world.clock.now()), world.clock.now() + 1))
         await monitor.step()
     began = world.clock.now()
-    for _ in range(rng.randrange(12)):
+    for _ in range(rng.randrange(5)):
         if _waits_for_the_clock(world, monitor):
             world.clock.move_to(world.clock.next_wake() or 0)
         await asyncio.sleep(rng.random() / 1_000)
