@@ -78,7 +78,8 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
     try:
         async with poller(settings) as monitor:
             first = settings.fetch.host_gap_seconds > welcome.LONGEST_GAP_FOR_ROBOTS
-            found = await checking.check(monitor, named, limit=max(0, deadline - clock.now()), first=first)
+            limit = max(0, deadline - clock.now())
+            found = await checking.check(monitor, named, limit=limit, first=first, alone=True)
             monitor.hurry = True
     except PollerBusyError:
         try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.service.records import rfc3339, sentinel_record
-from tidings.storage import changes, pages, sentinels, subscriptions
+from tidings.storage import changes, members, pages, sentinels, subscriptions
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
 def _pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
     known = {state.page_id: (identity, state) for identity, state in pages.listing(connection)}
     held: dict[int, list[dict[str, Any]]] = {}
+    frames = {page_id: members.frames(connection, page_id) for page_id in members.framed_pages(connection)}
     for sub in subscriptions.listing(connection):
         identity, state = known[sub.page_id]
         held.setdefault(sub.sentinel_id, []).append(
@@ -81,18 +82,29 @@ def _pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
                 "changed_at": rfc3339(state.changed_at),
                 "text_changed_at": rfc3339(state.text_changed_at),
                 "retry_at": rfc3339(state.retry_at),
+                "frames": [
+                    {"url": f.identity.url, "health": f.state.health, "kind": f.state.kind, "reason": f.state.reason}
+                    for f in frames.get(sub.page_id, ())
+                ],
             }
         )
     return held
 
 
 def _health(held: list[dict[str, Any]]) -> str:
-    """Return the worst of the pages: `ok`, or what ails how many of them."""
+    """Return the worst of the pages: `ok`, or what ails how many of them; partial if it is only some of their frames."""
     ill = [p for p in held if p["health"] in {"error", "shaky"}]
+    if not ill and any(_failing(p) for p in held):
+        return "partial"
     if not ill:
         return "ok" if any(p["health"] == "ok" for p in held) else "new"
     worst = next((p for p in ill if p["health"] == "error"), ill[0])
     return f"{worst['health']}({worst['kind']})" + (f" {len(ill)}/{len(held)}" if len(held) > 1 else "")
+
+
+def _failing(page: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the frames of a page that are in error."""
+    return [frame for frame in page["frames"] if frame["health"] == "error"]
 
 
 def _show(connection: Connection, arguments: argparse.Namespace) -> int:
@@ -114,6 +126,10 @@ def _show(connection: Connection, arguments: argparse.Namespace) -> int:
             write_line(
                 f"    {page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
             )
+        if page["frames"]:
+            write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
+        for frame in _failing(page):
+            write_line(f"    partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays")
     for change in found:
         write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
     return 0

@@ -107,6 +107,7 @@ def _versions(connection: Connection, page_id: int, url: str, arguments: argpars
             write_json(quarantine_record(row, url=url))
         return
     write_line(url)
+    is_framed = any(version.frames for version in kept)
     table(
         (
             (
@@ -114,11 +115,12 @@ def _versions(connection: Connection, page_id: int, url: str, arguments: argpars
                 short_time(rfc3339(v.fetched_at)),
                 f"{v.size:,}",
                 "baseline" if v.seq == 1 else "text" if v.text_changed else "markup only",
+                *([str(v.frames)] if is_framed else []),
                 v.title,
             )
             for v in kept
         ),
-        ("VERSION", "FETCHED (UTC)", "BYTES", "CHANGED", "TITLE"),
+        ("VERSION", "FETCHED (UTC)", "BYTES", "CHANGED", *(["FRAMES"] if is_framed else []), "TITLE"),
     )
     for row in withheld:
         write_line(f"withheld  {short_time(rfc3339(row.at))}  {row.kind}: {row.reason}")
@@ -181,7 +183,7 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
         from tidings.service import compare
 
         record = asyncio.run(compare.two_versions(database, settings, row, page_id=page_id, old=old, new=new))
-    between = f"version {old.seq} ({_fetched(old)}) → version {new.seq} ({_fetched(new)})"
+    between = f"version {old.seq} ({_told_of(old)}) → version {new.seq} ({_told_of(new)})"
     if arguments.json:
         write_json(record)
     elif arguments.format == "html":
@@ -195,8 +197,10 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
     return 0
 
 
-def _fetched(version: Version) -> str:
-    return f"{short_time(rfc3339(version.fetched_at))} UTC"
+def _told_of(version: Version) -> str:
+    """Return when a version was fetched, and how many frames are part of it."""
+    frames = f", {version.frames} frame{'' if version.frames == 1 else 's'}" if version.frames else ""
+    return f"{short_time(rfc3339(version.fetched_at))} UTC{frames}"
 
 
 def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[SentinelRow, int, Version, Version]:

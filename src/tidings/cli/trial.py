@@ -44,6 +44,8 @@ def _print(tried: Tried) -> None:
     if tried.title:
         write_line(f"    title    {tried.title}")
     write_line(f"    watched  {tried.monitor} ({tried.words} words, {tried.links} links, {tried.images} images now)")
+    if tried.frames:
+        write_line(f"    frames   {len(tried.frames)}: {', '.join(tried.frames)}")
     if tried.first_words:
         write_line(f"    begins   {tried.first_words}")
     for warning in tried.warnings:

@@ -42,10 +42,12 @@ async def check(
     limit: Duration | None = None,
     on_unit: Callable[[Unit, Committed], None] | None = None,
     first: bool = False,
+    alone: bool = False,
 ) -> Checked:
     """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
 
-    `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`.
+    `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
+    the pages are left for the look after.
     """
     clock = monitor.parts.clock
     begun = clock.now()
@@ -63,7 +65,7 @@ async def check(
     monitor.on_unit = hear
     await monitor.live()
     for page_id, asking in (named or {}).items():
-        monitor.ask(page_id, sentinels=asking, first=first)
+        monitor.ask(page_id, sentinels=asking, first=first, alone=alone)
     wanted = set(named) if named is not None else monitor.parts.planner.due_pages(begun)
     if named is not None:
         monitor.only = wanted

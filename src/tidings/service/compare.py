@@ -11,13 +11,18 @@ from tidings.isolation.runner import Died
 from tidings.language import expressions
 from tidings.model.version import version_id
 from tidings.service.assembly import open_archive, open_runner
-from tidings.service.bodies import read_body
+from tidings.service.bodies import read_body, read_parts
 from tidings.service.records import Record, found_record, rfc3339
 from tidings.service.watchlist import meaning
+from tidings.storage import pages
 
 if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.detection.job import Part
+    from tidings.model.page import PageIdentity
     from tidings.model.version import Version
     from tidings.settings import Settings
+    from tidings.storage.connection import Connection
     from tidings.storage.database import Database
     from tidings.storage.sentinels import SentinelRow
 
@@ -30,11 +35,15 @@ async def two_versions(
     Raises `TidingsError` if they cannot be compared.
     """
     archive = open_archive(settings, dialect=database.dialect)
-    bodies = [database.read(read_body, archive, page_id, v.seq) for v in (old, new)]
+    identity = database.read(pages.identity, page_id)
     expression = meaning(row.text).monitor
+    before, after = (database.read(_parts, archive, identity, version) for version in (old, new))
     runner = open_runner(settings)
     try:
-        answer = await runner.run(run.compare, (bodies[0], bodies[1], expression))
+        if old.frames or new.frames or identity.frames:
+            answer = await runner.run(run.compare_framed, (before, after, expression, identity.frames))
+        else:
+            answer = await runner.run(run.compare, (before[0].body, after[0].body, expression))
     finally:
         await runner.close()
     if isinstance(answer, Died):
@@ -60,3 +69,9 @@ async def two_versions(
         "polled_at": rfc3339(new.fetched_at),
         "detected_at": None,
     }
+
+
+def _parts(connection: Connection, archive: Archive, identity: PageIdentity, version: Version) -> tuple[Part, ...]:
+    """Return a version with its frames, the page itself first."""
+    body = read_body(connection, archive, version.page_id, version.seq)
+    return read_parts(connection, archive, identity, version, body)

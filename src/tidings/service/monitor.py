@@ -80,11 +80,14 @@ class Parts:
 
 @dataclass(slots=True)
 class Asked:
-    """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`."""
+    """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`, before robots.txt;
+    `alone`: without its frames.
+    """
 
     requests: list[int] = field(default_factory=list)
     sentinels: set[int] = field(default_factory=set)
     first: bool = False
+    alone: bool = False
 
 
 class Monitor:
@@ -383,7 +386,7 @@ class Monitor:
             owed=owed,
             hosts=self._host_news(charged.grant.host),
             ours=ours,
-            follow=not asked.first,
+            follow=not asked.alone,
         )
 
     async def _ask_frame(self, page: WatchedPage) -> str:
@@ -505,11 +508,12 @@ class Monitor:
 
     # -- bookkeeping -------------------------------------------------------------------------------------------------------------------
 
-    def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False) -> None:
+    def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False, alone: bool = False) -> None:
         """Ask for a look now, whatever the schedule says; host limits and budget hold."""
         asked = self.asked.setdefault(page_id, Asked())
         asked.sentinels.update(sentinels)
         asked.first = asked.first or first
+        asked.alone = asked.alone or alone
         self.parts.planner.force(page_id)
 
     async def owes_deliveries(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import SECOND, SystemClock
@@ -16,13 +16,14 @@ from tidings.detection.run import examine
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
-from tidings.language import expressions, later, parser
+from tidings.language import expressions, parser
 from tidings.language.verify import Known
 from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
 from tidings.service import register
 from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import open_runner, open_web
+from tidings.service.frames import followed
 from tidings.service.welcome import page_warnings
 from tidings.storage import charge, hosts, leases
 from tidings.storage.vault import Vault
@@ -53,6 +54,8 @@ class Tried:
     first_words: str
     media_type: str
     warnings: tuple[str, ...]
+    frames: tuple[str, ...] = ()
+    """addresses of the frames that would be followed; they are not asked for"""
 
     def record(self) -> dict[str, Any]:
         """Return it as a record."""
@@ -68,6 +71,7 @@ class Tried:
             "images": self.images,
             "first_words": self.first_words,
             "media_type": self.media_type,
+            "frames": list(self.frames),
             "warnings": list(self.warnings),
         }
 
@@ -79,8 +83,8 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
     """
     clock = SystemClock()
     parsed = database.read(
-        lambda connection: later.understood(
-            parser.parse(text, known=_others(connection, text, settings), zone=settings.serve.zone, now=clock.now())
+        lambda connection: parser.parse(
+            text, known=_others(connection, text, settings), zone=settings.serve.zone, now=clock.now()
         )
     )
     if parsed.problems:
@@ -160,13 +164,16 @@ class _Looker:
 
     async def _examined(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:
         body = Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url)
-        answer = await self._runner.run(examine, Job(new=body, references={}, known={}, wanted=()))
+        answer = await self._runner.run(
+            examine, Job(new=body, references={}, known={}, wanted=(), depth=identity.frames)
+        )
         if isinstance(answer, Died):
             return _tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
         seen = answer.value
         facts = seen.facts
         warnings = page_warnings(scripts_only=facts.scripts_only, login=facts.login, problem=seen.problem)
-        return _tried(sentinel, identity, "ok", seen, tuple(warnings))
+        tried = _tried(sentinel, identity, "ok", seen, tuple(warnings))
+        return replace(tried, frames=tuple(f.url for f in followed(identity, fetched.final_url, seen.frames)))
 
 
 def _tried(

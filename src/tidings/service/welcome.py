@@ -53,7 +53,8 @@ def _watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
     what = expressions.to_text(sentinel.monitor)
     if not seen:
         return what
-    return f"{what} ({seen['words']} words, {seen['links']} links, {seen['images']} images now)"
+    frames = f", {seen['frames']} frame{'' if seen['frames'] == 1 else 's'}" if seen.get("frames") else ""
+    return f"{what} ({seen['words']} words, {seen['links']} links, {seen['images']} images now{frames})"
 
 
 def _pace(sentinel: Sentinel, settings: Settings) -> str:

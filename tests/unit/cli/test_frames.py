@@ -1,0 +1,110 @@
+"""What the verbs say of a page with frames."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes import Page
+
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+def _show(server, text: str) -> None:
+    base = (
+        "<title>Manual</title><frameset><frame src=/menu><frame src=/text><frame src=https://ads.example/></frameset>"
+    )
+    server.pages["/manual"] = Page(base.encode(), HTML)
+    server.pages["/menu"] = Page(b"<p>menu one two three</p>", HTML)
+    server.pages["/text"] = Page(f"<p>text {text}</p>".encode(), HTML)
+
+
+@pytest.fixture(autouse=True)
+def floor(monkeypatch, tidings):
+    """Frames that were noted are looked at once the page may be again, or when somebody asks."""
+    monkeypatch.setenv("TIDINGS_FETCH_PAGE_FLOOR_SECONDS", "60")
+
+
+@pytest.fixture
+def manual(tidings, server):
+    """A page with two frames of its own site, looked at twice; its sentinel is called `m`."""
+    _show(server, "of yore")
+    tidings("add", "--url", server.url("/manual"), "--name", "m")
+    tidings("check", "m")
+    return tidings
+
+
+def test_the_first_look_says_how_many_frames_there_are(tidings, server):
+    """`add --url` notes the frames that are followed, and asks for them at the next look: it answers at once."""
+    _show(server, "of yore")
+    ran = tidings("add", "--url", server.url("/manual"), "--name", "m")
+
+    assert "2 frames)" in ran.out
+    assert "/text" not in server.paths()
+    tidings("check", "m")
+    assert {"/manual", "/menu", "/text"} <= set(server.paths())
+
+
+def test_frames_that_are_read_for_the_first_time_are_no_news(manual, server):
+    """What the frames said when they were first looked at is a baseline; what they say later is news, labelled with its frame."""
+    assert [] == manual("changes", "--json").records
+    _show(server, "of today")
+    records = manual("check", "m", "--json").records
+    (change,) = [record for record in records if record["record"] == "change"]
+    polls = {record["url"]: record["outcome"] for record in records if record["record"] == "poll"}
+
+    assert {"/manual": "changed", "/menu": "unchanged", "/text": "changed"} == {
+        url.removeprefix(server.url("")): outcome for url, outcome in polls.items()
+    }
+    assert [server.url("/text")] == [frame["url"] for frame in change["frames"]]
+    assert "in text" in change["summary"]
+
+
+def test_history_counts_the_frames_of_each_version(manual):
+    """A column for people and a field in the records, with none for pages without."""
+    shown = manual("history", "m").out
+
+    assert [0, 2] == [record["frames"] for record in manual("history", "m", "--json").records]
+    assert "FRAMES" in shown
+
+
+def test_diff_says_in_which_frame_and_how_many_there_are(manual, server):
+    """Both what was stored and what is compared on demand stand below the address of the frame, as text and as HTML."""
+    _show(server, "of today")
+    manual("check", "m")
+    _show(server, "of the morrow")
+    manual("check", "m")
+    stored, asked = manual("diff", "m", "2", "3"), manual("diff", "m", "2", "4")
+    page = manual("diff", "m", "2", "4", "--format", "html").out
+
+    for ran in (stored, asked):
+        assert f"in {server.url('/text')}" in ran.out
+        assert "UTC, 2 frames" in ran.out
+    assert "[-yore-]{+the morrow+}" in asked.out
+    assert f'in <a href="{server.url("/text")}"' in page
+    assert [server.url("/text")] == [f["url"] for f in manual("diff", "m", "2", "4", "--json").records[0]["frames"]]
+
+
+def test_show_lists_the_frames_and_which_of_them_fails(manual, server):
+    """A frame in error is named with its reason; the page itself is well."""
+    server.pages["/text"] = Page(b"gone", status=410)
+    manual("check", "m")
+    shown = manual("show", "m")
+    (record,) = manual("show", "m", "--json").records
+
+    assert f"2 frames: {server.url('/menu')}, {server.url('/text')}" in shown.out
+    assert f"partial: {server.url('/text')}: 410" in shown.out
+    assert ["ok", "error"] == [frame["health"] for frame in record["pages"][0]["frames"]]
+    assert "partial" in manual("list").out
+    assert True is manual("history", "m", "--polls", "--json").records[-1]["partial"]
+
+
+def test_test_says_which_frames_would_be_followed(tidings, server, tmp_path):
+    """`test` counts and names them without asking for them."""
+    _show(server, "of yore")
+    path = tmp_path / "s.txt"
+    path.write_text(f"Create Sentinel m Using {server.url('/manual')} Monitor any change")
+    ran = tidings("test", str(path))
+
+    assert f"frames   2: {server.url('/menu')}, {server.url('/text')}" in ran.out
+    assert [server.url("/menu"), server.url("/text")] == tidings("test", str(path), "--json").records[0]["frames"]
+    assert "/text" not in server.paths()
