@@ -16,7 +16,7 @@ from tidings.detection.run import examine
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
-from tidings.language import expressions, parser
+from tidings.language import expressions, later, parser
 from tidings.language.verify import Known
 from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
@@ -83,8 +83,8 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
     """
     clock = SystemClock()
     parsed = database.read(
-        lambda connection: parser.parse(
-            text, known=_others(connection, text, settings), zone=settings.serve.zone, now=clock.now()
+        lambda connection: later.understood(
+            parser.parse(text, known=_others(connection, text, settings), zone=settings.serve.zone, now=clock.now())
         )
     )
     if parsed.problems:
