@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "file", nargs="?", metavar="FILE|-", help="statements of the sentinel language; - reads standard input"
+        "file",
+        nargs="?",
+        metavar="FILE|-",
+        help="statements of the sentinel language, in a *.yaml file as YAML; - reads standard input",
     )
     parser.add_argument("--url", help="watch this page")
     parser.add_argument("--monitor", default="all words", metavar="TEXT", help="what to watch for (default: all words)")
@@ -53,7 +56,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:
-    done = register.register(database, text, settings=settings, now=SystemClock().now())
+    done = register.register(database, text, settings=settings, now=SystemClock().now(), file=arguments.file)
     if not done.made and not done.commanded:
         message = "there is no statement in this text; write for example: Create Sentinel news Using https://example.org/ Monitor any change"
         raise UsageError(message)

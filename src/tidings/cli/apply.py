@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
 
-SUFFIX = ".sentinel"
+SUFFIXES = (".sentinel", ".sentinel.yaml", ".sentinel.yml")
+_SPELLED = "*.sentinel or *.sentinel.yaml"
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument(
-        "path", type=Path, metavar="DIR|FILE", help=f"a file, or a directory: its *{SUFFIX} files, folders included"
+        "path", type=Path, metavar="DIR|FILE", help=f"a file, or a directory: its {_SPELLED} files, folders included"
     )
     parser.add_argument(
         "--prune", action="store_true", help="drop sentinels that an earlier apply made and no file names any more"
@@ -80,9 +81,9 @@ def _apply(
 
 def _files(path: Path) -> dict[str, str]:
     """Return the texts by the names under which faults are told."""
-    found = sorted(p for p in path.rglob(f"*{SUFFIX}") if p.is_file()) if path.is_dir() else [path]
+    found = sorted(p for p in path.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file()) if path.is_dir() else [path]
     if not found:
-        message = f"there is no *{SUFFIX} file in {path}"
+        message = f"there is no {_SPELLED} file in {path}"
         raise UsageError(message)
     texts: dict[str, str] = {}
     for file in found:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from tidings.language.parser import Parsed
-from tidings.language.problems import MOST, Report
+from tidings.language.problems import MOST, Problem
 from tidings.model.interest import Expression, Interest, Not
 from tidings.model.sentinel import (
     Alter,
@@ -37,19 +37,20 @@ class Later:
 
 def understood(parsed: Parsed) -> Parsed:
     """Return what was read without the statements that say what Tidings does not do yet; each such part is a problem (E40)."""
-    report = Report(parsed.text)
+    late: list[Problem] = []
     kept: list[int] = []
     for number, (statement, places) in enumerate(zip(parsed.statements, parsed.places, strict=True)):
-        faults = report.faults
+        before = len(late)
         for part, row in LATER.items():
             if row.is_said(statement):
                 message = f'"{row.word}" is understood but not supported yet'
-                report.fault(places.get(part, places.get("name", 0)), "E40", message, hint=row.hint)
-        if report.faults == faults:
+                offset = places.get(part, places.get("name", 0))
+                late.append(parsed.report.problem(offset, "E40", message, hint=row.hint))
+        if len(late) == before:
             kept.append(number)
-    if not report.faults:
+    if not late:
         return parsed
-    problems = sorted((*parsed.problems, *report.problems), key=lambda problem: (problem.line, problem.column))
+    problems = sorted((*parsed.problems, *late), key=lambda problem: (problem.line, problem.column))
     return replace(
         parsed,
         statements=tuple(parsed.statements[number] for number in kept),

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
 
@@ -15,7 +15,7 @@ from tidings.errors import SentinelError
 from tidings.language.dates import zone_of
 from tidings.language.problems import Problem, Report
 from tidings.language.statements import Outside, Reader
-from tidings.language.syntax import read_syntax
+from tidings.language.syntax import Part, read_syntax
 from tidings.language.verify import Known, Names
 from tidings.model.interval import Duration, Instant
 from tidings.model.sentinel import Clauses, Statement
@@ -27,14 +27,14 @@ __all__ = ["Known", "Parsed", "Problem", "parse", "read", "recall"]
 class Parsed:
     """What a text says. `statements` are those without a problem; the text as a whole holds only if `problems` is empty.
 
-    `places` are, for each statement, the offsets in `text` at which its clauses and their parts begin.
+    `places` are, for each statement, the offsets at which its clauses and their parts begin; `report` knows their lines.
     """
 
     statements: tuple[Statement, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     places: tuple[Mapping[str, int], ...] = ()
-    text: str = ""
+    report: Report = field(default_factory=lambda: Report(""), compare=False, repr=False)
 
 
 def parse(
@@ -67,16 +67,21 @@ def parse(
 
 def _parsed(text: str, names: Names, outside: Outside) -> Parsed:
     report = Report(text)
+    return meaning_of_parts(read_syntax(text, report), report, names, outside)
+
+
+def meaning_of_parts(parts: Iterable[Part], report: Report, names: Names, outside: Outside) -> Parsed:
+    """Return what statements mean that were read as they stand; what is wrong with them goes to the report, too."""
     reader = Reader(report, names, outside)
     statements: list[Statement] = []
     places: list[Mapping[str, int]] = []
-    for part in read_syntax(text, report):
+    for part in parts:
         faults = report.faults
         statement, where = reader.statement(part)
         if statement is not None and report.faults == faults:
             statements.append(statement)
             places.append(where)
-    return Parsed(tuple(statements), report.problems, report.warnings, tuple(places), text)
+    return Parsed(tuple(statements), report.problems, report.warnings, tuple(places), report)
 
 
 def read(text: str, **given: Any) -> tuple[Statement, ...]:

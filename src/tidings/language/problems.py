@@ -56,11 +56,16 @@ class Report:
 
     def fault(self, offset: int, code: str, message: str, *, expected: str = "", hint: str = "") -> None:
         """Note a fault; the text has no meaning."""
-        self._problems.append(self._at(offset, code, message, expected, hint))
+        self._problems.append(self.problem(offset, code, message, expected=expected, hint=hint))
 
     def warn(self, offset: int, code: str, message: str, *, hint: str = "") -> None:
         """Note something worth knowing; the text keeps its meaning."""
-        self._warnings.append(self._at(offset, code, message, "", hint))
+        self._warnings.append(self.problem(offset, code, message, hint=hint))
+
+    def problem(self, offset: int, code: str, message: str, *, expected: str = "", hint: str = "") -> Problem:
+        """Return a problem at an offset, without noting it."""
+        line, column = self._place(offset)
+        return Problem(line, column, code, message, expected, hint)
 
     def line(self, offset: int) -> int:
         """Return the line of an offset."""
@@ -80,10 +85,6 @@ class Report:
     def warnings(self) -> tuple[Problem, ...]:
         """All warnings, in the order of the text."""
         return tuple(sorted(self._warnings, key=_place))
-
-    def _at(self, offset: int, code: str, message: str, expected: str, hint: str) -> Problem:
-        line, column = self._place(offset)
-        return Problem(line, column, code, message, expected, hint)
 
     def _place(self, offset: int) -> tuple[int, int]:
         if self._ends is None:

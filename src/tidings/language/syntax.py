@@ -75,6 +75,14 @@ def _grammar() -> Lark:
     )
 
 
+def read_part(text: str, piece: Piece, rule: str, report: Report) -> Any:
+    """Return a piece of a text that is a clause, or the beginning of a statement, or with `command` an `Order`; None if it has a fault."""
+    node = _piece(text, piece, rule, report)
+    if rule != "command" or node is None:
+        return node
+    return Order(*cast("list[Token]", node.children))
+
+
 def _statements(tree: Node) -> Iterator[Part]:
     for child in tree.children:
         if not isinstance(child, Tree):

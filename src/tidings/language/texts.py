@@ -102,7 +102,7 @@ def _during(openings: Iterable[Opening]) -> str:
 
 
 def _notify(notify: Notify) -> str:
-    words = [f"by {_channels(notify.channels)}", _rate(notify.rate)]
+    words = [f"by {_channels(notify.channels)}", rate_text(notify.rate)]
     if isinstance(notify.quiet, Quiet):
         words.append(f"quiet {clock_text(notify.quiet.begins)} to {clock_text(notify.quiet.ends)}")
     if isinstance(notify.cap, Cap):
@@ -118,7 +118,8 @@ def _channels(channels: Iterable[Channel]) -> str:
     return ", ".join(map(channel_text, channels))
 
 
-def _rate(rate: Rate) -> str:
+def rate_text(rate: Rate) -> str:
+    """Return when news go, as the language writes it."""
     match rate.mode:
         case "every":
             interval = spell_duration(rate.interval) if rate.interval else ""
@@ -132,7 +133,8 @@ def _rate(rate: Rate) -> str:
             return rate.mode
 
 
-def _compare(compare: Compare) -> str:
+def compare_text(compare: Compare) -> str:
+    """Return which versions are compared, as the language writes it."""
     return f"{compare.mode} {compare.n}" if compare.mode in {"moving", "every"} else compare.mode
 
 
@@ -193,7 +195,7 @@ _TEXTS: Mapping[str, Callable[[Any], str]] = {
     "zone": str,
     "notify": _notify,
     "errors": _errors,
-    "compare": _compare,
+    "compare": compare_text,
     "history": _history,
     "presentation": _spaced,
     "method": quoted,

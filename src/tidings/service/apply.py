@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import SentinelError, UsageError
 from tidings.fetching import address
-from tidings.language import later, parser, printer
+from tidings.language import later, printer
+from tidings.language.forms import parse_file
 from tidings.language.verify import Known
 from tidings.model.sentinel import Sentinel
 from tidings.model.unit import Event
@@ -67,7 +68,8 @@ def apply(
     wanted = _read_all(connection, files, settings, now)
     by_apply = {e.sentinel_id for e in events.listing(connection, types=(APPLIED,))}
     steps = [
-        _settle(connection, name, sentinel, files[file], settings, now) for name, (file, sentinel) in wanted.items()
+        _settle(connection, name, sentinel, (file, files[file]), settings, now)
+        for name, (file, sentinel) in wanted.items()
     ]
     for row in sentinels.listing(connection):
         if row.name not in wanted and prune and row.id in by_apply:
@@ -83,8 +85,9 @@ def _read_all(
 ) -> dict[str, tuple[str, Sentinel]]:
     problems: list[Filed] = []
     names: set[str] = set()
-    for text in files.values():
-        names |= {s.name for s in parser.parse(text, zone=settings.serve.zone).statements if isinstance(s, Sentinel)}
+    for file, text in files.items():
+        found = parse_file(file, text, zone=settings.serve.zone).statements
+        names |= {s.name for s in found if isinstance(s, Sentinel)}
     wanted: dict[str, tuple[str, Sentinel]] = {}
     existing = register.lookup(connection)
 
@@ -95,7 +98,7 @@ def _read_all(
 
     for file, text in files.items():
         parsed = later.understood(
-            parser.parse(text, known=known, zone=settings.serve.zone, now=now, names=sorted(names))
+            parse_file(file, text, known=known, zone=settings.serve.zone, now=now, names=sorted(names))
         )
         problems.extend(Filed(file, problem) for problem in parsed.problems)
         for statement in parsed.statements:
@@ -111,7 +114,9 @@ def _read_all(
     return wanted
 
 
-def _settle(connection: Connection, name: str, sentinel: Sentinel, text: str, settings: Settings, now: Instant) -> Step:
+def _settle(
+    connection: Connection, name: str, sentinel: Sentinel, source: tuple[str, str], settings: Settings, now: Instant
+) -> Step:
     if name not in sentinels.names(connection):
         return _make(connection, sentinel, now, "created")
     row = sentinels.find(connection, name)
@@ -119,7 +124,7 @@ def _settle(connection: Connection, name: str, sentinel: Sentinel, text: str, se
         sentinels.drop(connection, row.id, now)
         return _make(connection, sentinel, now, "replaced", "the one of that name had ended")
     wanted = register.canonical(sentinel)
-    if row.text == wanted or row.text == _as_of(connection, name, text, settings, row):
+    if row.text == wanted or row.text == _as_of(connection, name, source, settings, row):
         _note(connection, row, now)
         return Step(name, "unchanged", row.text)
     if _pages_of(connection, row) != sorted(address.identify(page.url, sentinel.asking).key for page in sentinel.pages):
@@ -130,11 +135,13 @@ def _settle(connection: Connection, name: str, sentinel: Sentinel, text: str, se
     return Step(name, "altered", altered.text)
 
 
-def _as_of(connection: Connection, name: str, text: str, settings: Settings, row: SentinelRow) -> str | None:
+def _as_of(
+    connection: Connection, name: str, source: tuple[str, str], settings: Settings, row: SentinelRow
+) -> str | None:
     """Return the canonical text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
     existing = register.lookup(connection)
-    parsed = parser.parse(
-        text, known=lambda n: None if n == name else existing(n), zone=settings.serve.zone, now=row.created_at
+    parsed = parse_file(
+        *source, known=lambda n: None if n == name else existing(n), zone=settings.serve.zone, now=row.created_at
     )
     found: Iterator[Sentinel] = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == name)
     return next((register.canonical(s) for s in found), None)

@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 from tidings.clock import SECOND
 from tidings.errors import SentinelError, UnknownNameError
 from tidings.fetching import address
-from tidings.language import later, parser, printer, verify, words
+from tidings.language import later, printer, verify, words
 from tidings.language.dates import ends_at, starts_at
+from tidings.language.forms import parse_file
 from tidings.model.sentinel import Channel, Command, Point, Sentinel, State
 from tidings.model.unit import SentinelMove
 from tidings.notification import addresses
@@ -43,19 +44,20 @@ class Registered:
     warnings: tuple[Problem, ...]
 
 
-def register(database: Database, text: str, *, settings: Settings, now: Instant) -> Registered:
-    """Read statements of the language and carry them out, all or none.
+def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
+    """Read statements of the language and carry them out, all or none; the name of the `file` says in which form they are.
 
     Raises `SentinelError` with every problem found, `AddressError` for a URL that cannot be watched.
     """
-    return database.write(_register, text, settings, now)
+    return database.write(_register, text, settings, now, file)
 
 
-def _register(connection: Connection, text: str, settings: Settings, now: Instant) -> Registered:
+def _register(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     names = sentinels.names(connection)
     parsed = later.understood(
-        parser.parse(
+        parse_file(
+            file,
             text,
             known=lookup(connection),
             zone=settings.serve.zone,

@@ -285,6 +285,21 @@ def test_apply_names_the_file_of_a_fault_and_writes_nothing(tidings, tmp_path, s
     assert [] == tidings("list", "--json").records
 
 
+def test_add_and_apply_take_yaml(tidings, tmp_path, server):
+    """A file that ends in .yaml holds the YAML form; a directory's *.sentinel.yaml files are applied, other YAML is not ours."""
+    (tmp_path / "a.sentinel.yaml").write_text(f"- name: one\n  pages: [{server.url('/news')}]\n  monitor: any change\n")
+    (tmp_path / "compose.yaml").write_text("services: {}\n")
+    single = tmp_path / "compose.yaml"
+
+    applied = tidings("apply", str(tmp_path), "--json")
+    again = tidings("apply", str(tmp_path), "--json")
+    single.write_text(f"name: two\npages: {server.url('/other')}\nmonitor: {{type: imges}}\n")
+    refused = tidings("add", str(single))
+
+    assert [["created"], ["unchanged"]] == [[r["action"] for r in ran.records] for ran in (applied, again)]
+    assert (2, True) == (refused.code, "3:17: E10" in refused.err)
+
+
 def test_test_shows_what_would_be_watched_and_stores_nothing(tidings, tmp_path, server):
     """Title, counts and first words of the page as it is now; no sentinel, page or version is left."""
     path = tmp_path / "s.sentinel"

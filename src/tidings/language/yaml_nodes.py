@@ -1,0 +1,115 @@
+"""Nodes of a YAML text: what they hold, and what is wrong with them, at their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from tidings.language.expressions import quoted
+from tidings.language.words import did_you_mean, either
+
+Segments = Iterator["str | Segment"]
+Segment = tuple[str, Node]
+"""A piece of the language, and the node that it stands for."""
+
+
+class FormError(Exception):
+    """A node has another form than it must have; `node` is where. Never leaves the language."""
+
+    def __init__(self, node: Node, code: str, message: str, *, expected: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.node = node
+        self.code = code
+        self.message = message
+        self.expected = expected
+        self.hint = hint
+
+
+def scalar(node: Node, expected: str = "a text") -> Segment:
+    """Return what a plain value says, as it is written; raises `FormError` (E45) for a list or mapping."""
+    if not isinstance(node, ScalarNode):
+        shown = "a list" if isinstance(node, SequenceNode) else "a mapping"
+        raise FormError(node, "E45", f"found {shown}", expected=expected)
+    return str(node.value), node
+
+
+def string(node: Node) -> Segment:
+    """Return a text as the language quotes it; raises `FormError` (E45) if it does not stand on one line."""
+    text, _ = scalar(node)
+    if any(letter < " " for letter in text):
+        raise FormError(node, "E45", "a text of the language stands on one line", hint="leave line ends out")
+    return quoted(text), node
+
+
+def duration(node: Node) -> Segment:
+    """Return a duration: a number is seconds, else `10 min`."""
+    text, _ = scalar(node, "seconds, or a duration such as 10 min")
+    return (f"{text} s" if text.replace(".", "", 1).isdecimal() else text), node
+
+
+def members(node: Node) -> Sequence[Node]:
+    """Return the members of a list; one value is a list of one."""
+    return list(node.value) if isinstance(node, SequenceNode) else [node]
+
+
+def joined(node: Node) -> Segments:
+    """Yield plain values with commas between them."""
+    for number, member in enumerate(members(node)):
+        yield "" if number == 0 else ", "
+        yield scalar(member)
+
+
+def listed(node: Node) -> Segments:
+    """Yield texts as a list of the language: one as it is, several as `<a, b>`."""
+    texts = [scalar(member) for member in members(node)]
+    if len(texts) == 1:
+        yield string(members(node)[0])
+        return
+    for text, member in texts:
+        if set(text) & set(',<>"\n'):
+            raise FormError(member, "E45", "a word of a list holds no comma, quote, < or >", hint="list it by itself")
+    yield f"<{', '.join(text for text, _ in texts)}>", node
+
+
+def fields(node: Node, allowed: Sequence[str], *, needed: Sequence[str] = ()) -> dict[str, Node]:
+    """Return the fields of a mapping.
+
+    Raises `FormError` for what is none (E45), for a field that is not `allowed` (E44), twice (E23) or missing (E25).
+    """
+    if not isinstance(node, MappingNode):
+        shown = "a list" if isinstance(node, SequenceNode) else f'"{node.value}"'
+        raise FormError(node, "E45", f"found {shown}", expected=f"{either([f'{name}:' for name in allowed])}")
+    found: dict[str, Node] = {}
+    for key, value in node.value:
+        name, _ = scalar(key)
+        if name not in allowed:
+            hint = did_you_mean(name, allowed)
+            raise FormError(key, "E44", f'unknown key "{name}"', expected=either(list(allowed)), hint=hint)
+        if name in found:
+            raise FormError(key, "E23", f'second key "{name}"', hint="keep one")
+        found[name] = value
+    for name in needed:
+        if name not in found:
+            raise FormError(node, "E25", f'the key "{name}" is missing')
+    return found
+
+
+def is_mapping(node: Node) -> bool:
+    """Say whether a node is a mapping."""
+    return isinstance(node, MappingNode)
+
+
+def is_nothing(node: Node) -> bool:
+    """Say whether a value takes away what stood before: null, none, or an empty list."""
+    if isinstance(node, SequenceNode):
+        return not node.value
+    return isinstance(node, ScalarNode) and (node.tag == "tag:yaml.org,2002:null" or node.value == "none")
+
+
+def is_true(node: Node) -> bool:
+    """Return a truth value; raises `FormError` (E45)."""
+    text, _ = scalar(node, "true or false")
+    if text.lower() not in {"true", "false", "yes", "no"}:
+        raise FormError(node, "E45", f'found "{text}"', expected="true or false")
+    return text.lower() in {"true", "yes"}
