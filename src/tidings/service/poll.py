@@ -127,7 +127,7 @@ class Poller:
         page = page.as_it_is()
         findings = await self._taker.take(page, at, owed=owed)
         unit = self._with_findings(Unit(at=at, epoch=epoch, page=page.state), page, findings, at, settles=owed)
-        await self._commit(await self._framed.note(unit, page, findings.examination))
+        await self._commit(await self._noted(unit, page, findings))
 
     # -- failed ------------------------------------------------------------------------------------------------------------------
 
@@ -152,7 +152,10 @@ class Poller:
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
         findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
         unit = self._with_findings(unit, poll.page, findings, poll.at, settles=poll.owed)
-        return await self._framed.note(unit, poll.page, findings.examination)
+        return unit if findings.examination is None else await self._noted(unit, poll.page, findings)
+
+    async def _noted(self, unit: Unit, page: WatchedPage, findings: Findings) -> Unit:
+        return await self._framed.note(unit, page, findings.examination)
 
     # -- changed -------------------------------------------------------------------------------------------------------------------
 
