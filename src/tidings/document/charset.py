@@ -1,8 +1,8 @@
 """Which charset a body is in: one documented order, and never an error.
 
 1. a byte-order mark; 2. the `charset` of the Content-Type header; 3. a declaration inside the body (`<meta>`, XML declaration);
-4. UTF-8, if the bytes are it; 5. the charset of the page's last version; 6. the pattern of NUL bytes that UTF-16 and UTF-32 leave;
-7. windows-1252.
+4. UTF-8, if the bytes are it; 5. the charset of the page's last version; 6. statistics: the pattern of NUL bytes that UTF-16 and
+UTF-32 leave, else the letters (`guess`); 7. windows-1252.
 
 A declaration that the bytes contradict gives way to the next that fits, and if none does it is used with replacements, the same each
 time. A declaration of a one-byte charset cannot be contradicted by bytes: where the last version was in a multi-byte charset and
@@ -17,6 +17,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from tidings.document.guess import guesses
 
 Source = Literal["bom", "header", "meta", "utf-8", "last good", "statistics", "fallback"]
 
@@ -105,6 +107,8 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
         return Decoded(_replaced(data, declared[0]), *declared)
     if (wide := _by_zeros(data)) is not None:
         return Decoded(_replaced(data, wide), wide, "statistics")
+    if (guessed := _guessed(data)) is not None:
+        return Decoded(*guessed, "statistics")
     return Decoded(_replaced(data, _FALLBACK), _FALLBACK, "fallback")
 
 
@@ -161,6 +165,15 @@ def _by_zeros(data: bytes) -> str | None:
     if min(zeros[:3]) * 4 > len(sample) * 3 // 4:
         return "utf-32-be"
     return "utf-16-be" if zeros[0] + zeros[2] > zeros[1] + zeros[3] else "utf-16-le"
+
+
+def _guessed(data: bytes) -> tuple[str, str] | None:
+    """Return text and charset of a body by its letters, if they tell and all of it is in that charset."""
+    for guess in guesses(data):
+        charset = known_charset(guess)
+        if charset and (text := strictly(data, charset)) is not None:
+            return text, charset
+    return None
 
 
 def _replaced(data: bytes, charset: str) -> str:

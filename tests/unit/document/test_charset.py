@@ -1,4 +1,7 @@
 import codecs
+import subprocess
+import sys
+import time
 
 import pytest
 from hypothesis import given
@@ -83,6 +86,90 @@ def test_a_lost_charset_setting_is_no_change():
 
     assert ("naïve café", "last good") == (flipped.text, flipped.source)
     assert "naÃ¯ve cafÃ©" == decode("naïve café".encode(), HTML + "iso-8859-1").text
+
+
+LETTERS = {
+    "cp1251": "Сегодня в долине ожидается дождь, поезда опаздывают, а завтра обещают солнце и тепло.",
+    "koi8-r": "Сегодня в долине ожидается дождь, поезда опаздывают, а завтра обещают солнце и тепло.",
+    "cp1253": "Σήμερα στην κοιλάδα αναμένεται βροχή και τα τρένα έχουν καθυστέρηση, αύριο όμως θα έχει ήλιο.",
+    "cp932": "今日は谷で雨が降り、電車が遅れています。明日は晴れて暖かくなるでしょう。",
+    "euc_jp": "今日は谷で雨が降り、電車が遅れています。明日は晴れて暖かくなるでしょう。",
+    "gb18030": "今天山谷里有雨，火车晚点，明天天气晴朗而且温暖。请大家注意安全。",
+    "big5hkscs": "今天山谷裡有雨，火車誤點，明天天氣晴朗而且溫暖。請大家注意安全。",
+    "cp949": "오늘 계곡에는 비가 내리고 기차가 늦어지고 있습니다. 내일은 맑고 따뜻하겠습니다.",
+}
+
+
+@pytest.mark.parametrize("charset", LETTERS)
+def test_letters_tell_what_nobody_declares(charset):
+    """Without mark, header, declaration and last version the letters tell, among tags and scripts as well."""
+    page = f"<html><script>var a = 'x';</script><p>{LETTERS[charset]}</p>" + f"<p class=x>{LETTERS[charset]}</p>" * 5
+    decoded = decode(page.encode(charset), "text/html")
+
+    assert (page, charset, "statistics") == (decoded.text, decoded.charset, decoded.source)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Heute fällt im Tal Regen, die Züge sind verspätet; morgen wird es schön und warm, so heißt es. " * 5,
+        "Aujourd'hui il pleut dans la vallée, les trains sont retardés, l'été est déjà là, mais où est le soleil ? "
+        * 5,
+        "“Quoted” — and an ellipsis… and a price of 5 € or £4, ‘so they say’ • one • two • three. " * 5,
+        "Olá, não há comboios hoje; amanhã o verão começa, diz a previsão, e então haverá sol. " * 5,
+    ],
+    ids=["German", "French", "signs", "Portuguese"],
+)
+def test_what_windows_1252_can_be_it_is(text):
+    """Most undeclared pages of the Web are windows-1252: another charset has to show itself."""
+    decoded = decode(f"<p>{text}".encode("cp1252", "xmlcharrefreplace"), "text/html")
+
+    assert ("cp1252", "fallback") == (decoded.charset, decoded.source)
+
+
+def test_a_word_is_too_little_to_tell():
+    """A page that only names a language in another script is not read in that script's charset."""
+    assert "fallback" == decode("<p>Deutsch, English, Русский".encode("cp1251")).source
+
+
+def test_a_language_that_windows_1252_cannot_write_is_read_in_its_own():
+    """Polish in windows-1250 is told by what the page says of its language."""
+    page = (
+        "<html lang='pl'><p>" + "Dziś w dolinie pada deszcz, pociągi są opóźnione, jutro będzie słońce i ciepło. " * 5
+    )
+
+    assert page == decode(page.encode("cp1250"), "text/html").text
+
+
+def test_a_declaration_and_the_last_version_are_stronger_than_letters():
+    """What is said, and what held before, is not guessed again: a page's charset does not flip with its words."""
+    data = (LETTERS["cp1251"] * 5).encode("cp1251")
+
+    assert ["koi8-r", "koi8-r", "cp1251"] == [
+        decode(data, HTML + "koi8-r").charset,
+        decode(data, last_good="koi8-r").charset,
+        decode(data).charset,
+    ]
+
+
+def test_guessing_is_bounded():
+    """Ten megabytes are guessed by a part of them, in well under a second of statistics."""
+    data = (LETTERS["koi8-r"] * 5).encode("koi8-r") + b"<p>plain" * 1_250_000
+    began = time.process_time()
+    decoded = decode(data)
+
+    assert "koi8-r" == decoded.charset
+    assert time.process_time() - began < 1
+
+
+def test_statistics_are_loaded_only_when_they_are_asked():
+    """What has a declaration or is UTF-8 does not load the tables: they cost time at the start."""
+    code = (
+        "import sys, tidings.document.charset as c; c.decode('é'.encode()); print('charset_normalizer' in sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert "False" == loaded.strip()
 
 
 @given(st.binary(max_size=200), st.text(max_size=30), st.text(max_size=10))
