@@ -4,23 +4,31 @@ import pytest
 from hypothesis import given, settings
 
 from tests.strategies import pages
-from tidings.detection.gates import are_equal, digest_of
-from tidings.detection.kinds import KINDS, TERM_KINDS
+from tidings.detection.gates import FURTHER, are_equal, digest_of
+from tidings.detection.kinds import KINDS, TERM_KINDS, row_of
 from tidings.document.parse import parse
+from tidings.model.sentinel import Interest
 
-ROWS = {name: TERM_KINDS[name].for_term("one") if name in TERM_KINDS else row for name, row in KINDS.items()}
+ROWS = {
+    **{name: TERM_KINDS[name].for_term("one") if name in TERM_KINDS else row for name, row in KINDS.items()},
+    "regex": row_of(Interest("regex", pattern=r"\w+")),
+}
 
 every_kind = pytest.mark.parametrize("kind", ROWS.values(), ids=list(ROWS))
 
 
 def page(body):
-    return parse(f"<!doctype html><body>{body}".encode(), "text/html", url="http://x.org/")
+    return parse(f"<!doctype html><body>{body}".encode(), "text/html", url="http://x.org/", keep_tree=True)
+
+
+def digests(document):
+    return digest_of(document, further=FURTHER)
 
 
 @every_kind
 def test_name_is_its_key(kind):
     """A kind is found under its own name, contains itself and names digests that exist."""
-    known = {"text", *digest_of(page("")).objects, "body"}
+    known = {"text", *digests(page("")).objects, "body"}
 
     assert ROWS[kind.name] is kind
     assert kind.name in kind.contains
@@ -44,7 +52,7 @@ def test_equal_digests_mean_no_change(kind, old, new):
     before, after = page(old), page(new)
     found = kind.compare(before, after)
 
-    assert not (found and are_equal(kind.digests, digest_of(before), digest_of(after)))
+    assert not (found and are_equal(kind.digests, digests(before), digests(after)))
 
 
 @every_kind

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidings.detection.expression import digests_of, evaluate, spelled
+from tidings.detection.absence import absence
+from tidings.detection.aims import digests_in, needs_nodes, scopes_of
+from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
-from tidings.detection.job import EXTRACTION, Body, Examination, Facts, Found, Job
+from tidings.detection.job import EXTRACTION, Absent, Body, Examination, Facts, Found, Job, Refused, Wanted
 from tidings.detection.pair import Pair
 from tidings.detection.plausibility import Answer, Verdict, judge
 from tidings.document.canonical import RULES_VERSION
+from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
+from tidings.document.extract import extract
+from tidings.document.extraction import WHOLE, Extraction, named
 from tidings.document.frames import ALL, ALONE, addresses_of
 from tidings.document.parse import parse
 from tidings.model.change import ChangeSet
@@ -31,17 +36,29 @@ def examine(job: Job) -> Examination:
     return _Examiner(job).run()
 
 
-def compare_bodies(old: Body, new: Body, expression: Expression) -> tuple[ChangeSet, str]:
+def compare_bodies(
+    old: Body, new: Body, expression: Expression, extraction: Extraction = WHOLE
+) -> tuple[ChangeSet, str]:
     """Return (what an expression finds between any two bodies, "") or (nothing, why they could not be compared)."""
-    before, after = parsed(old), parsed(new)
+    keep_tree = needs_nodes(expression, extraction)
+    before, after = (parsed(body, keep_tree=keep_tree) for body in (old, new))
     problem = before.problem or after.problem
     if problem:
         return ChangeSet(), problem
-    return evaluate(expression, Pair(before, after)), ""
+    try:
+        return evaluate(expression, Pair(before, after), extraction), ""
+    except RefusedError as error:
+        return ChangeSet(), reason_of(error)
 
 
-def parsed(body: Body, last_good: str = "", *, depth: int = ALONE) -> Document:
-    """Return the document that a body is; `depth` is how deep its frames are followed."""
+def reason_of(error: RefusedError) -> str:
+    """Return why something could not be compared, as a problem says it."""
+    text = str(error)
+    return text if text.startswith("could not compare") else f"could not compare: {text}"
+
+
+def parsed(body: Body, last_good: str = "", *, depth: int = ALONE, keep_tree: bool = False) -> Document:
+    """Return the document that a body is; `depth` is how deep its frames are followed, `keep_tree` whether parts of it will be taken."""
     return parse(
         body.data,
         body.content_type,
@@ -49,6 +66,7 @@ def parsed(body: Body, last_good: str = "", *, depth: int = ALONE) -> Document:
         charset=body.charset,
         last_good=last_good,
         with_written_frames=depth == ALL,
+        keep_tree=keep_tree,
     )
 
 
@@ -57,18 +75,23 @@ class _Examiner:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.document = parsed(job.new, job.last_charset, depth=job.depth)
+        self.keep_tree = any(needs_nodes(wanted.expression, wanted.extraction) for wanted in job.wanted)
+        self.document = parsed(job.new, job.last_charset, depth=job.depth, keep_tree=self.keep_tree)
         self.digest = Digest(EXTRACTION, RULES_VERSION, "", {})
         self.documents: dict[int, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
-        self.changes: dict[tuple[int, Expression], ChangeSet] = {}
+        self.changes: dict[tuple[int, Expression, Extraction], ChangeSet | Refused] = {}
+        self.names = self._names()
+        self.parts: dict[Extraction, Digest] = {}
+        self.absent: list[Absent] = []
+        self.refused: list[Refused] = []
         self.verdict: Verdict = ("", "")
 
     def run(self) -> Examination:
         if self.document.problem:
             return self._examination((), text_changed=False, problem=self.document.problem)
-        self.digest = digest_of(self.document, seed=self.job.seed)
+        self.digest = self._digest_of(self.document)
         self._try_last_charset()
         text_changed = self._text_changed()
         found = tuple(self._found())
@@ -105,10 +128,10 @@ class _Examiner:
             or self.document.charset == job.last_charset
         ):
             return
-        other = parsed(replace(job.new, charset=job.last_charset), depth=job.depth)
+        other = parsed(replace(job.new, charset=job.last_charset), depth=job.depth, keep_tree=self.keep_tree)
         if other.problem or other.textless or other.charset == self.document.charset:
             return
-        digest = digest_of(other, seed=job.seed)
+        digest = self._digest_of(other)
         if digest.text == job.text_digest:
             self.document, self.digest = other, digest
 
@@ -122,36 +145,91 @@ class _Examiner:
     def _found(self) -> list[Found]:
         found = []
         for wanted in self.job.wanted:
-            asked = (wanted.reference, wanted.expression)
+            scopes = scopes_of(wanted.expression, wanted.extraction)
+            if self._is_absent(wanted) or not wanted.reference:
+                self._note_parts(scopes)
+                continue
+            asked = (wanted.reference, wanted.expression, wanted.extraction)
             if asked not in self.changes:
-                self.changes[asked] = self._change(*asked)
-            if change := self.changes[asked]:
-                found.append(
-                    Found(key=wanted.key, reference=wanted.reference, change=change, kind=spelled(wanted.expression))
-                )
+                self.changes[asked] = self._change(wanted, scopes)
+            change = self.changes[asked]
+            if isinstance(change, Refused):
+                self.refused.append(replace(change, key=wanted.key))
+            elif change:
+                name = named(*scopes)
+                found.append(Found(key=wanted.key, reference=wanted.reference, change=change, extraction=name))
         return found
 
-    def _change(self, reference: int, expression: Expression) -> ChangeSet:
-        if are_equal(digests_of(expression), self._digest(reference), self.digest):
-            return ChangeSet()
-        old = self._old(reference)
-        if old.problem:
-            return ChangeSet()
-        if reference not in self.pairs:
-            self.pairs[reference] = Pair(old, self.document)
-        return evaluate(expression, self.pairs[reference])
+    def _is_absent(self, wanted: Wanted) -> bool:
+        """Note what the new version lacks of what is looked at; return whether nothing is left to be compared."""
+        if not self.keep_tree:
+            return False
+        lacking = absence(wanted.expression, wanted.extraction, [self.document])
+        if lacking.names:
+            self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
+        return lacking.is_all
+
+    def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> ChangeSet | Refused:
+        reference = wanted.reference
+        try:
+            if all(self._is_equal(wanted, scope) for scope in scopes):
+                return ChangeSet()
+            old = self._old(reference)
+            if old.problem:
+                return ChangeSet()
+            if reference not in self.pairs:
+                self.pairs[reference] = Pair(old, self.document)
+            return evaluate(wanted.expression, self.pairs[reference], wanted.extraction)
+        except RefusedError as error:
+            return Refused(key=wanted.key, reason=reason_of(error))
+
+    def _is_equal(self, wanted: Wanted, scope: Extraction) -> bool:
+        names = digests_in(wanted.expression, wanted.extraction, scope)
+        if scope.is_whole:
+            return are_equal(names, self._digest(wanted.reference), self.digest)
+        new = self._part(scope)
+        name = scope.fingerprint
+        kept = self.job.known_parts.get(wanted.reference, ())
+        known = next((digest for digest in kept if is_current(digest, name)), None)
+        return known is not None and are_equal(names, known, new)
+
+    def _names(self) -> dict[Extraction, frozenset[str]]:
+        """Return the names of the digests that are wanted of each part of the page."""
+        names: dict[Extraction, frozenset[str]] = {}
+        for wanted in self.job.wanted:
+            for scope in scopes_of(wanted.expression, wanted.extraction):
+                more = digests_in(wanted.expression, wanted.extraction, scope)
+                names[scope] = names.get(scope, frozenset()) | more
+        return names
+
+    def _digest_of(self, document: Document) -> Digest:
+        return digest_of(document, seed=self.job.seed, further=self.names.get(document.extraction, ()))
+
+    def _note_parts(self, scopes: tuple[Extraction, ...]) -> None:
+        for scope in scopes:
+            if not scope.is_whole and not extract(self.document, scope).problem:
+                self._part(scope)
+
+    def _part(self, scope: Extraction) -> Digest:
+        if scope not in self.parts:
+            part = extract(self.document, scope)
+            if part.problem:
+                raise RefusedError(part.problem)
+            self.parts[scope] = self._digest_of(part)
+        return self.parts[scope]
 
     def _digest(self, reference: int) -> Digest:
         known = self.job.known.get(reference)
         if known is not None and is_current(known):
             return known
         if reference not in self.digests:
-            self.digests[reference] = digest_of(self._old(reference), seed=self.job.seed)
+            self.digests[reference] = self._digest_of(self._old(reference))
         return self.digests[reference]
 
     def _old(self, reference: int) -> Document:
         if reference not in self.documents:
-            self.documents[reference] = parsed(self.job.references[reference], depth=self.job.depth)
+            body = self.job.references[reference]
+            self.documents[reference] = parsed(body, depth=self.job.depth, keep_tree=self.keep_tree)
         return self.documents[reference]
 
     def _examination(self, found: tuple[Found, ...], *, text_changed: bool, problem: str) -> Examination:
@@ -169,6 +247,9 @@ class _Examiner:
             suspicion=self.verdict[0],
             why=self.verdict[1],
             frames=addresses_of(document.frames, document.base, depth=self.job.depth),
+            parts=tuple(self.parts.values()),
+            absent=tuple(self.absent),
+            refused=tuple(self.refused),
         )
 
 

@@ -4,17 +4,25 @@ OR: all parts that found something. AND: every positive part must find something
 names is taken out where a sibling contains it (any change contains words, links and images; words contain keywords and phrases),
 else finding it is a veto. Parts are evaluated on the same pair at the same time; nothing waits. Of a page with frames each member has its
 pair, and what AND, OR and NOT join may lie in any of them.
+
+Each interest looks at its part of the page (`aims`) and counts if its conditions hold. Where an expression looks at several parts, the
+tokens of each are counted on from those of the parts before it, in the order of `scopes_of`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from tidings.detection.aims import Aim, Aimed, Both, Either, aimed, aims_of, interests_of, scopes_of
+from tidings.detection.conditions import Seen, hold, holds_of_state
 from tidings.detection.findings import narrowed, union
-from tidings.detection.kinds import KINDS
+from tidings.detection.kinds import KINDS, size_of, terms_of
 from tidings.detection.pair import Pair
+from tidings.detection.status import finding_of_states
 from tidings.detection.terms import distinct, words_of_term
+from tidings.document.extraction import WHOLE, Extraction
 from tidings.model.change import ChangeSet, Edit, ObjectCount
 from tidings.model.sentinel import AllOf, AnyOf, Direction, Expression, Interest, Not
 
@@ -25,10 +33,13 @@ DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 class Part:
     """What one interest found of one sort, of one term if it has any.
 
-    `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names; it was found on `pair`.
+    `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names; it was found on `pair`, the part
+    `scope` of `page`.
     """
 
+    page: Pair
     pair: Pair
+    scope: Extraction
     whole: ChangeSet
     direction: Direction | None
     term: str
@@ -37,34 +48,44 @@ class Part:
 
     @property
     def sort(self) -> str:
-        """Return the change type that this is a change of: words, links, images, body, keywords, phrases."""
+        """Return the change type that this is a change of: words, links, images, body, keywords, phrases, table, list, …."""
         return self.whole.kinds[0]
 
 
 Parts = tuple[Part, ...]
 
 
-def evaluate(expression: Expression, pair: Pair) -> ChangeSet:
-    """Return what an expression finds on one pair of versions; empty: no change."""
-    return union(part.change for part in _parts(expression, (pair,)))
+def evaluate(expression: Expression, pair: Pair, extraction: Extraction = WHOLE) -> ChangeSet:
+    """Return what an expression finds on one pair of versions, in what its sentinel selects; empty: no change.
+
+    Raises `RefusedError` if a part cannot be taken or compared.
+    """
+    return evaluate_each(expression, (pair,), extraction)[0]
 
 
-def evaluate_each(expression: Expression, pairs: Sequence[Pair]) -> list[ChangeSet]:
+def evaluate_each(expression: Expression, pairs: Sequence[Pair], extraction: Extraction = WHOLE) -> list[ChangeSet]:
     """Return what an expression finds on the pairs of the members of one page, for each of them."""
-    found = _parts(expression, pairs)
-    return [union(part.change for part in found if part.pair is pair) for pair in pairs]
+    found = _parts(aimed(expression, extraction), pairs)
+    scopes = scopes_of(expression, extraction)
+    if len(scopes) > 1:
+        found = tuple(_counted_on(part, scopes) for part in found)
+    return [union(part.change for part in found if part.page is pair) for pair in pairs]
 
 
-def interests_of(expression: Expression) -> Iterator[Interest]:
-    """Yield the leaves of an expression, from left to right."""
+def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
+    """Return what an expression finds when a page goes from one state to another (`status`): only status is asked, the rest is silent."""
     match expression:
-        case Interest():
-            yield expression
-        case Not(part):
-            yield from interests_of(part)
-        case AnyOf(parts) | AllOf(parts):
-            for part in parts:
-                yield from interests_of(part)
+        case Interest("status"):
+            if expression.direction == "updated" or not all(holds_of_state(c, new) for c in expression.where):
+                return ChangeSet()
+            return narrowed(finding_of_states(old, new), expression.direction)
+        case AnyOf(parts):
+            return union(evaluate_states(part, old, new) for part in parts)
+        case AllOf(parts):
+            found = [evaluate_states(part, old, new) for part in parts if not isinstance(part, Not)]
+            return union(found) if all(found) else ChangeSet()
+        case _:
+            return ChangeSet()
 
 
 def digests_of(expression: Expression) -> frozenset[str]:
@@ -72,74 +93,72 @@ def digests_of(expression: Expression) -> frozenset[str]:
     return frozenset(name for interest in interests_of(expression) for name in KINDS[interest.kind].digests)
 
 
-def spelled(expression: Expression) -> str:
-    """Return an expression as the sentinel language writes it: `all links AND all images`."""
-    match expression:
-        case Interest():
-            return _spelled(expression)
-        case Not(part):
-            return f"NOT {_bracketed(part)}"
-        case AnyOf(parts):
-            return " OR ".join(spelled(part) for part in parts)
-        case AllOf(parts):
-            return " AND ".join(_bracketed(part) for part in parts)
+def _counted_on(part: Part, scopes: Sequence[Extraction]) -> Part:
+    old = new = 0
+    for scope in scopes[: scopes.index(part.scope)]:
+        before = part.page.part(scope)
+        old += before.old.words
+        new += before.new.words
+    edits = tuple(
+        Edit(e.op, e.old_start + old, e.old_end + old, e.new_start + new, e.new_end + new) for e in part.change.edits
+    )
+    return replace(part, change=replace(part.change, edits=edits))
 
 
-def _bracketed(part: Expression) -> str:
-    text = spelled(part)
-    return f"({text})" if isinstance(part, (AnyOf, AllOf)) else text
-
-
-def _spelled(interest: Interest) -> str:
-    words = [KINDS[interest.kind].spelled]
-    if len(interest.terms) == 1:
-        quoted = interest.terms[0].replace("\\", "\\\\").replace('"', '\\"')
-        words = [words[0].removesuffix("s"), f'"{quoted}"']
-    elif interest.terms:
-        words.append(f"<{', '.join(interest.terms)}>")
-    return " ".join([*words, *([interest.direction] if interest.direction else [])])
-
-
-def _parts(expression: Expression, pairs: Sequence[Pair]) -> Parts:
-    match expression:
-        case Interest():
-            return tuple(part for pair in pairs for part in _parts_of(expression, pair))
-        case AnyOf(parts):
+def _parts(aim: Aimed, pairs: Sequence[Pair]) -> Parts:
+    match aim:
+        case Aim():
+            return _parts_of_aim(aim, pairs)
+        case Either(parts):
             return tuple(part for one in parts for part in _parts(one, pairs))
-        case AllOf(parts):
-            return _all_of(parts, pairs)
-        case Not():  # alone it would tell every quiet look; the language refuses it (E26)
-            return ()
+        case Both():
+            return _both(aim, pairs)
 
 
-def _parts_of(interest: Interest, pair: Pair) -> Iterator[Part]:
-    for term in distinct(interest.terms) or ("",):
-        for finding in pair.compare(interest.kind, term):
+def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
+    interest = aim.interest
+    found: list[Part] = []
+    seen: list[Seen] = []
+    for page in pairs:
+        pair = page.part(aim.scope)
+        if not pair.has(interest):
+            continue
+        findings = [(term, finding) for term in terms_of(interest) for finding in pair.compare(interest, term)]
+        for term, finding in findings:
             if change := narrowed(finding, interest.direction):
-                yield Part(pair, finding, interest.direction, term, change)
+                found.append(Part(page, pair, aim.scope, finding, interest.direction, term, change))
+        if interest.where:
+            seen.append(Seen(pair.old, pair.new, [finding for _, finding in findings], partial(size_of, interest)))
+    if interest.where and found and not hold(interest.where, seen, interest.direction):
+        return ()
+    return tuple(found)
 
 
-def _all_of(parts: Sequence[Expression], pairs: Sequence[Pair]) -> Parts:
-    positive = [part for part in parts if not isinstance(part, Not)]
-    negative = [part.part for part in parts if isinstance(part, Not)]
-    found = [_parts(part, pairs) for part in positive]
-    for unwanted in negative:
-        holders = [number for number, part in enumerate(positive) if _contains(part, unwanted)]
+def _both(both: Both, pairs: Sequence[Pair]) -> Parts:
+    found = [_parts(part, pairs) for part in both.positive]
+    for unwanted in both.negative:
+        holders = [number for number, part in enumerate(both.positive) if _contains(part, unwanted)]
         if not holders:
             if _parts(unwanted, pairs):
                 return ()
             continue
+        meant = tuple(aim.interest for aim in aims_of(unwanted) if not aim.interest.where or _parts(aim, pairs))
         for number in holders:
-            found[number] = _without(found[number], unwanted)
+            found[number] = _without(found[number], meant)
     return tuple(part for parts in found for part in parts) if all(found) else ()
 
 
-def _contains(whole: Expression, part: Expression) -> bool:
-    """Return whether every change of `part` is of a type that `whole` watches, and of terms that it watches."""
-    return all(any(_covers(watched, interest) for watched in interests_of(whole)) for interest in interests_of(part))
+def _contains(whole: Aimed, part: Aimed) -> bool:
+    """Return whether every change of `part` is of a type that `whole` watches, and of terms and in parts of the page that it watches."""
+    return all(any(_covers(watched, aim) for watched in aims_of(whole)) for aim in aims_of(part))
 
 
-def _covers(watched: Interest, interest: Interest) -> bool:
+def _covers(whole: Aim, part: Aim) -> bool:
+    watched, interest = whole.interest, part.interest
+    if interest.selector not in {None, watched.selector} or interest.kind not in KINDS[watched.kind].contains:
+        return False
+    if interest.pattern != watched.pattern or interest.ordinal != watched.ordinal:
+        return False
     if not watched.terms:
         return interest.kind in KINDS[watched.kind].contains
     return watched.kind == interest.kind and _words(interest) <= _words(watched)
@@ -149,8 +168,8 @@ def _words(interest: Interest) -> frozenset[tuple[str, ...]]:
     return frozenset(map(words_of_term, distinct(interest.terms)))
 
 
-def _without(parts: Parts, unwanted: Expression) -> Parts:
-    left = (_less(part, (*part.unwanted, *interests_of(unwanted))) for part in parts)
+def _without(parts: Parts, unwanted: Sequence[Interest]) -> Parts:
+    left = (_less(part, (*part.unwanted, *unwanted)) for part in parts)
     return tuple(part for part in left if part.change)
 
 

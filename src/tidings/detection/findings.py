@@ -18,6 +18,7 @@ LONGEST_UPDATE = 64
 
 T = TypeVar("T")
 Span = tuple[int, int]
+_THINGS = frozenset((kind,) for kind in ("number", "items", "table", "list"))
 _OPS: dict[Direction, Op] = {"inserted": "insert", "deleted": "delete", "updated": "replace"}
 
 
@@ -88,10 +89,12 @@ def narrowed(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
     """Return the part of a finding that goes in a direction.
 
     Where a run of words became another, words were deleted and inserted; a move is both too (004 §5.3.1, §5.4.1). A phrase that was
-    updated was neither: it is inserted, deleted or updated (004 §5.4).
+    updated was neither: it is inserted, deleted or updated (004 §5.4). So are numbers, items, rows and entries.
     """
     if direction is not None and finding.kinds[:1] == ("phrases",):
         return _narrowed_phrase(finding, direction)
+    if direction is not None and finding.kinds[:1] in _THINGS:
+        return _narrowed_thing(finding, direction)
     match direction:
         case None:
             return finding
@@ -124,6 +127,21 @@ def _narrowed_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
             part = ChangeSet(finding.kinds, deleted=(*finding.deleted, *finding.moved), edits=edits, objects=rows)
         case _:
             part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits)
+    return part or ChangeSet()
+
+
+def _narrowed_thing(finding: ChangeSet, direction: Direction) -> ChangeSet:
+    edits = tuple(edit for edit in finding.edits if edit.op == _OPS[direction])
+    match direction:
+        case "inserted":
+            rows = tuple(row for row in finding.objects if row.new > row.old)
+            part = ChangeSet(finding.kinds, inserted=finding.inserted, edits=edits, objects=rows)
+        case "deleted":
+            rows = tuple(row for row in finding.objects if row.new < row.old)
+            part = ChangeSet(finding.kinds, deleted=finding.deleted, edits=edits, objects=rows)
+        case _:
+            rows = tuple(row for row in finding.objects if row.new == row.old)
+            part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits, objects=rows)
     return part or ChangeSet()
 
 

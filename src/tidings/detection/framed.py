@@ -7,17 +7,22 @@ inserted or deleted. What is found is labelled with the frame's address. Whether
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import quote
 
-from tidings.detection.examiner import facts_of, parsed
-from tidings.detection.expression import digests_of, evaluate_each, spelled
+from tidings.detection.absence import absence
+from tidings.detection.aims import needs_nodes, scopes_of
+from tidings.detection.examiner import facts_of, parsed, reason_of
+from tidings.detection.expression import digests_of, evaluate_each
 from tidings.detection.gates import are_equal, digest_of, digest_of_members, is_current
-from tidings.detection.job import WITH_FRAMES, Body, Examination, Facts, Found, FramedJob, Part
+from tidings.detection.job import WITH_FRAMES, Absent, Body, Examination, Facts, Found, FramedJob, Part, Refused, Wanted
 from tidings.detection.pair import Pair
+from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.document.frames import addresses_of
+from tidings.document.extract import extract
+from tidings.document.extraction import WHOLE, Extraction, named
+from tidings.document.frames import ALONE, addresses_of
 from tidings.model.change import ChangeSet, Edit, FrameShare
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
@@ -31,13 +36,18 @@ def examine(job: FramedJob) -> Examination:
 
 
 def compare_versions(
-    old: Sequence[Part], new: Sequence[Part], expression: Expression, depth: int
+    old: Sequence[Part], new: Sequence[Part], expression: Expression, depth: int, extraction: Extraction = WHOLE
 ) -> tuple[ChangeSet, str]:
     """Return (what an expression finds between any two versions, "") or (nothing, why they could not be compared)."""
-    reader = _Reader(depth)
+    reader = _Reader(depth, keep_tree=needs_nodes(expression, extraction))
     before, after = reader.read(old), reader.read(new)
     problem = before.problem or after.problem
-    return (ChangeSet(), problem) if problem else (compare(before, after, expression), "")
+    if problem:
+        return ChangeSet(), problem
+    try:
+        return compare(before, after, expression, extraction), ""
+    except RefusedError as error:
+        return ChangeSet(), reason_of(error)
 
 
 @dataclass(frozen=True)
@@ -57,13 +67,12 @@ class Whole:
         """Return the documents by the keys of their pages."""
         return {part.key: document for part, document in self.members}
 
-    @cached_property
-    def offsets(self) -> Mapping[str, int]:
-        """Return the number of each member's first token in the canonical text of the whole."""
+    def offsets(self, scopes: Sequence[Extraction]) -> Mapping[str, int]:
+        """Return the number of each member's first token in the canonical text of the whole, or of these parts of it."""
         found, at = {}, 0
         for part, document in self.members:
             found[part.key] = at
-            at += document.words
+            at += sum(extract(document, scope).words for scope in scopes)
         return found
 
     @cached_property
@@ -81,13 +90,16 @@ class Whole:
         return digest_of_members({key: digest_of(d, seed=seed) for key, d in self.documents.items()}, seed=seed)
 
 
-def compare(old: Whole, new: Whole, expression: Expression) -> ChangeSet:
-    """Return what an expression finds between two versions, frame by frame."""
+def compare(old: Whole, new: Whole, expression: Expression, extraction: Extraction = WHOLE) -> ChangeSet:
+    """Return what an expression finds between two versions, frame by frame; raises `RefusedError` if they cannot be compared so."""
     members = list(_pairs(old, new))
-    found = evaluate_each(expression, [pair for _, _, pair in members])
+    found = evaluate_each(expression, [pair for _, _, pair in members], extraction)
+    if not any(found):
+        return ChangeSet()
+    scopes = scopes_of(expression, extraction)
+    gone, come = old.offsets(scopes), new.offsets(scopes)
     return _joined(
-        (url, old.offsets.get(key, 0), new.offsets.get(key, 0), change)
-        for (key, url, _), change in zip(members, found, strict=True)
+        (url, gone.get(key, 0), come.get(key, 0), change) for (key, url, _), change in zip(members, found, strict=True)
     )
 
 
@@ -150,8 +162,9 @@ def _share(url: str, change: ChangeSet) -> FrameShare:
 class _Reader:
     """Reads versions; a body that is a member of several is read once."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, *, keep_tree: bool) -> None:
         self._depth = depth
+        self._keep_tree = keep_tree
         self._known: dict[tuple[str, str, str, bool], Document] = {}
 
     def read(self, parts: Sequence[Part]) -> Whole:
@@ -163,7 +176,8 @@ class _Reader:
         body: Body = part.body
         name = (part.sha256, body.url, body.charset, is_holder)
         if name not in self._known:
-            self._known[name] = parsed(body, depth=self._depth) if is_holder else parsed(body)
+            depth = self._depth if is_holder else ALONE
+            self._known[name] = parsed(body, depth=depth, keep_tree=self._keep_tree)
         return self._known[name]
 
 
@@ -172,11 +186,14 @@ class _Examiner:
 
     def __init__(self, job: FramedJob) -> None:
         self.job = job
-        self.reader = _Reader(job.depth)
+        keep_tree = any(needs_nodes(wanted.expression, wanted.extraction) for wanted in job.wanted)
+        self.reader = _Reader(job.depth, keep_tree=keep_tree)
         self.new = self.reader.read(job.new)
         self.digest = self.new.digest(seed=job.seed)
         self.old: dict[int, Whole] = {}
-        self.changes: dict[tuple[int, Expression], ChangeSet] = {}
+        self.changes: dict[tuple[int, Expression, Extraction], ChangeSet | Refused] = {}
+        self.absent: list[Absent] = []
+        self.refused: list[Refused] = []
 
     def run(self) -> Examination:
         if self.new.problem:
@@ -187,19 +204,37 @@ class _Examiner:
         return self._examination(() if problem else found, text_changed=text_changed, problem=problem)
 
     def _found(self) -> Iterator[Found]:
+        documents = [document for _, document in self.new.members]
         for wanted in self.job.wanted:
-            asked = (wanted.reference, wanted.expression)
+            lacking = absence(wanted.expression, wanted.extraction, documents)
+            if lacking.names:
+                self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
+            if lacking.is_all or not wanted.reference:
+                continue
+            asked = (wanted.reference, wanted.expression, wanted.extraction)
             if asked not in self.changes:
-                self.changes[asked] = self._change(*asked)
-            if change := self.changes[asked]:
-                yield Found(key=wanted.key, reference=wanted.reference, change=change, kind=spelled(wanted.expression))
+                self.changes[asked] = self._change(wanted)
+            change = self.changes[asked]
+            if isinstance(change, Refused):
+                self.refused.append(replace(change, key=wanted.key))
+            elif change:
+                scopes = scopes_of(wanted.expression, wanted.extraction)
+                name = WITH_FRAMES if all(scope.is_whole for scope in scopes) else f"{WITH_FRAMES} {named(*scopes)}"
+                yield Found(key=wanted.key, reference=wanted.reference, change=change, extraction=name)
 
-    def _change(self, reference: int, expression: Expression) -> ChangeSet:
-        known = self.job.known.get(reference)
-        if is_current(known, WITH_FRAMES) and known and are_equal(digests_of(expression), known, self.digest):
+    def _change(self, wanted: Wanted) -> ChangeSet | Refused:
+        known = self.job.known.get(wanted.reference)
+        is_plain = all(scope.is_whole for scope in scopes_of(wanted.expression, wanted.extraction))
+        names = digests_of(wanted.expression)
+        if is_plain and is_current(known, WITH_FRAMES) and known and are_equal(names, known, self.digest):
             return ChangeSet()
-        old = self._whole(reference)
-        return ChangeSet() if old.problem else compare(old, self.new, expression)
+        old = self._whole(wanted.reference)
+        if old.problem:
+            return ChangeSet()
+        try:
+            return compare(old, self.new, wanted.expression, wanted.extraction)
+        except RefusedError as error:
+            return Refused(key=wanted.key, reason=reason_of(error))
 
     def _text_changed(self) -> bool:
         """Compare with the newest version; where its digest is none of ours, by its text."""
@@ -228,6 +263,8 @@ class _Examiner:
             found=found,
             facts=self._facts(),
             problem=problem,
+            absent=tuple(self.absent),
+            refused=tuple(self.refused),
         )
 
     def _facts(self) -> Facts:

@@ -6,27 +6,43 @@ Addresses are digested as the page writes them, together with the base that they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
+from tidings.detection.itemised import lists_digest
+from tidings.detection.items import items_digest
 from tidings.detection.job import EXTRACTION, WITH_FRAMES
+from tidings.detection.number import number_digest
+from tidings.detection.tabular import tables_digest
 from tidings.document.canonical import RULES_VERSION, multiset_digest, text_digest
+from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.links import without_query
 from tidings.model.version import Digest
 
+FURTHER: Final[Mapping[str, Callable[[Document], str]]] = {
+    "lines": lambda document: "\n".join(document.lines),
+    "number": number_digest,
+    "tables": tables_digest,
+    "lists": lists_digest,
+    "items": items_digest,
+}
+"""Digests that are made only where somebody watches what they are of, by what they digest; one that is missing decides nothing."""
 
-def digest_of(document: Document, *, seed: int = 0) -> Digest:
-    """Return the digests of a document for every kind."""
+
+def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ()) -> Digest:
+    """Return the digests of a document, or of a part of one: those of every page, and those of `further` (names of `FURTHER`) that can be made."""
     if document.textless:
         whole = text_digest(f"{document.media} {document.sha256}".encode(), seed=seed)
-        return Digest(EXTRACTION, RULES_VERSION, whole, {"body": document.sha256})
+        return Digest(document.extraction.fingerprint, RULES_VERSION, whole, {"body": document.sha256})
     base = document.base
     plain_base = without_query(base)
     return Digest(
-        EXTRACTION,
+        document.extraction.fingerprint,
         RULES_VERSION,
         text_digest(document.canonical, seed=seed),
         {
+            **_further(document, further, seed),
             "links": _addresses(document.links, base, seed),
             "images": _addresses(document.images, base, seed),
             "links.canonical": _addresses(map(without_query, document.links), plain_base, seed),
@@ -52,7 +68,20 @@ def is_current(known: Digest | None, extraction: str = EXTRACTION) -> bool:
 
 def are_equal(names: Iterable[str], old: Digest, new: Digest) -> bool:
     """Return whether all the named digests are equal; `text` is the canonical text's, the others are objects'."""
-    return all(_named(old, name) == _named(new, name) for name in names)
+    return all(
+        _named(old, name) == _named(new, name) and (name not in FURTHER or name in old.objects or "body" in old.objects)
+        for name in names
+    )
+
+
+def _further(document: Document, names: Iterable[str], seed: int) -> dict[str, str]:
+    found = {}
+    for name in sorted(set(names) & FURTHER.keys()):
+        try:
+            found[name] = text_digest(FURTHER[name](document).encode("utf-8", "replace"), seed=seed)
+        except RefusedError:  # nothing is known of it, so that it is compared, and then told
+            continue
+    return found
 
 
 def _named(digest: Digest, name: str) -> str:

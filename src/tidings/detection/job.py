@@ -6,15 +6,16 @@ Nothing here parses: the parent makes and reads these, `examiner` does the work.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from tidings.document.extraction import PAGE, WHOLE, Extraction
 from tidings.document.frames import ALONE
 from tidings.model.change import ChangeSet
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
 
-EXTRACTION = "page"
+EXTRACTION = PAGE
 """The fingerprint of the extraction that takes the whole page."""
 WITH_FRAMES = "frames"
 """The fingerprint of the extraction that takes the whole page with its frames: the canonical text is that of its members in their order."""
@@ -35,18 +36,21 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`."""
+    """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`, or 0 if there is
+    nothing to compare with yet and only what is looked at is sought. `extraction` is what the sentinel selects of the page.
+    """
 
     key: int
     reference: int
     expression: Expression
+    extraction: Extraction = WHOLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A new body and all that it is to be compared with.
 
-    `known` are the stored digests of reference versions; `last_charset` is the charset of the page's newest version and
+    `known` are the stored digests of reference versions, `known_parts` those of parts of them; `last_charset` is the charset of the page's newest version and
     `text_digest` its text digest, "" if there is none. `seed` is the installation's, for digests nobody can aim at. `usual_words` is the
     median of the newest versions, None at a first look, `usual_title` the newest one's title; `asked_url` is where `new` was asked for.
     `depth` is how deep the page's frames are followed (`document.frames`).
@@ -64,6 +68,7 @@ class Job:
     status: int = 200
     asked_url: str = ""
     depth: int = ALONE
+    known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +100,29 @@ class FramedJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A change for subscription `key`, never an empty one. `kind` is what was asked, as the language writes it."""
+    """A change for subscription `key`, never an empty one. `extraction` names the text whose tokens its edits count."""
 
     key: int
     reference: int
     change: ChangeSet
-    kind: str
+    extraction: str = PAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """What subscription `key` looks at and the new version does not have, in words of the language; `is_all`: nothing else is left to look at."""
+
+    key: int
+    names: tuple[str, ...]
+    is_all: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why the comparison of subscription `key` could not be made, though others of the same body could."""
+
+    key: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +144,7 @@ class Examination:
     `media_type` is the kind of document (html, feed, xml, json, text, pdf, binary); `text_changed` whether the visible text differs
     from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
-    follows, in their order.
+    follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared.
     """
 
     charset: str
@@ -137,3 +159,6 @@ class Examination:
     suspicion: Suspicion = ""
     why: str = ""
     frames: tuple[str, ...] = ()
+    parts: tuple[Digest, ...] = ()
+    absent: tuple[Absent, ...] = ()
+    refused: tuple[Refused, ...] = ()

@@ -26,7 +26,6 @@ class Keywords:
     term: str = ""
     exact: bool = False
     name: str = "keywords"
-    spelled: str = "keywords"
     contains: frozenset[str] = frozenset({"keywords"})
     digests: tuple[str, ...] = ("text",)
 
@@ -37,6 +36,10 @@ class Keywords:
     @cached_property
     def _wanted(self) -> tuple[str, ...]:
         return words_of_term(self.term, exact=self.exact)
+
+    def size(self, document: Document) -> int:
+        """Return how often it stands there."""
+        return sum(1 for _ in self._spans(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the row of the keyword, if it stands there more or less often; of a body without text, that it is another."""

@@ -14,18 +14,12 @@ Span = tuple[int, int]
 class Kind(Protocol):
     """One change type.
 
-    `name` is what `Interest.kind` calls it, `spelled` how the language writes it. `contains` are the types whose every change is a
-    change of this one too. `digests` are the names of the digests that decide: where all of them are equal, `compare` finds nothing.
+    `name` is what `Interest.kind` calls it. `contains` are the types whose every change is a change of this one too. `digests` are the names of the digests that decide: where all of them are equal, `compare` finds nothing.
     """
 
     @property
     def name(self) -> str:
         """Return the name in the table of kinds."""
-        ...
-
-    @property
-    def spelled(self) -> str:
-        """Return the words of the sentinel language."""
         ...
 
     @property
@@ -38,8 +32,15 @@ class Kind(Protocol):
         """Return the names of the digests that decide."""
         ...
 
+    def size(self, document: Document) -> int:
+        """Return how many objects of this type a document has: words, addresses, occurrences, rows, entries."""
+        ...
+
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what changed: a non-empty finding for each sort of thing (words, links, images, body), none if nothing did."""
+        """Return what changed: a non-empty finding for each sort of thing (words, links, images, body), none if nothing did.
+
+        Raises `RefusedError` if the documents cannot be compared so.
+        """
         ...
 
 
@@ -57,4 +58,21 @@ class TermKind(Kind, Protocol):
 
     def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
         """Return the token ranges of the old and the new document that belong to the term, and to its changes in a direction."""
+        ...
+
+
+class PlacedKind(Kind, Protocol):
+    """A change type that looks at one of several things of a page by its place: the second table. The row without a place looks at all."""
+
+    @property
+    def ordinal(self) -> int | None:
+        """Return the place, the first is 1."""
+        ...
+
+    def for_ordinal(self, ordinal: int | None) -> PlacedKind:
+        """Return this type for another place."""
+        ...
+
+    def is_there(self, document: Document) -> bool:
+        """Return whether a document has the thing."""
         ...

@@ -1,4 +1,6 @@
-"""All change types that there are (004 §3.4.2): any change, all words, all links, all images, keywords, phrases."""
+"""All change types that there are (004 §3.4.2): any change, words, links, images, keywords, phrases, tables, lists, patterns, the first
+number, entries, and the page's state.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,20 @@ from typing import Final
 
 from tidings.detection.compare.objects import compare_objects
 from tidings.detection.findings import finding_of_body, finding_of_objects, finding_of_words
+from tidings.detection.itemised import Lists
+from tidings.detection.items import Items
 from tidings.detection.keywords import Keywords
-from tidings.detection.kind import Kind, TermKind
+from tidings.detection.kind import Kind, PlacedKind, TermKind
+from tidings.detection.matches import Regex
+from tidings.detection.number import Number
 from tidings.detection.phrases import Phrases
+from tidings.detection.status import Status
+from tidings.detection.tabular import Tables
+from tidings.detection.terms import distinct
 from tidings.document.document import Document
 from tidings.document.links import Identity, Resolver
 from tidings.model.change import ChangeSet
+from tidings.model.interest import Interest
 from tidings.registry import Registry
 
 _EXTRACT: Final[dict[str, Callable[[Resolver, Document], list[str]]]] = {
@@ -27,9 +37,12 @@ class Words:
     """All words, in their order (004 §5.4)."""
 
     name: str = "words"
-    spelled: str = "all words"
     contains: frozenset[str] = frozenset({"words", "keywords", "phrases"})
     digests: tuple[str, ...] = ("text",)
+
+    def size(self, document: Document) -> int:
+        """Return the number of words."""
+        return document.words
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the edits between the words of two documents."""
@@ -42,7 +55,6 @@ class Addresses:
     """Links or images, as a multiset of addresses (004 §5.3.2.2)."""
 
     name: str
-    spelled: str
     identity: Identity
     digests: tuple[str, ...]
 
@@ -50,6 +62,10 @@ class Addresses:
     def contains(self) -> frozenset[str]:
         """Return its own name."""
         return frozenset({self.name})
+
+    def size(self, document: Document) -> int:
+        """Return the number of addresses."""
+        return len(_EXTRACT[self.name](Resolver(document.base, self.identity), document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the addresses that are there more or less often."""
@@ -69,29 +85,70 @@ class AnyChange:
     """Any word, link or image (004 §5.4). Addresses are compared without their query: a session alone is no change."""
 
     name: str = "any"
-    spelled: str = "any change"
     contains: frozenset[str] = frozenset({"any", "words", "links", "images", "keywords", "phrases"})
     digests: tuple[str, ...] = ("text", "links.canonical", "images.canonical", "body")
+
+    def size(self, document: Document) -> int:
+        """Return the number of words, links and images."""
+        return document.words + _PLAIN_LINKS.size(document) + _PLAIN_IMAGES.size(document)
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return what changed among words, links and images."""
         return (*Words().compare(old, new), *_PLAIN_LINKS.addresses(old, new), *_PLAIN_IMAGES.addresses(old, new))
 
 
-_PLAIN_LINKS = Addresses("links", "all links", "canonical", ("links.canonical", "body"))
-_PLAIN_IMAGES = Addresses("images", "all images", "canonical", ("images.canonical", "body"))
+_PLAIN_LINKS = Addresses("links", "canonical", ("links.canonical", "body"))
+_PLAIN_IMAGES = Addresses("images", "canonical", ("images.canonical", "body"))
 
 TERM_KINDS: Final[Registry[TermKind]] = Registry(
     "change type with terms", {"keywords": Keywords(), "phrases": Phrases()}
 )
+
+PLACED_KINDS: Final[Registry[PlacedKind]] = Registry("change type with places", {"table": Tables(), "list": Lists()})
 
 KINDS: Final[Registry[Kind]] = Registry(
     "change type",
     {
         "any": AnyChange(),
         "words": Words(),
-        "links": Addresses("links", "all links", "resolved", ("links", "body")),
-        "images": Addresses("images", "all images", "resolved", ("images", "body")),
+        "links": Addresses("links", "resolved", ("links", "body")),
+        "images": Addresses("images", "resolved", ("images", "body")),
         **TERM_KINDS,
+        **PLACED_KINDS,
+        "regex": Regex(),
+        "number": Number(),
+        "items": Items(),
+        "status": Status(),
     },
 )
+
+STRUCTURED: Final = frozenset({"table", "list", "items"})
+"""The types that read the nodes of a page, not only its text."""
+
+
+def terms_of(interest: Interest) -> tuple[str, ...]:
+    """Return the terms that an interest looks for; one empty term for a type that has none."""
+    return distinct(interest.terms) or ("",)
+
+
+def row_of(interest: Interest, term: str = "") -> Kind:
+    """Return the change type of an interest, for one of its terms if it has any."""
+    if term:
+        return TERM_KINDS[interest.kind].for_term(term)
+    if interest.ordinal is not None:
+        return PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal)
+    if interest.pattern:
+        return Regex(interest.pattern)
+    return KINDS[interest.kind]
+
+
+def is_there(interest: Interest, document: Document) -> bool:
+    """Return whether a document has what an interest names by its place (`table 2`); all else is there."""
+    return interest.ordinal is None or PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal).is_there(document)
+
+
+def size_of(interest: Interest, document: Document) -> int:
+    """Return how many objects of its type an interest has in a document; a body without text is one."""
+    if document.textless:
+        return 1
+    return sum(row_of(interest, term).size(document) for term in terms_of(interest))

@@ -1,14 +1,17 @@
-"""A pair of versions: two documents and what was found on them so far, each change type and each term once (sentinels §4.3)."""
+"""A pair of versions: two documents, their parts, and what was found on them so far, each of it once (sentinels §4.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from tidings.detection.findings import Span, finding_of_words_without, without_spans
-from tidings.detection.kinds import KINDS, TERM_KINDS
+from tidings.detection.kinds import TERM_KINDS, is_there, row_of
+from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
+from tidings.document.extract import extract
+from tidings.document.extraction import Extraction
 from tidings.model.change import ChangeSet
-from tidings.model.sentinel import Direction
+from tidings.model.sentinel import Direction, Interest
 
 
 class Pair:
@@ -17,14 +20,29 @@ class Pair:
     def __init__(self, old: Document, new: Document) -> None:
         self.old = old
         self.new = new
-        self._found: dict[tuple[str, str], tuple[ChangeSet, ...]] = {}
+        self._found: dict[tuple[str, str, int | None, str], tuple[ChangeSet, ...]] = {}
+        self._parts: dict[Extraction, Pair] = {}
 
-    def compare(self, kind: str, term: str = "") -> tuple[ChangeSet, ...]:
+    def part(self, scope: Extraction) -> Pair:
+        """Return the pair of the parts that an extraction takes; raises `RefusedError` if one cannot be taken."""
+        if scope.is_whole:
+            return self
+        if scope not in self._parts:
+            old, new = extract(self.old, scope), extract(self.new, scope)
+            if problem := old.problem or new.problem:
+                raise RefusedError(problem)
+            self._parts[scope] = Pair(old, new)
+        return self._parts[scope]
+
+    def has(self, interest: Interest) -> bool:
+        """Return whether both versions have what an interest looks at; a part that one of them lacks is no empty part."""
+        return all(document.missing is None and is_there(interest, document) for document in (self.old, self.new))
+
+    def compare(self, interest: Interest, term: str = "") -> tuple[ChangeSet, ...]:
         """Return the findings of a change type, of one of its terms if it has any."""
-        asked = (kind, term)
+        asked = (interest.kind, term, interest.ordinal, interest.pattern)
         if asked not in self._found:
-            row = TERM_KINDS[kind].for_term(term) if term else KINDS[kind]
-            self._found[asked] = row.compare(self.old, self.new)
+            self._found[asked] = row_of(interest, term).compare(self.old, self.new)
         return self._found[asked]
 
     def words_without(self, terms: Iterable[tuple[str, str]]) -> ChangeSet:

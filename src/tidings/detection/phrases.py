@@ -26,7 +26,6 @@ class Phrases:
     term: str = ""
     rules: Rules = RESOLVED
     name: str = "phrases"
-    spelled: str = "phrases"
     contains: frozenset[str] = frozenset({"phrases"})
     digests: tuple[str, ...] = ("text",)
 
@@ -37,6 +36,10 @@ class Phrases:
     @cached_property
     def _wanted(self) -> tuple[str, ...]:
         return words_of_term(self.term, exact=self.rules.exact)
+
+    def size(self, document: Document) -> int:
+        """Return how often it stands there."""
+        return sum(1 for _ in occurrences(self._words(document).words, self._wanted))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return what became of the phrase; of a body without text, that it is another."""

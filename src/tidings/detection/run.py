@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidings.detection.job import Body, Examination, FramedJob, Job, Part
+    from tidings.document.extraction import Extraction
     from tidings.model.change import ChangeSet
     from tidings.model.sentinel import Expression
 
@@ -27,15 +28,17 @@ def examine_framed(job: FramedJob) -> Examination:
     return framed.examine(job)
 
 
-def compare_framed(pair: tuple[tuple[Part, ...], tuple[Part, ...], Expression, int]) -> tuple[ChangeSet, str]:
-    """Return what an expression finds between two versions of a page whose frames are followed to a depth: (old, new, …, depth)."""
+def compare_framed(
+    pair: tuple[tuple[Part, ...], tuple[Part, ...], Expression, int, Extraction],
+) -> tuple[ChangeSet, str]:
+    """Return what an expression finds between two versions of a page whose frames are followed: (old, new, …, depth, what is selected)."""
     from tidings.detection import framed
 
     return framed.compare_versions(*pair)
 
 
-def compare(pair: tuple[Body, Body, Expression]) -> tuple[ChangeSet, str]:
-    """Return what an expression finds between two bodies (old, new), or nothing and why they could not be compared."""
+def compare(pair: tuple[Body, Body, Expression, Extraction]) -> tuple[ChangeSet, str]:
+    """Return what an expression finds between two bodies (old, new, …, what is selected), or nothing and why they could not be compared."""
     from tidings.detection import examiner
 
     return examiner.compare_bodies(*pair)

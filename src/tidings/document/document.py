@@ -106,6 +106,21 @@ class Document:
         parts = [remembered(c) if len(c) <= SHORT_CHUNK else cut(c) for c in self.chunks]
         return list(chain.from_iterable(parts)), array("L", accumulate(map(len, parts)))
 
+    def tokens_at(self, start: int, end: int) -> tuple[int, int]:
+        """Return the tokens of which characters `start:end` of `text` hold a part."""
+        ends = self._counted[1]
+        first, last, position = len(self.tokens), 0, 0
+        for number, chunk in enumerate(self.chunks):
+            position = self.text.index(chunk, position)
+            if position >= end:
+                break
+            before = ends[number - 1] if number else 0
+            for place, (left, right) in enumerate(zip(*self._spans(number), strict=True)):
+                if position + right > start and position + left < end:
+                    first, last = min(first, before + place), max(last, before + place + 1)
+            position += len(chunk)
+        return (first, last) if first < last else (first, first)
+
     def shown(self, start: int, end: int, *, most: int = 4_000) -> str:
         """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.
 

@@ -30,6 +30,18 @@ def taken(document: Document) -> Taken | None:
     return None if document.tree is None else document.tree.take(document.extraction)
 
 
+def cleaned(line: str, extraction: Extraction) -> str:
+    """Return a line without the words and matches that do not count, and with what is replaced replaced."""
+    lines = [line]
+    for excluded in extraction.exclude:
+        if not isinstance(excluded, Selector):
+            lines = without(lines, excluded)
+    for step in extraction.transform:
+        if step.verb == "replace":
+            lines = transformed(lines, step)
+    return lines[0] if lines else ""
+
+
 def _extracted(document: Document, extraction: Extraction) -> Document:
     if document.textless or document.tree is None:
         pieces, links, images = document.pieces, document.links, document.images

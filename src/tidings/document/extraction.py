@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass, replace
 
 from tidings.model.extract import Exclusion, Transform
 from tidings.model.interest import Selector
+from tidings.model.sentinel import Sentinel
 
 PAGE = "page"
 """The name of the extraction that takes the whole page."""
@@ -54,6 +55,12 @@ class Extraction:
 
 
 WHOLE = Extraction()
+
+
+def extraction_of(sentinel: Sentinel) -> Extraction:
+    """Return what a sentinel takes of its pages."""
+    select = () if sentinel.select is None else (sentinel.select,)
+    return Extraction(select, sentinel.exclude, sentinel.transform)
 
 
 def named(*extractions: Extraction) -> str:

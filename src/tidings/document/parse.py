@@ -145,6 +145,11 @@ def _pieces_of_fragment(text: str) -> list[str]:
     return [text] if too_hard(source) else _walked(source, _tree(source)).pieces
 
 
+def text_of_fragment(text: str) -> str:
+    """Return what a text shows that may be HTML, in one line."""
+    return " ".join("".join(_pieces_of_fragment(text) if "<" in text or "&" in text else [text]).split())
+
+
 def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     pieces_of_html = _pieces_of_fragment if media == "feed" else _as_it_is
     read = pieces_of_xml(decoded.text, pieces_of_html)

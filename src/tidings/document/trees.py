@@ -21,8 +21,8 @@ from tidings.model.interest import Selector
 class Taken:
     """A part of a page. `missing` is the selector that finds nothing, None if all find something.
 
-    `roots` are the nodes at which the part begins, `tables` and `lists` those in it, `excluded` ids of what is left out: nodes of HTML;
-    of JSON, `roots` are values.
+    `roots` are the nodes at which the part begins, `tables` and `lists` those in it, `excluded` what is left out (ids of nodes of HTML,
+    elements of XML). Of JSON, `roots` are values.
     """
 
     pieces: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Taken:
     roots: tuple[Any, ...] = ()
     tables: tuple[LexborNode, ...] = ()
     lists: tuple[LexborNode, ...] = ()
-    excluded: frozenset[int] = frozenset()
+    excluded: frozenset[Any] = frozenset()
 
 
 class Tree(Protocol):

@@ -24,7 +24,7 @@ class XmlTree:
     """An XML text; `pieces_of_html` reads texts in it that are HTML themselves."""
 
     def __init__(self, text: str, pieces_of_html: Callable[[str | None], list[str]]) -> None:
-        self._text = text
+        self.text = text
         self._pieces_of_html = pieces_of_html
         self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
         self._namespaces: dict[str, str] = {}
@@ -32,7 +32,7 @@ class XmlTree:
 
     @cached_property
     def _root(self) -> Any:
-        root = etree.fromstring(self._text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
+        root = etree.fromstring(self.text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
         default = root.nsmap.get(None)
         for element in root.iter(etree.Element):
             for prefix, address in element.nsmap.items() if element.getparent() is None or element.prefix else ():
@@ -74,7 +74,7 @@ class XmlTree:
             self._read(root, out, pieces, links)
         if selectors and not pieces:
             return Taken(missing=selectors[-1]) if not roots else Taken(roots=tuple(roots))
-        return Taken(pieces=tuple(pieces), links=tuple(links), roots=tuple(roots))
+        return Taken(pieces=tuple(pieces), links=tuple(links), roots=tuple(roots), excluded=frozenset(out))
 
     def _find(self, selector: Selector) -> tuple[dict[Any, None], list[str]]:
         """Return the elements, and the texts of attributes and of elements, that a selector finds."""

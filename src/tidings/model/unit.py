@@ -57,10 +57,24 @@ class PollRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What a subscription looks at and its page did not have (`css ".price"`), as of version `seq` and the sentinel's `revision`.
+
+    `never` are those among `names` that no version had yet.
+    """
+
+    seq: int
+    revision: int
+    names: tuple[str, ...]
+    never: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CursorMove:
     """A subscription's cursor after this unit: `base` and `taken` are version numbers of its page (sentinels §4.2).
 
-    `next_tick` is the next tick of a fixed interval, None for on-change.
+    `next_tick` is the next tick of a fixed interval, None for on-change. `missing` is what was not there; while all of it is not, the cursor
+    stays where it was last.
     """
 
     subscription_id: int
@@ -69,6 +83,7 @@ class CursorMove:
     taken: tuple[int, ...]
     next_tick: Instant | None = None
     ticked_at: Instant | None = None
+    missing: Missing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import xxhash
 
 from tidings.archive.archive import Plan
-from tidings.detection.job import Body, Part
+from tidings.detection.job import EXTRACTION, WITH_FRAMES, Body, Part
 from tidings.errors import BlobError
 from tidings.storage import garbage, members, pages, versions
 
@@ -40,6 +40,11 @@ class Stored:
     """the page's newest version"""
     parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
     """the same versions with their frames, where the page has, or one of them had, any"""
+    digests_of_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
+    """what is known of the parts of these versions that sentinels select"""
+
+
+_WHOLE = frozenset({EXTRACTION, WITH_FRAMES})
 
 
 class Bodies:
@@ -83,7 +88,17 @@ class Bodies:
                 except (BlobError, LookupError) as error:
                     lost[seq] = str(error)
                     del found[seq]
-        return Stored(found, versions.digests(connection, page_id, seqs), lost, parts=parts)
+        kept = versions.every_digest(connection, page_id, seqs)
+        whole = {seq: [d for d in found_of if d.extraction in _WHOLE] for seq, found_of in kept.items()}
+        return Stored(
+            found,
+            {seq: digests[-1] for seq, digests in whole.items() if digests},
+            lost,
+            parts=parts,
+            digests_of_parts={
+                seq: tuple(d for d in found_of if d.extraction not in _WHOLE) for seq, found_of in kept.items()
+            },
+        )
 
     async def frames(self, made_of: Sequence[Member]) -> tuple[Part, ...]:
         """Return frames, named as members of a version."""

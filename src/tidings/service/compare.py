@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidings.detection import run
 from tidings.detection.summary import summary
+from tidings.document.extraction import extraction_of
 from tidings.errors import TidingsError
 from tidings.isolation.runner import Died
 from tidings.language import expressions
@@ -36,14 +37,16 @@ async def two_versions(
     """
     archive = open_archive(settings, dialect=database.dialect)
     identity = database.read(pages.identity, page_id)
-    expression = meaning(row.text).monitor
+    sentinel = meaning(row.text)
+    expression, extraction = sentinel.monitor, extraction_of(sentinel)
     before, after = (database.read(_parts, archive, identity, version) for version in (old, new))
     runner = open_runner(settings)
     try:
         if old.frames or new.frames or identity.frames:
-            answer = await runner.run(run.compare_framed, (before, after, expression, identity.frames))
+            pair = (before, after, expression, identity.frames, extraction)
+            answer = await runner.run(run.compare_framed, pair)
         else:
-            answer = await runner.run(run.compare, (before[0].body, after[0].body, expression))
+            answer = await runner.run(run.compare, (before[0].body, after[0].body, expression, extraction))
     finally:
         await runner.close()
     if isinstance(answer, Died):

@@ -46,6 +46,7 @@ def ticked(sub: Subscription, at: Instant) -> CursorMove:
         taken=sub.row.taken,
         next_tick=_following(sub, at),
         ticked_at=at,
+        missing=sub.row.missing,
     )
 
 

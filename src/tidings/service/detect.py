@@ -7,16 +7,18 @@ as a `pending` row without moving a cursor; a sweep tries again, and after `dete
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tidings.detection.job import EXTRACTION, WITH_FRAMES, Body, Examination, Found, FramedJob, Job, Part, Wanted
+from tidings.detection.job import Absent, Body, Examination, Found, FramedJob, Job, Part, Wanted
 from tidings.detection.run import examine, examine_framed
 from tidings.detection.summary import summary
 from tidings.document.canonical import RULES_VERSION
+from tidings.document.extraction import extraction_of
 from tidings.isolation.runner import Died, Done
-from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event
+from tidings.language import expressions
+from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
 
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
@@ -45,11 +47,8 @@ class Look:
     """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
     parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
     """the versions with their frames, the newest among them; empty for a page without"""
-
-    @property
-    def extraction(self) -> str:
-        """Return the fingerprint of what is compared."""
-        return WITH_FRAMES if self.parts else EXTRACTION
+    known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
+    """the digests known of what sentinels select of the references"""
 
     def comparing(self) -> tuple[Subscription, ...]:
         """Return the takers that have something to compare the newest version with."""
@@ -82,11 +81,7 @@ class Detector:
 
         `attempts` counts, by subscription, how often this comparison has died before.
         """
-        wanted = tuple(
-            Wanted(key=s.row.id, reference=s.row.taken[-1], expression=s.owner.sentinel.monitor)
-            for s in look.comparing()
-            if s.row.taken[-1] in look.references
-        )
+        wanted = tuple(_wanted(look))
         state = look.page.state
         if look.parts:
             return await self._examine_framed(look, wanted, attempts or {})
@@ -103,6 +98,7 @@ class Detector:
             status=look.status,
             asked_url=look.page.identity.url,
             depth=look.page.identity.frames,
+            known_parts=look.known_parts,
         )
         return self._read(look, await self._runner.run(examine, job, seconds=self._seconds), attempts or {})
 
@@ -135,24 +131,33 @@ class Detector:
                 row = self._change(look, sub, f)
                 changes.append(row)
                 events.append(_event(row))
-        lost = [s for s in look.comparing() if s.row.taken[-1] in look.lost]
-        rows = tuple(self._given_up_row(s, look, look.lost[s.row.taken[-1]]) for s in lost)
-        events.extend(_given_up_event(s, look, look.lost[s.row.taken[-1]]) for s in lost)
-        return Findings(examination, tuple(_taken(s, look) for s in look.takers), rows, tuple(changes), tuple(events))
+        refused = {refusal.key: refusal.reason for refusal in examination.refused}
+        lost = {
+            s.row.id: reason
+            for s in look.comparing()
+            if (reason := look.lost.get(s.row.taken[-1]) or refused.get(s.row.id))
+        }
+        rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
+        events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
+        absent = {absence.key: absence for absence in examination.absent}
+        moves = tuple(_seen(s, look, absent.get(s.row.id)) for s in look.takers)
+        for sub, move in zip(look.takers, moves, strict=True):
+            events.extend(_absences(sub, look, move))
+        return Findings(examination, moves, rows, tuple(changes), tuple(events))
 
     def _change(self, look: Look, sub: Subscription, found: Found) -> ChangeRow:
         state = look.page.state
         return ChangeRow(
-            id=self._change_id(sub, found.reference, look),
+            id=self._change_id(sub, look, found),
             sentinel_id=sub.row.sentinel_id,
             subscription_id=sub.row.id,
             page_id=state.page_id,
             revision=sub.row.revision,
-            kind=found.kind,
+            kind=expressions.to_text(sub.owner.sentinel.monitor),
             from_seq=found.reference,
             to_seq=look.seq,
             rules_version=RULES_VERSION,
-            extraction=look.extraction,
+            extraction=found.extraction,
             found=found.change,
             summary=summary(found.change),
             quiet=False,
@@ -161,16 +166,16 @@ class Detector:
             detected_at=look.at,
         )
 
-    def _change_id(self, sub: Subscription, from_seq: int, look: Look) -> str:
+    def _change_id(self, sub: Subscription, look: Look, found: Found) -> str:
         parts = (
             self._instance.id,
             self._instance.restore_epoch,
             sub.row.id,
             sub.row.page_id,
-            from_seq,
+            found.reference,
             look.seq,
             RULES_VERSION,
-            look.extraction,
+            found.extraction,
         )
         return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
 
@@ -220,6 +225,67 @@ def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
         page_id=sub.row.page_id,
         data={"from": sub.row.taken[-1], "to": look.seq, "reason": reason},
     )
+
+
+def digests_of(look: Look, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
+    """Return the digests of a new version and of its parts that are to be kept."""
+    if seen is None or seen.problem:
+        return ()
+    return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
+
+
+def _wanted(look: Look) -> Iterator[Wanted]:
+    """Yield what the takers want: a comparison, or to know whether what they look at is there."""
+    for sub in look.takers:
+        sentinel = sub.owner.sentinel
+        reference = sub.row.taken[-1] if sub.row.taken else 0
+        if reference == look.seq or (reference and reference not in look.references):
+            continue
+        yield Wanted(
+            key=sub.row.id,
+            reference=reference,
+            expression=sentinel.monitor,
+            extraction=extraction_of(sentinel),
+        )
+
+
+def _seen(sub: Subscription, look: Look, absent: Absent | None) -> CursorMove:
+    """Return the cursor after a look: where all that is looked at is missing it stays, so that what comes back is compared with what went."""
+    if absent is None:
+        return _taken(sub, look)
+    known = sub.missing
+    never = absent.names if not sub.row.taken else known.never if known is not None else ()
+    missing = Missing(
+        seq=look.seq,
+        revision=sub.row.revision,
+        names=absent.names,
+        never=tuple(name for name in never if name in absent.names),
+    )
+    if absent.is_all and sub.row.taken:
+        return replace(_taken(sub, look), base=sub.row.base, taken=sub.row.taken, missing=missing)
+    return replace(_taken(sub, look), missing=missing)
+
+
+def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event]:
+    """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once."""
+    before = sub.missing
+    was = set(before.names) if before is not None else set()
+    now = set(move.missing.names) if move.missing is not None else set()
+    never = set(before.never) if before is not None else set()
+    gone = sorted(now - was) if sub.row.taken else []
+    for type_, names in (
+        ("part.lost", gone),
+        ("part.back", sorted(was - now - never)),
+        ("part.appeared", sorted((was - now) & never)),
+    ):
+        for name in names:
+            yield Event(
+                type=type_,
+                at=look.at,
+                sentinel_id=sub.row.sentinel_id,
+                page_id=sub.row.page_id,
+                data={"part": name, "version": look.seq},
+            )
 
 
 def _taken(sub: Subscription, look: Look) -> CursorMove:

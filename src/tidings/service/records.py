@@ -197,7 +197,9 @@ def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | N
 PARTIAL = "partial"
 """The kind of a poll that brought what there is of a page of which a frame could not be read."""
 
-NOTICES = ("page.error", "page.ok", "page.partial", "page.whole", "comparison.given_up")
+NOTICES = (
+    "page.error", "page.ok", "page.partial", "page.whole", "part.lost", "part.appeared", "comparison.given_up",
+)  # fmt: skip
 """Events beside changes that a sentinel's channels are told of, once each."""
 
 
@@ -214,6 +216,10 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = f"a part of the page cannot be watched for now, what it showed last stays: {failing}"
         case "page.whole":
             summary = "all frames of the page can be watched again"
+        case "part.lost":
+            summary = f"the selected part is gone: {data['part']} matches nothing on the page any more"
+        case "part.appeared":
+            summary = f"the selected part is there now: {data['part']} matches for the first time"
         case _:
             summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
     details = {

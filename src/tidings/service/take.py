@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.service.bodies import Bodies
     from tidings.service.detect import Detector
-    from tidings.service.watchlist import WatchedPage
+    from tidings.service.watchlist import Subscription, WatchedPage
     from tidings.storage.store import Store
 
 log = logging.getLogger("tidings.service.take")
@@ -35,7 +35,7 @@ class Taker:
         """Let the subscriptions that are due take the newest stored version. What it holds was told when it came, but for its frames."""
         newest = page.state.last_seq
         due = [s for s in page.subscriptions.values() if takes(s, at, eager) or s.row.id in owed]
-        behind = tuple(s for s in due if newest and (not s.row.taken or s.row.taken[-1] != newest))
+        behind = tuple(s for s in due if newest and _is_behind(s, newest))
         idle = tuple(ticked(s, at) for s in due if s.interval is not None and s not in behind)
         if not behind:
             return Findings(None, idle, (), (), ())
@@ -52,6 +52,7 @@ class Taker:
             body=stored.bodies[newest],
             references={seq: body for seq, body in stored.bodies.items() if seq != newest},
             known=stored.digests,
+            known_parts=stored.digests_of_parts,
             takers=behind,
             at=at,
             modified_at=version.modified_at if version is not None else None,
@@ -60,3 +61,10 @@ class Taker:
         )
         findings = await self._detector.examine(look, attempts=owed)
         return replace(findings, cursors=(*idle, *tick_all(findings.cursors, page, at)))
+
+
+def _is_behind(sub: Subscription, newest: int) -> bool:
+    """Say whether a subscription has not seen a version; where it lacks what is looked at, it was seen all the same."""
+    if not sub.row.taken:
+        return True
+    return sub.row.taken[-1] != newest and (sub.missing is None or sub.missing.seq != newest)

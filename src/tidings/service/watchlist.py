@@ -19,7 +19,7 @@ from tidings.storage import endpoints, events, members, pages, sentinels, subscr
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.page import PageIdentity, PageState
-    from tidings.model.unit import CursorMove, Unit
+    from tidings.model.unit import CursorMove, Missing, Unit
     from tidings.storage.connection import Connection
     from tidings.storage.sentinels import SentinelRow
     from tidings.storage.store import Store
@@ -62,6 +62,12 @@ class Subscription:
         """Return the fixed interval, None when the sentinel is fetched on change."""
         fetch = self.owner.sentinel.fetch
         return fetch if isinstance(fetch, FetchEvery) else None
+
+    @property
+    def missing(self) -> Missing | None:
+        """Return what the sentinel as it is now looks at and its page did not have."""
+        missing = self.row.missing
+        return missing if missing is not None and missing.revision == self.row.revision else None
 
 
 @dataclass(slots=True)
@@ -182,7 +188,12 @@ class Watchlist:
                 is_altered = move.revision != sub.row.revision  # while its page was looked at: it ticks as it says now
                 next_tick = sub.row.next_tick if is_altered else move.next_tick
                 sub.row = replace(
-                    sub.row, base=move.base, taken=move.taken, next_tick=next_tick, ticked_at=move.ticked_at
+                    sub.row,
+                    base=move.base,
+                    taken=move.taken,
+                    next_tick=next_tick,
+                    ticked_at=move.ticked_at,
+                    missing=move.missing,
                 )
 
     async def _admit(self, row: SentinelRow) -> None:

@@ -205,6 +205,7 @@ subscription = _table(
     _number("next_tick", null=True),
     _number("ticked_at", null=True),
     _flag("active", default=0),
+    _text("missing", default=""),
     UniqueConstraint("sentinel_id", "page_id", "label"),
     Index(None, "page_id"),
 )

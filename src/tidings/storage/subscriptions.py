@@ -8,14 +8,16 @@ from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Instant
-from tidings.model.unit import CursorMove
+from tidings.model.unit import CursorMove, Missing
 from tidings.storage.connection import Connection, select
-from tidings.storage.values import from_json
+from tidings.storage.values import from_json, to_json
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRow:
-    """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need."""
+    """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need, `missing` what it looks at and its
+    page did not have.
+    """
 
     id: int
     sentinel_id: int
@@ -27,11 +29,10 @@ class SubscriptionRow:
     next_tick: Instant | None
     ticked_at: Instant | None
     active: bool
+    missing: Missing | None = None
 
 
-_SELECT = (
-    "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active FROM subscription"
-)
+_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing FROM subscription"
 _INSERT = (
     "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active)"
     " VALUES (:sentinel_id, :page_id, :label, 1, :next_tick, :active) ON CONFLICT (sentinel_id, page_id, label) DO NOTHING"
@@ -39,7 +40,7 @@ _INSERT = (
 # A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken.
 _MOVE = (
     "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END, base = :base,"
-    " taken = :taken, ticked_at = :ticked_at WHERE id = :subscription_id"
+    " taken = :taken, ticked_at = :ticked_at, missing = :missing WHERE id = :subscription_id"
 )
 
 
@@ -66,7 +67,15 @@ def activate(c: Connection, sentinel_id: int, *, active: bool) -> None:
 def move(c: Connection, moves: Sequence[CursorMove]) -> None:
     """Write cursors, with the next tick only if the sentinel has not been altered since; `UnitError` if a subscription is not there."""
     rows = [
-        (m.revision, m.next_tick, m.base, f"[{','.join(map(str, m.taken))}]", m.ticked_at, m.subscription_id)
+        (
+            m.revision,
+            m.next_tick,
+            m.base,
+            f"[{','.join(map(str, m.taken))}]",
+            m.ticked_at,
+            "" if m.missing is None else to_json([m.missing.seq, m.missing.revision, m.missing.names, m.missing.never]),
+            m.subscription_id,
+        )
         for m in moves
     ]
     if c.batch(_MOVE, rows) != len(rows):
@@ -74,8 +83,15 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
-    id_, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active = row
+    id_, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing = row
     numbers = () if taken == "[]" else tuple(from_json(taken))
     return SubscriptionRow(
-        id_, sentinel_id, page_id, label, revision, base, numbers, next_tick, ticked_at, bool(active)
+        id_, sentinel_id, page_id, label, revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)
     )
+
+
+def _missing(text: str) -> Missing | None:
+    if not text:
+        return None
+    seq, revision, names, never = from_json(text)
+    return Missing(seq=seq, revision=revision, names=tuple(names), never=tuple(never))

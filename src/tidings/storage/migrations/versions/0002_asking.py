@@ -23,6 +23,7 @@ def upgrade() -> None:
     for name in ("body", "trust", "proxy"):
         op.add_column("page", _text(name))
     op.add_column("version", _text("screenshot"))
+    op.add_column("subscription", _text("missing"))
     op.add_column("page", sa.Column("fresh_until", sa.BigInteger()))
     op.add_column("page", sa.Column("fresh_doubt", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     _frames()

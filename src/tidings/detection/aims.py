@@ -1,0 +1,172 @@
+"""Aims: which part of a page each interest of an expression looks at (sentinels_and_events.md §4.1: extraction node).
+
+An interest looks at its own selector within what the sentinel selects. What NOT names by a selector is taken out of the page for those beside
+it that contain it: `any change AND NOT any change in css ".clock"` is any change of the page without its clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tidings.detection.kinds import KINDS, STRUCTURED
+from tidings.document.extraction import Extraction
+from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """One interest and the part of a page that it looks at."""
+
+    interest: Interest
+    scope: Extraction
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """OR."""
+
+    parts: tuple[Aimed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """AND: all of `positive` must find something; `negative` is taken out of it, or vetoes it."""
+
+    positive: tuple[Aimed, ...]
+    negative: tuple[Aimed, ...]
+
+
+Aimed = Aim | Either | Both
+
+
+@lru_cache(maxsize=4_096)
+def aimed(expression: Expression, extraction: Extraction) -> Aimed:
+    """Return an expression with the part of a page that each interest looks at; `extraction` is what the sentinel selects."""
+    match expression:
+        case Interest():
+            return Aim(expression, extraction.within(expression.selector))
+        case AnyOf(parts):
+            return Either(tuple(aimed(part, extraction) for part in parts))
+        case AllOf(parts):
+            return _both(parts, extraction)
+        case Not():  # alone it would tell every quiet look; the language refuses it (E26)
+            return Either(())
+
+
+def aims_of(aim: Aimed) -> Iterator[Aim]:
+    """Yield the leaves, from left to right."""
+    match aim:
+        case Aim():
+            yield aim
+        case Either(parts):
+            for part in parts:
+                yield from aims_of(part)
+        case Both(positive, negative):
+            for part in (*positive, *negative):
+                yield from aims_of(part)
+
+
+@lru_cache(maxsize=4_096)
+def scopes_of(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
+    """Return the parts of a page that an expression looks at, in the order in which their tokens follow one another."""
+    return tuple(dict.fromkeys(aim.scope for aim in aims_of(aimed(expression, extraction)))) or (extraction,)
+
+
+@lru_cache(maxsize=4_096)
+def digests_in(expression: Expression, extraction: Extraction, scope: Extraction) -> frozenset[str]:
+    """Return the names of the digests that decide in one of these parts: where all are equal nothing is found there."""
+    aims = aims_of(aimed(expression, extraction))
+    return frozenset(name for aim in aims if aim.scope == scope for name in KINDS[aim.interest.kind].digests)
+
+
+@lru_cache(maxsize=4_096)
+def needs_nodes(expression: Expression, extraction: Extraction) -> bool:
+    """Return whether the parsed page has to be kept, since parts of it or things in it are looked at."""
+    aims = list(aims_of(aimed(expression, extraction)))
+    return any(not aim.scope.is_whole or aim.interest.kind in STRUCTURED for aim in aims)
+
+
+def _both(parts: Sequence[Expression], extraction: Extraction) -> Both:
+    positive = [part for part in parts if not isinstance(part, Not)]
+    negative = [part.part for part in parts if isinstance(part, Not)]
+    scopes = [extraction] * len(positive)
+    vetoes: list[Expression] = []
+    for unwanted in negative:
+        holders = [number for number, part in enumerate(positive) if _holds(part, unwanted)]
+        if not holders or not isinstance(unwanted, Interest) or unwanted.selector is None:
+            vetoes.append(unwanted)
+            continue
+        for number in holders:
+            scopes[number] = scopes[number].without(unwanted.selector)
+    return Both(
+        tuple(aimed(part, scope) for part, scope in zip(positive, scopes, strict=True)),
+        tuple(aimed(part, extraction) for part in vetoes),
+    )
+
+
+def _holds(whole: Expression, unwanted: Expression) -> bool:
+    """Return whether a part of a page that NOT names can be taken out of what another interest looks at."""
+    if not isinstance(unwanted, Interest) or unwanted.selector is None or not isinstance(whole, (Interest, AnyOf)):
+        return False
+    if unwanted.terms or unwanted.direction or unwanted.where:
+        return False
+    watched = (whole,) if isinstance(whole, Interest) else whole.parts
+    return any(
+        isinstance(one, Interest) and one.selector != unwanted.selector and unwanted.kind in KINDS[one.kind].contains
+        for one in watched
+    )
+
+
+def on_page(expression: Expression, page: str | None) -> Expression | None:
+    """Return what of an expression is about one page of its sentinel, None if nothing is; `page` is the page's name there.
+
+    An interest without `of` is about every page. What is joined with parts of other pages stands alone here: whoever combines pages asks each for
+    its own changes. So does what NOT names: `any change of A AND NOT any change of B` is a change of B on B.
+    """
+    match expression:
+        case Interest():
+            return expression if expression.of in {None, page} else None
+        case Not(part):
+            found = on_page(part, page)
+            return None if found is None else Not(found)
+        case AnyOf(parts):
+            return _joined(AnyOf, [on_page(part, page) for part in parts])
+        case AllOf(parts):
+            return _joined(AllOf, [on_page(part, page) for part in parts])
+
+
+def is_across(expression: Expression) -> bool:
+    """Return whether an AND joins parts of several pages, so that one page alone cannot decide it."""
+    match expression:
+        case Interest():
+            return False
+        case Not(part):
+            return is_across(part)
+        case AnyOf(parts):
+            return any(map(is_across, parts))
+        case AllOf(parts):
+            return len({interest.of for part in parts for interest in interests_of(part)}) > 1 or any(
+                map(is_across, parts)
+            )
+
+
+def interests_of(expression: Expression) -> Iterator[Interest]:
+    """Yield the leaves of an expression, from left to right."""
+    match expression:
+        case Interest():
+            yield expression
+        case Not(part):
+            yield from interests_of(part)
+        case AnyOf(parts) | AllOf(parts):
+            for part in parts:
+                yield from interests_of(part)
+
+
+def _joined(form: type[AnyOf | AllOf], parts: Sequence[Expression | None]) -> Expression | None:
+    left = tuple(part for part in parts if part is not None)
+    if not any(not isinstance(part, Not) for part in left):
+        left = tuple(part.part if isinstance(part, Not) else part for part in left)
+        form = AnyOf
+    return left[0] if len(left) == 1 else form(left) if left else None

@@ -1,0 +1,150 @@
+"""Conditions: what must hold of a change for it to be told (`where`, sentinels_and_events.md §1.3; `model.interest.Condition`).
+
+Words are counted one by one, everything else object by object. Where a run of words became another, the old ones were deleted and the
+new ones inserted, and the longer run is what changed; a thing that was updated changed and was neither.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tidings.detection.items import Items
+from tidings.detection.number import numbers
+from tidings.document.document import Document
+from tidings.document.lines import compiled
+from tidings.model.change import ChangeSet
+from tidings.model.interest import Condition, Direction, Relation
+
+_HOLDS: Mapping[Relation, Callable[[Decimal, Decimal], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+_WHOLE_TEXT = 1 << 62
+_TEXTS = frozenset({"words", "phrases", "number"})
+_INFINITE = Decimal("Infinity")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one interest found in one part of a page: all of it, in no direction yet; `size` counts the objects of its type."""
+
+    old: Document
+    new: Document
+    findings: Sequence[ChangeSet]
+    size: Callable[[Document], int]
+
+
+def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direction | None) -> bool:
+    """Return whether all conditions hold of what an interest found in all parts of a page together."""
+    return all(_holds(condition, seen, direction) for condition in conditions)
+
+
+def holds_of_state(condition: Condition, state: str) -> bool:
+    """Return whether a condition holds of a page's state; only texts are asked of it."""
+    return _is_said(condition, [state])
+
+
+def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | None) -> bool:
+    match condition.measure:
+        case "contains" | "matches":
+            return _is_said(condition, (text for one in seen for text in _texts(one, direction)))
+        case "value" | "becomes" | "changes" | "rises" | "drops":
+            return any(_holds_of_number(condition, one) for one in seen if one.findings)
+        case _:
+            return _holds_of_counts(condition, seen)
+
+
+def _is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
+    if condition.measure == "contains":
+        wanted = condition.text.casefold()
+        return any(wanted in " ".join(text.split()).casefold() for text in texts)
+    pattern = compiled(condition.text)
+    return any(pattern.search(text.encode("utf-8", "replace")) is not None for text in texts)
+
+
+def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
+    """Yield what was inserted or updated (deleted, if that is meant), whole: what is shown of a change may be cut."""
+    for finding in seen.findings:
+        if finding.kinds == ("items",):
+            yield from Items().texts(seen.old, seen.new, direction)
+        elif finding.edits and finding.kinds[0] in _TEXTS:
+            for edit in finding.edits:
+                if direction == "deleted":
+                    yield seen.old.shown(edit.old_start, edit.old_end, most=_WHOLE_TEXT)
+                else:
+                    yield seen.new.shown(edit.new_start, edit.new_end, most=_WHOLE_TEXT)
+        else:
+            rows = finding.objects
+            if direction == "deleted":
+                yield from (row.object for row in rows if row.new < row.old)
+                continue
+            if direction != "updated":
+                yield from (row.object for row in rows if row.new > row.old)
+            if direction != "inserted":
+                yield from (new for _, new in finding.updated)
+
+
+def _holds_of_number(condition: Condition, seen: Seen) -> bool:
+    was, now = numbers(seen.old, seen.new)
+    if now is None:
+        return False
+    if condition.measure == "value":
+        return _stands(condition, now)
+    if condition.measure == "becomes":
+        return _stands(condition, now) and (was is None or not _stands(condition, was))
+    if was is None:
+        return False
+    difference = now - was
+    if condition.measure == "changes":
+        difference = abs(difference)
+    elif condition.measure == "drops":
+        difference = -difference
+    if difference <= 0:
+        return False
+    if condition.is_percent:
+        difference = difference * 100 / abs(was) if was else _INFINITE
+    return _stands(condition, difference)
+
+
+def _stands(condition: Condition, number: Decimal) -> bool:
+    relation = condition.relation or ">="
+    return _HOLDS[relation](number, Decimal(str(condition.number)))
+
+
+def _holds_of_counts(condition: Condition, seen: Sequence[Seen]) -> bool:
+    counts = [_counted(finding) for one in seen for finding in one.findings]
+    inserted, deleted, updated, changed = (
+        (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0, 0, 0)
+    )
+    sizes = [(one.size(one.old), one.size(one.new)) for one in seen]
+    before, after = sum(old for old, _ in sizes), sum(new for _, new in sizes)
+    if condition.measure == "share":
+        share = Decimal(inserted + deleted + 2 * updated) / max(before + after, 1)
+        return _stands(condition, min(share, Decimal(1)) * (100 if condition.is_percent else 1))
+    number = Decimal({"inserted": inserted, "deleted": deleted}.get(condition.measure, changed))
+    if condition.is_percent:
+        number = number * 100 / before if before else (_INFINITE if number else Decimal(0))
+    return _stands(condition, number)
+
+
+def _counted(finding: ChangeSet) -> tuple[int, int, int, int]:
+    """Return how many objects were inserted, deleted, updated, and how many changed in all."""
+    kind = finding.kinds[0]
+    if kind == "words":
+        lengths = [(edit.new_end - edit.new_start, edit.old_end - edit.old_start) for edit in finding.edits]
+        return sum(new for new, _ in lengths), sum(old for _, old in lengths), 0, sum(map(max, lengths))
+    if finding.edits and kind == "phrases":
+        ops = [edit.op for edit in finding.edits]
+        inserted, deleted, updated = ops.count("insert"), ops.count("delete"), ops.count("replace")
+        return inserted, deleted, updated, inserted + deleted + updated
+    inserted = sum(max(0, row.new - row.old) for row in finding.objects)
+    deleted = sum(max(0, row.old - row.new) for row in finding.objects)
+    updated = sum(row.old == row.new for row in finding.objects)
+    return inserted, deleted, updated, inserted + deleted + updated

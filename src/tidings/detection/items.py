@@ -1,0 +1,190 @@
+"""Items: the entries of a feed, of an array of JSON or of a list, by what they are known by (detection.md §5).
+
+An entry is known by its own id; where ids are not its own, since several entries share one, by where it leads, then by its title. Where ids were
+given anew, entries that lead to the same place, or have the same title, are the same. An edited title or text is an update. Old entries
+that fall off the end of a feed were not deleted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tidings.detection.findings import finding_of_body
+from tidings.detection.itemised import alike
+from tidings.detection.keyed import Update, finding_of_things
+from tidings.document.document import Document
+from tidings.document.entries import Entry, entries_of, is_window
+from tidings.document.links import Resolver
+from tidings.document.words import tokens_of
+from tidings.model.change import ChangeSet
+from tidings.model.sentinel import Direction
+
+_EXCERPT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Entries, as objects."""
+
+    name: str = "items"
+    contains: frozenset[str] = frozenset({"items"})
+    digests: tuple[str, ...] = ("items", "body")
+
+    def size(self, document: Document) -> int:
+        """Return the number of entries."""
+        return len(entries_of(document))
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return what became of the entries."""
+        if old.textless or new.textless:
+            return finding_of_body(old, new)
+        matched = _matched(old, new)
+        finding = finding_of_things(
+            self.name,
+            [entry.label for entry in matched.gone],
+            [entry.label for entry in matched.come],
+            [_update(before, after) for before, after in matched.updated],
+        )
+        return (finding,) if finding else ()
+
+    def texts(self, old: Document, new: Document, direction: Direction | None) -> list[str]:
+        """Return all that the entries say that came or were updated (that went, for `deleted`)."""
+        matched = _matched(old, new)
+        if direction == "deleted":
+            return [entry.text for entry in matched.gone]
+        found = [] if direction == "updated" else [entry.text for entry in matched.come]
+        return found if direction == "inserted" else [*found, *(after.text for _, after in matched.updated)]
+
+
+def items_digest(document: Document) -> str:
+    """Return all that the comparison of entries can see."""
+    entries = entries_of(document)
+    return "\x01".join(f"{entry.id}\x00{entry.link}\x00{entry.title}\x00{entry.text}" for entry in entries)
+
+
+@dataclass(slots=True)
+class _Matched:
+    gone: list[Entry] = field(default_factory=list)
+    come: list[Entry] = field(default_factory=list)
+    updated: list[tuple[Entry, Entry]] = field(default_factory=list)
+
+
+def _matched(old: Document, new: Document) -> _Matched:
+    before, after = _resolved(old), _resolved(new)
+    left, fresh = list(range(len(before))), list(range(len(after)))
+    pairs: list[tuple[int, int]] = []
+    for name in (_by_id, _by_link, _by_title, _by_text):
+        pairs += _paired(before, after, left, fresh, name)
+    pairs += _reworded(before, after, left, fresh)
+    found = _Matched(come=[after[j] for j in fresh])
+    found.updated = [
+        (before[i], after[j]) for i, j in sorted(pairs, key=lambda pair: pair[1]) if _says(before[i]) != _says(after[j])
+    ]
+    survivors = [i for i, _ in pairs]
+    found.gone = [before[i] for i in _without_tail(left, survivors, fresh, is_window=is_window(new))]
+    return found
+
+
+def _resolved(document: Document) -> list[Entry]:
+    resolver = Resolver(document.base)
+    entries = []
+    for entry in entries_of(document):
+        link = next(iter(resolver.links([entry.link])), "") if entry.link else ""
+        entries.append(Entry(entry.id, link, entry.title, entry.text))
+    return entries
+
+
+def _by_id(entry: Entry) -> str:
+    return entry.id
+
+
+def _by_link(entry: Entry) -> str:
+    return entry.link
+
+
+def _by_title(entry: Entry) -> str:
+    return entry.title
+
+
+def _by_text(entry: Entry) -> str:
+    return entry.text
+
+
+def _paired(
+    before: Sequence[Entry],
+    after: Sequence[Entry],
+    left: list[int],
+    fresh: list[int],
+    name: Callable[[Entry], str],
+) -> list[tuple[int, int]]:
+    """Pair the open entries of one name; one that several of a version share names none of them, unless they are the same altogether."""
+    shared = {
+        text
+        for entries in (before, after)
+        for text, count in Counter(map(name, entries)).items()
+        if count > 1 and name is not _by_text
+    }
+    places: dict[str, list[int]] = {}
+    for j in fresh:
+        if (text := name(after[j])) and text not in shared:
+            places.setdefault(text, []).append(j)
+    found: list[tuple[int, int]] = []
+    for i in left:
+        if waiting := places.get(name(before[i])):
+            found.append((i, waiting.pop(0)))
+    gone, come = {i for i, _ in found}, {j for _, j in found}
+    left[:] = [i for i in left if i not in gone]
+    fresh[:] = [j for j in fresh if j not in come]
+    return found
+
+
+def _reworded(
+    before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
+) -> list[tuple[int, int]]:
+    """Pair entries without id and link whose texts are alike: an item of a list that was edited."""
+    olds = {before[i].text: i for i in left if not before[i].id and not before[i].link}
+    news = {after[j].text: j for j in fresh if not after[j].id and not after[j].link}
+    found = [(olds[was], news[now]) for was, now in alike(list(olds), list(news))]
+    gone, come = {i for i, _ in found}, {j for _, j in found}
+    left[:] = [i for i in left if i not in gone]
+    fresh[:] = [j for j in fresh if j not in come]
+    return found
+
+
+def _without_tail(left: Sequence[int], survivors: Sequence[int], fresh: Sequence[int], *, is_window: bool) -> list[int]:
+    """Return the entries that were deleted: of a window not those at the end of it that nothing that stayed comes after."""
+    if not is_window or not (survivors or fresh):
+        return list(left)
+    if not survivors:
+        return []
+    first, last = min(survivors), max(survivors)
+    return [i for i in left if first < i < last or (i < first and not _grows_at_end(survivors, fresh))]
+
+
+def _grows_at_end(survivors: Sequence[int], fresh: Sequence[int]) -> bool:
+    """Return whether new entries come after those that stayed: then old ones fall off the beginning."""
+    return bool(fresh) and min(fresh) >= len(survivors)
+
+
+def _says(entry: Entry) -> list[str]:
+    return tokens_of(f"{entry.title} {entry.text}")
+
+
+def _update(before: Entry, after: Entry) -> Update:
+    if before.label != after.label:
+        return Update(after.label, before.label, after.label)
+    return Update(after.label, *_excerpts(after.title, before.text, after.text))
+
+
+def _excerpts(title: str, old: str, new: str) -> tuple[str, str]:
+    """Return the two texts from a little before where they begin to differ."""
+    same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = max(0, old.rfind(" ", 0, max(0, same - 40)) + 1)
+    lead = f"{title}: … " if start else ""
+    return f"{lead}{_cut(old[start:])}", f"{lead}{_cut(new[start:])}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1].rstrip()}…"

@@ -1,0 +1,168 @@
+"""Entries: what a feed, an array of JSON or a list holds one after the other, each with what it is known by (detection.md §5).
+
+Feeds are read by feedparser, from bytes alone: it is given no address and opens none. A document type is cut out first, so that no entity
+is there to grow (H-062).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.document.extract import cleaned, taken
+from tidings.document.json_tree import JsonTree, words_of_json, written
+from tidings.document.lists import items_of
+from tidings.document.parse import text_of_fragment
+from tidings.document.structured import local_name
+from tidings.document.xml_tree import XmlTree
+from tidings.model.interest import Selector
+
+MOST_ENTRIES = 20_000
+"""Most entries of one document."""
+
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
+_IDS = ("id", "guid", "uid", "uuid", "_id", "key", "slug", "sku", "isbn", "@id")
+_LINKS = ("url", "link", "href", "html_url", "external_url", "permalink")
+_TITLES = ("title", "name", "headline", "subject", "label", "summary")
+_MOVING = frozenset(
+    "published updated date date_published date_modified pubDate modified created updated_at created_at lastmod timestamp".split()
+)
+"""Fields that say when: an entry that is dated anew is the same entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry: its own id, the address it leads to and its title, each empty if it has none; `text` is all that it says."""
+
+    id: str
+    link: str
+    title: str
+    text: str
+
+    @property
+    def label(self) -> str:
+        """Return what people call it: the title and where it leads."""
+        title = self.title or self.text
+        title = title if len(title) <= 200 else f"{title[:199].rstrip()}…"
+        return " ".join(part for part in (title, self.link) if part) or self.id
+
+
+def entries_of(document: Document) -> list[Entry]:
+    """Return the entries of a document, in its order; raises `RefusedError` if there are too many or they cannot be read."""
+    found: list[Entry] = []
+    for entry in _entries(document):
+        found.append(entry)
+        if len(found) > MOST_ENTRIES:
+            raise RefusedError(f"it has more than {MOST_ENTRIES:,} entries")
+    return found
+
+
+def is_window(document: Document) -> bool:
+    """Return whether a document shows the newest entries only, so that old ones fall off its end."""
+    return document.media == "feed" or (
+        isinstance(document.tree, JsonTree)
+        and isinstance(document.tree.value, dict)
+        and "jsonfeed.org" in str(document.tree.value.get("version", ""))
+    )
+
+
+def _entries(document: Document) -> Iterator[Entry]:
+    tree = document.tree
+    if isinstance(tree, XmlTree):
+        clauses = (*document.extraction.selectors, *document.extraction.exclude)
+        by_node = document.media != "feed" or any(isinstance(clause, Selector) for clause in clauses)
+        yield from _of_elements(document) if by_node else _of_feed(tree.text, document)
+    elif isinstance(tree, JsonTree):
+        yield from (_of_json(value, document) for value in _values(document))
+    else:
+        for item in items_of(document):
+            yield Entry(item.id, item.link, "", item.text)
+
+
+def _of_feed(text: str, document: Document) -> Iterator[Entry]:
+    import feedparser  # slow to import, and needed by few
+
+    data = _DOCTYPE.sub(b"", text.encode("utf-8", "replace"), count=1)
+    parsed = feedparser.parse(
+        io.BytesIO(data),
+        response_headers={"content-type": "application/xml; charset=utf-8"},
+        resolve_relative_uris=False,
+        sanitize_html=False,
+    )
+    for entry in parsed.entries:
+        content = [str(part.get("value", "")) for part in entry.get("content", ())] or [str(entry.get("summary", ""))]
+        title = text_of_fragment(str(entry.get("title", "")))
+        body = " ".join(text_of_fragment(part) for part in content)
+        yield _entry(str(entry.get("id", "")), str(entry.get("link", "")), title, f"{title} {body}", document)
+
+
+def _of_elements(document: Document) -> Iterator[Entry]:
+    """Yield each selected element as an entry, or the repeated children of the root: an XML without the form of a feed."""
+    part = taken(document)
+    roots = list(part.roots) if part is not None else []
+    if len(roots) == 1 and local_name(roots[0]) not in {"item", "entry", "url"}:
+        inside = list(roots[0].iter("{*}item", "{*}entry", "{*}url"))
+        roots = inside or list(roots[0])
+    excluded = part.excluded if part is not None else frozenset()
+    for element in roots:
+        if element in excluded:
+            continue
+        children = [child for child in element if child not in excluded]
+        fields = {local_name(child): " ".join("".join(child.itertext()).split()) for child in children}
+        link = next(
+            (child.get("href") for child in children if local_name(child) == "link" and child.get("href")), None
+        )
+        fixed = " ".join(value for name, value in fields.items() if name not in _MOVING) or (element.text or "")
+        yield _entry(
+            element.get("id") or fields.get("id") or fields.get("guid") or "",
+            link or fields.get("link") or fields.get("loc") or "",
+            text_of_fragment(fields.get("title", "")),
+            text_of_fragment(fixed),
+            document,
+        )
+
+
+def _values(document: Document) -> list[Any]:
+    """Return the members of the array that is meant: the one selected, all that is selected if that is several, else the first of objects."""
+    part = taken(document)
+    roots = list(part.roots) if part is not None else []
+    if len(roots) != 1:
+        return roots
+    level = [roots[0]]
+    while level:
+        for value in level:
+            if isinstance(value, list) and (len(level) == 1 or any(isinstance(item, dict) for item in value)):
+                return value
+        level = [member for value in level if isinstance(value, dict) for member in value.values()]
+    return roots
+
+
+def _of_json(value: Any, document: Document) -> Entry:
+    if not isinstance(value, dict):
+        text = written(value) if not isinstance(value, list) else " ".join(words_of_json(value))
+        return _entry("", "", "", text, document)
+    fixed = {name: member for name, member in value.items() if name not in _MOVING}
+    text = " ".join(words_of_json(dict(sorted(fixed.items()))))
+    title = _first(value, _TITLES) or json.dumps(fixed, ensure_ascii=False, default=written)
+    return _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
+
+
+def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, (str, float)) and (text := written(found).strip()):
+            return text
+    return ""
+
+
+def _entry(id_: str, link: str, title: str, text: str, document: Document) -> Entry:
+    def line(text: str) -> str:
+        return cleaned(" ".join(text.split()), document.extraction)
+
+    return Entry(id_.strip(), link.strip(), line(title), line(text))
