@@ -25,7 +25,7 @@ from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import open_runner, open_web
 from tidings.service.frames import followed
 from tidings.service.welcome import page_warnings
-from tidings.storage import charge, hosts, leases
+from tidings.storage import charge, hosts, leases, secrets
 from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
@@ -84,7 +84,13 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
     clock = SystemClock()
     parsed = database.read(
         lambda connection: later.understood(
-            parser.parse(text, known=_others(connection, text, settings), zone=settings.serve.zone, now=clock.now())
+            parser.parse(
+                text,
+                known=_others(connection, text, settings),
+                zone=settings.serve.zone,
+                now=clock.now(),
+                secrets=frozenset(secrets.names(connection)),
+            )
         )
     )
     if parsed.problems:

@@ -142,6 +142,21 @@ def test_setting_a_missing_secret_makes_its_page_due(tidings, pipe, server, tmp_
     assert "new" == after["outcome"]
 
 
+def test_add_and_test_warn_of_a_secret_that_is_not_set(tidings, pipe, server, tmp_path):
+    """W9, with the command; the sentinel is made all the same, and once the secret is set nobody is warned."""
+    added = watch(tidings, server, tmp_path)
+    tried = tidings("test", str(tmp_path / "s.txt"), "--json")
+    pipe("c4nary", "secret", "set", "api-token")
+    later = tidings("test", str(tmp_path / "s.txt"), "--json")
+    warned = [[r["code"] for r in ran.records if r["record"] == "problem"] for ran in (tried, later)]
+
+    assert 0 == added.code
+    assert "W9" in added.err
+    assert "tidings secret set api-token" in added.err
+    assert [["W9"], []] == warned
+    assert ["secret", "ok"] == [ran.records[-1]["outcome"] for ran in (tried, later)]
+
+
 def test_drop_is_refused_while_a_sentinel_uses_it(tidings, pipe, server, tmp_path):
     """With the names; --force drops it all the same, and so does dropping the sentinel first."""
     watch(tidings, server, tmp_path)
