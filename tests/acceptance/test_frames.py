@@ -423,3 +423,16 @@ def test_robots_are_obeyed_for_each_frame(tmp_path: Any, name: str):
         assert 1 == world.versions()[0].frames
         assert [["robots"]] == [[f["kind"] for f in e.data["frames"]] for e in world.events("page.partial")]
         assert [] == world.violations()
+
+
+def test_robots_that_are_ignored_for_a_page_are_ignored_for_its_frames(tmp_path: Any):
+    """Who says why robots.txt is not obeyed has a site of their own in mind: it holds for the frames too, and their polls say why."""
+    with WebServer() as server:
+        world = World(tmp_path / "data", server, fetch__robots="true")
+        manual(world)
+        server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /\n", {"Content-Type": "text/plain"})
+        watch(world, more='Robots ignored because "it is mine"')
+        play(world, lambda monitor: world.pass_time(monitor, HOUR + MINUTE))
+
+        assert 2 == world.versions()[0].frames
+        assert all(poll.note.endswith("robots.txt ignored: it is mine") for poll in world.polls())

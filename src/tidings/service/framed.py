@@ -18,8 +18,9 @@ from tidings.model.unit import Event, FrameRow
 from tidings.model.version import Member, member_list
 from tidings.service import standing
 from tidings.service.bodies import xxh3
+from tidings.service.claims import robots_ignored
 from tidings.service.cursors import takes
-from tidings.service.detect import Look, digests_of
+from tidings.service.detect import Look
 from tidings.service.frames import followed
 from tidings.service.occasion import first_look, modified_at, version_of, with_findings, with_ticks
 from tidings.service.records import PARTIAL
@@ -132,7 +133,11 @@ class Framed:
             ids = await self._store.write(members.ensure, named)
         if follow:
             seen = await self._frames.look(
-                page_id, ids, since=poll.charged.at, is_asked=poll.charged.grant.reason.startswith("asked for")
+                page_id,
+                ids,
+                since=poll.charged.at,
+                is_asked=poll.charged.grant.reason.startswith("asked for"),
+                ignoring=robots_ignored(poll.page),
             )
             poll = replace(poll, at=self._frames.now())
         else:
@@ -226,7 +231,7 @@ class Framed:
             self._with_frames(poll.unit(record, state, events), gathered, at),
             version=version,
             members=gathered.made_of if gathered.frames else (),
-            digests=digests_of(look, seen),
+            digests=((look.seq, seen.digest),) if seen is not None and not seen.problem else (),
         )
         unit = with_findings(unit, page, with_ticks(findings, look), at, teller=self._teller, settles=poll.owed)
         await self._bodies.commit_parts(unit, await self._written(gathered, stored.newest), self._commit)
@@ -249,7 +254,6 @@ class Framed:
             body=body,
             references=stored.bodies,
             known=stored.digests,
-            known_parts=stored.digests_of_parts,
             takers=tuple(s for s in page.subscriptions.values() if takes(s, poll.at, poll.eager)),
             at=poll.at,
             modified_at=_modified_at(poll, gathered, stored),

@@ -34,8 +34,9 @@ MOST_FRAMES: Final = 8
 REASON: Final = "frame"
 """Why a frame is asked for, in the record of its poll."""
 
-Ask = Callable[[WatchedPage], Awaitable[str]]
-"""Asks for a page and returns once what came of it is durable: "", or why it was not asked."""
+Ask = Callable[[WatchedPage, str], Awaitable[str]]
+"""Asks for a page, given why robots.txt is not obeyed ("": it is), and returns once what came of it is durable: "", or why it was not
+asked."""
 
 
 def followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> list[PageIdentity]:
@@ -108,18 +109,23 @@ class Frames:
         """Return what the clock says after a look."""
         return self._clock.now()
 
-    async def look(self, page_id: int, frame_ids: Sequence[int], *, since: Instant, is_asked: bool) -> list[Seen]:
+    async def look(
+        self, page_id: int, frame_ids: Sequence[int], *, since: Instant, is_asked: bool, ignoring: str = ""
+    ) -> list[Seen]:
         """Look at the frames of a page, one after the other, and return them as they are then.
 
         Those come first that were not looked at for longest, so that a small budget serves them in turn.
         One that was looked at since the look at the page began, within the floor, or that is being left alone after a failure, is
-        taken as it is stored; with `is_asked`, because somebody asked for the page, only the first holds.
+        taken as it is stored; with `is_asked`, because somebody asked for the page, only the first holds. `ignoring` is why robots.txt is
+        not obeyed for the page, and so for its frames, which are of the same site.
         """
         unasked: dict[int, str] = {}
         for frame_id in await self._store.read(_longest_ago, frame_ids):
             self._looking[page_id] = frame_id
             try:
-                unasked[frame_id] = await self._look_at(page_id, frame_id, since=since, is_asked=is_asked)
+                unasked[frame_id] = await self._look_at(
+                    page_id, frame_id, since=since, is_asked=is_asked, ignoring=ignoring
+                )
             finally:
                 del self._looking[page_id]
         return await self.stored(frame_ids, unasked)
@@ -134,7 +140,7 @@ class Frames:
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def _look_at(self, page_id: int, frame_id: int, *, since: Instant, is_asked: bool) -> str:
+    async def _look_at(self, page_id: int, frame_id: int, *, since: Instant, is_asked: bool, ignoring: str) -> str:
         while frame_id in self._asking or self._planner.is_busy(frame_id):
             if self._is_circle(page_id, frame_id):
                 return ""
@@ -142,12 +148,12 @@ class Frames:
             self._waiting.setdefault(frame_id, []).append(waiter)
             await waiter
         page = self._watched.get(frame_id) or WatchedPage(*await self._store.read(_page, frame_id))
-        if self._is_served(page.state, since, is_asked=is_asked):
+        if self._is_served(page.state, since, is_asked=is_asked, ignoring=ignoring):
             return ""
         self._asking.add(frame_id)
         is_reserved = self._planner.reserve(frame_id)
         try:
-            reason = await self.ask(page)
+            reason = await self.ask(page, ignoring)
         except BaseException:
             if is_reserved:
                 self._planner.release(frame_id)
@@ -167,17 +173,17 @@ class Frames:
             at = self._looking.get(at)
         return at == page_id
 
-    def _is_served(self, state: PageState, since: Instant, *, is_asked: bool) -> bool:
+    def _is_served(self, state: PageState, since: Instant, *, is_asked: bool, ignoring: str) -> bool:
         now = self._clock.now()
         if state.polled_at is not None and state.polled_at >= since:
             return True
         if is_asked:
             return False
-        is_resting = state.retry_at is not None and state.retry_at > now
+        is_resting = state.retry_at is not None and state.retry_at > now and not (ignoring and state.kind == "robots")
         return is_resting or (state.polled_at is not None and now - state.polled_at < self.floor)
 
 
-async def _nobody(page: WatchedPage) -> str:
+async def _nobody(page: WatchedPage, ignoring: str) -> str:  # noqa: ARG001 - nobody asks, whatever may be ignored
     return f"nobody asks for {page.identity.url} yet"
 
 

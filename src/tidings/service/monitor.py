@@ -389,10 +389,18 @@ class Monitor:
             follow=not asked.alone,
         )
 
-    async def _ask_frame(self, page: WatchedPage) -> str:
-        """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so."""
+    async def _ask_frame(self, page: WatchedPage, ignoring: str) -> str:
+        """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so.
+
+        `ignoring` is why robots.txt is not obeyed there; empty if it is.
+        """
         parts = self.parts
-        grant = Grant(page_id=page.state.page_id, host=page.identity.host, cost=1.0, reason=FRAME)
+        grant = Grant(
+            page_id=page.state.page_id,
+            host=page.identity.host,
+            cost=1.0,
+            reason=f"{FRAME}; robots.txt ignored: {ignoring}" if ignoring else FRAME,
+        )
         paid: list[Charged] = []
 
         async def pay(host: str) -> None:
@@ -407,7 +415,7 @@ class Monitor:
             paid.append(charged)
 
         async with parts.gate.permit(grant.host, pay, is_paid=False) as permit:
-            request = await parts.poller.request(page, now=parts.clock.now())
+            request = await parts.poller.request(page, now=parts.clock.now(), ignoring_robots=bool(ignoring))
             outcome: Outcome
             try:
                 outcome = request if isinstance(request, Failed) else await parts.fetcher.fetch(request, permit)

@@ -18,7 +18,7 @@ from tidings.service import asking, standing
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import takes
-from tidings.service.detect import Look, digests_of
+from tidings.service.detect import Look
 from tidings.service.frames import followed
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
 
@@ -69,11 +69,13 @@ class Poller:
         self._asker = asker
         self._timeout = timeout
 
-    async def request(self, page: WatchedPage, *, now: Instant, obey_robots: bool = True) -> FetchRequest | Failed:
+    async def request(
+        self, page: WatchedPage, *, now: Instant, obey_robots: bool = True, ignoring_robots: bool = False
+    ) -> FetchRequest | Failed:
         """Return the request for a page, or why there can be none: a secret is missing.
 
         It is conditional unless its validators are due for an audit, or a secret is newer than the last one. Called when the request
-        may leave, so that what is secret is in memory no longer than that.
+        may leave, so that what is secret is in memory no longer than that. `ignoring_robots`: a page that it is a frame of says so.
         """
         state = page.state
         occasion = asking.Occasion(
@@ -83,7 +85,7 @@ class Poller:
             audited_at=state.audited_at,
             final_url=state.final_url,
             obey_robots=obey_robots,
-            robots_ignored=bool(robots_ignored(page)),
+            robots_ignored=ignoring_robots or bool(robots_ignored(page)),
         )
         if not self._asker.needs_secrets(page.identity):
             return self._asker.plain(page.identity, occasion)
@@ -172,7 +174,6 @@ class Poller:
             body=Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url),
             references=stored.bodies,
             known=stored.digests,
-            known_parts=stored.digests_of_parts,
             takers=takers if not stored.parts else (),  # with its frames the page is compared when they are there
             at=at,
             modified_at=modified_at(fetched, before.checked_at, at),
@@ -232,7 +233,7 @@ class Poller:
         unit = replace(
             poll.unit(record, state, events),
             version=version_of(look, fetched, seen, text_changed=text_changed),
-            digests=digests_of(look, seen),
+            digests=((look.seq, seen.digest),) if seen is not None and not seen.problem else (),
         )
         unit = self._with_findings(unit, page, with_ticks(findings, look), at, settles=poll.owed)
         await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest)

@@ -123,6 +123,26 @@ def test_further_requests_of_a_permit_are_charged_and_spaced():
     assert [HOST, "other.example", HOST] == town.charges
 
 
+def test_a_permit_that_is_not_paid_is_charged_from_its_first_request_on():
+    """What was granted without a charge pays when the first request may leave, not while it waits for the host."""
+    town = Town()
+    at: list[float] = []
+
+    async def pay(host: str) -> None:
+        at.append(town.seconds())
+        town.charges.append(host)
+
+    async def ask() -> None:
+        async with town.gate.permit(HOST, pay, is_paid=False) as permit:
+            await permit.hop(HOST)
+            await permit.hop(HOST)
+
+    run(lambda: town.drive(town.poll(HOST), ask()))
+
+    assert [HOST, HOST] == town.charges
+    assert [5, 10] == at
+
+
 def test_permits_that_cross_do_not_wait_for_each_other_for_ever():
     """Two journeys between the same two hosts in opposite directions both arrive."""
     town = Town()
