@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, MINUTE
-from tidings.service.spread import lengthened
+from tidings.service.jitter import lengthened
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration

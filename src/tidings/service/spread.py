@@ -1,6 +1,6 @@
 """Spread: what would fall on one instant is drawn apart, each time by the same share for the same key (trust.md P-9, F-32).
 
-Back-offs and pauses are lengthened. Of dues that crowd within a second, ticks go back within the first half of their slack, so that they
+Of dues that crowd within a second, ticks go back within the first half of their slack, so that they
 stay in time, and the others come forward by a tenth of their wait, which still is a whole cycle. No chance is used: who asks again computes
 the same, so that a restart moves nothing.
 """
@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from xxhash import xxh3_64_intdigest
-
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.scheduling.policy import NEVER
 from tidings.service.claims import Tick, bounds, importance, tick_of
+from tidings.service.jitter import share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,22 +21,10 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.service.watchlist import WatchedPage
 
-MOST: Final = 0.2
-"""Largest part of itself by which a wait is lengthened."""
 CROWD: Final = 8
 """Pages that may fall due within one second before they are drawn apart."""
 CATCH_UP: Final[Duration] = 10 * MINUTE
 """The longest time over which pages that fell due while nobody looked are spread."""
-
-
-def share(key: str | int, turn: int = 0) -> float:
-    """Return a number in [0, 1) that is even over all keys and, for one key, over its turns."""
-    return xxh3_64_intdigest(f"{key} {turn}".encode()) / 2.0**64
-
-
-def lengthened(duration: Duration, key: str | int, turn: int = 0) -> Duration:
-    """Return a wait (µs) that is never shorter than it was said to be and up to a fifth longer."""
-    return round(duration * (1 + MOST * share(key, turn)))
 
 
 class Crowds:

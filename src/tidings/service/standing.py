@@ -12,7 +12,7 @@ from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.unit import Event
 from tidings.service.bodies import xxh3
-from tidings.service.spread import lengthened
+from tidings.service.jitter import lengthened
 
 if TYPE_CHECKING:
     from tidings.detection.job import Examination
