@@ -1,0 +1,433 @@
+"""What the study reserves for later, and what came since: group defaults, transforms, reports, Watch, Alter, Confirm."""
+
+import pytest
+
+from tidings.language.parser import parse, read
+from tidings.language.printer import to_text
+from tidings.language.verify import Known
+from tidings.model.asking import Asking, Header, Value
+from tidings.model.sentinel import (
+    DEFAULT_NOTIFY,
+    AllOf,
+    Alter,
+    Channel,
+    Command,
+    Compare,
+    Condition,
+    Defaults,
+    FetchAt,
+    FetchEvery,
+    FetchOnChange,
+    FetchOnDemand,
+    Interest,
+    Life,
+    Notify,
+    Opening,
+    Point,
+    Rate,
+    Sentinel,
+    Then,
+    Transform,
+    Urgency,
+    Watched,
+)
+
+MINUTE = 60_000_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+NOW = 1_700_000_000_000_000
+HEAD = "Create Sentinel a Using https://x.example As A, https://y.example As any "
+WATCHING = f"{HEAD}Monitor links "
+
+
+def statements(text, **given):
+    return read(text, now=NOW, **given)
+
+
+def only(text, **given):
+    return statements(text, **given)[-1]
+
+
+ROWS = [
+    ("Fetch at 6:00 mon, thu-sat slack 3 min", "fetch", FetchAt(360, (0, 3, 4, 5), 3 * MINUTE)),
+    ("Fetch at 23:59", "fetch", FetchAt(1_439)),
+    ("Fetch on demand", "fetch", FetchOnDemand()),
+    ("Fetch on change within 5 min", "fetch", FetchOnChange(within=5 * MINUTE)),
+    (
+        "Fetch on change between 1 min and 1 day within 5 min overwrite",
+        "fetch",
+        FetchOnChange(MINUTE, DAY, 5 * MINUTE, "overwrite"),
+    ),
+    (
+        "During fri-mon 20:00 to 02:00, tue, wed 08:00 to 9:30",
+        "during",
+        (Opening((0, 4, 5, 6), 1_200, 120), Opening((1, 2), 480, 570)),
+    ),
+    ("To first change", "end", Point("change")),
+    ("Then within 5 min check any 1 of A, any", "then", (Then(5 * MINUTE, ("A", "any"), 1),)),
+    ("Then within 5 min check any", "then", (Then(5 * MINUTE, ("any",)),)),
+    ("Notify by feed every 1 week or 10 changes", "notify", (Notify((Channel("feed"),), Rate("every", 7 * DAY, 10)),)),
+    ("Notify by stream every 10 changes", "notify", (Notify((Channel("stream"),), Rate("every", 0, 10)),)),
+    (
+        "Notify by console every 10 changes or 1 week",
+        "notify",
+        (Notify((Channel("console"),), Rate("every", 7 * DAY, 10)),),
+    ),
+    (
+        "Notify by console at 8:30 mon-fri",
+        "notify",
+        (Notify((Channel("console"),), Rate("at", clock=510, days=(0, 1, 2, 3, 4))),),
+    ),
+    (
+        "Errors to console, https://h.example/x",
+        "errors",
+        (Channel("console"), Channel("webhook", "https://h.example/x")),
+    ),
+    (
+        'Transform keep lines "Price", drop lines regex "^Ad" Transform replace regex "(\\d+) EUR" with "\\1", sort, unique lines',
+        "transform",
+        (
+            Transform("keep", "Price"),
+            Transform("drop", "^Ad", is_pattern=True),
+            Transform("replace", r"(\d+) EUR", is_pattern=True, replacement=r"\1"),
+            Transform("sort"),
+            Transform("unique"),
+        ),
+    ),
+    ("Urgency window 0 s", "urgency", Urgency("window", 0)),
+    ("Urgency exponential", "urgency", Urgency()),
+    ("Life 2 hour", "life", Life("window", span=2 * HOUR)),
+    ("Class default", "budget_class", "default"),
+]
+
+
+@pytest.mark.parametrize(("clause", "field", "meaning"), ROWS, ids=[clause for clause, _, _ in ROWS])
+def test_each_clause_has_its_meaning(clause, field, meaning):
+    """A clause fills its field, in the order written."""
+    assert meaning == getattr(only(WATCHING + clause), field)
+
+
+@pytest.mark.parametrize(
+    ("word", "life", "urgency"),
+    [
+        ("archive", Life("forever"), Urgency("uniform")),
+        ("front page", Life("overwrite"), Urgency("uniform")),
+        ("bulletin", Life("forever"), Urgency("window", 0)),
+        ("ticker", Life("overwrite"), Urgency("window", 0)),
+    ],
+)
+def test_watch_sets_life_and_urgency(word, life, urgency):
+    """The four scenarios of paper 000, Figures 2 and 3; a clause of its own says more."""
+    sentinel = only(f"{WATCHING}Watch as {word}")
+    other = only(f"{WATCHING}Urgency exponential 1 hour Watch as {word}")
+
+    assert (life, urgency) == (sentinel.life, sentinel.urgency)
+    assert (life, Urgency("exponential", HOUR)) == (other.life, other.urgency)
+
+
+def test_conditions_may_be_below_zero_and_stand_behind_of_or_in():
+    """`value < -2.5` is a temperature; `in` and `of` come in either order."""
+    first = only(f'{HEAD}Monitor number of A in css "b" where value < -2.5 but rises by 3')
+    second = only(f'{HEAD}Monitor number in css "b" of A where value < -2.5 but rises by 3')
+
+    assert first == second
+    assert (Condition("value", "<", -2.5), Condition("rises", ">=", 3.0)) == first.monitor.where
+
+
+GROUP = 'Defaults For Tags work, old Notify by console Fetch 2 hour Header "X" "1" For 3 day;'
+
+
+def test_a_sentinel_takes_the_defaults_of_its_tags():
+    """What it does not say itself comes from its tags, and what they do not say from the language."""
+    group, sentinel = statements(f"{GROUP} {WATCHING} Tags work Fetch 1 hour")
+
+    assert (
+        Defaults(
+            ("work", "old"),
+            group.clauses,
+        )
+        == group
+    )
+    assert ["fetch", "for", "notify", "header"] == [word for word, _ in group.clauses.said]
+    assert (
+        FetchEvery(HOUR),
+        (Notify((Channel("console"),), Rate("immediate")),),
+        3 * DAY,
+        Asking(headers=(Header("X", Value("1")),)),
+    ) == (
+        sentinel.fetch,
+        sentinel.notify,
+        sentinel.span,
+        sentinel.asking,
+    )
+
+
+def test_without_the_tag_nothing_is_taken():
+    """Defaults hold for their tags only, and only after they were said."""
+    first, _, second = statements(
+        f"{WATCHING} Tags work; {GROUP} Create Sentinel b Using https://x.example Monitor links Tags home"
+    )
+
+    assert (FetchOnChange(), FetchOnChange()) == (first.fetch, second.fetch)
+
+
+def test_the_first_tag_comes_first():
+    """Of two tags that say the same clause the one that the sentinel names first holds; To and For are one clause."""
+    text = (
+        "Defaults For Tags x Fetch 1 hour To 2031-01-01; Defaults For Tags y Fetch 2 hour For 3 day Importance 1;"
+        f"{WATCHING} Tags y, x"
+    )
+    sentinel = only(text)
+
+    assert (FetchEvery(2 * HOUR), 3 * DAY, None, 1.0) == (
+        sentinel.fetch,
+        sentinel.span,
+        sentinel.end,
+        sentinel.importance,
+    )
+
+
+def test_a_sentinels_own_end_takes_no_length_from_its_tag():
+    """To of the sentinel and For of its tag do not fix the end twice."""
+    sentinel = only(f"{GROUP} {WATCHING} Tags work To 2031-01-01")
+
+    assert (None, "2031-01-01") == (sentinel.span, sentinel.end.text)
+
+
+def test_a_sentinel_may_refuse_a_default():
+    """`none` takes away what a tag would say."""
+    sentinel = only(f"{GROUP} {WATCHING} Tags work Header none")
+
+    assert () == sentinel.asking.headers
+
+
+def test_a_tag_may_say_what_to_monitor():
+    """Then a sentinel needs no Monitor clause."""
+    sentinel = only("Defaults For Tags w Monitor words inserted; Create Sentinel a Using https://x.example Tags w")
+
+    assert Interest("words", direction="inserted") == sentinel.monitor
+
+
+def test_defaults_that_hold_already_are_asked_for():
+    """Those of earlier texts come from the caller, and a new statement replaces all of a tag's."""
+    (stored,) = statements("Defaults For Tags w Fetch 2 hour Notify by console")
+    known = {"w": stored.clauses}.get
+    sentinel = only(f"{WATCHING} Tags w", defaults=known)
+    other = only(f"Defaults For Tags w Fetch 3 hour; {WATCHING} Tags w", defaults=known)
+    without = only(f"Defaults For Tags w; {WATCHING} Tags w", defaults=known)
+
+    assert FetchEvery(2 * HOUR) == sentinel.fetch
+    assert (FetchEvery(3 * HOUR), DEFAULT_NOTIFY) == (other.fetch, other.notify)
+    assert FetchOnChange() == without.fetch
+
+
+def test_a_child_takes_all_from_its_base():
+    """Defaults hold for sentinels made from pages: a base says everything already."""
+    child = only(f"{GROUP} {WATCHING}; Create Sentinel c Using a Tags work")
+
+    assert FetchOnChange() == child.fetch
+
+
+def test_the_dates_of_a_tag_are_meant_in_the_zone_of_the_sentinel():
+    """A default date is a day, wherever the sentinel is."""
+    paris = only(f"Defaults For Tags w From 2031-07-01; {WATCHING} Tags w Zone Europe/Paris")
+    utc = only(f"Defaults For Tags w From 2031-07-01; {WATCHING} Tags w")
+
+    assert 2 * HOUR == utc.start.instant - paris.start.instant
+
+
+GIVEN = only(f"{WATCHING} Exclude words <the> For 3 day Tags x")
+EXISTING = {
+    "a": Known(GIVEN, "enabled", NOW - DAY, NOW + 2 * DAY),
+    "pinned": Known(only("Create Sentinel pinned Using https://x.example Monitor links Compare first")),
+    "old": Known(only("Create Sentinel old Using https://x.example Monitor links"), "ended", ended_at=NOW - DAY),
+    "waits": Known(only("Create Sentinel waits Using https://x.example Monitor links From end(a)"), "waiting"),
+}
+
+
+@pytest.mark.parametrize(
+    ("clauses", "changed", "reach"),
+    [
+        ("Notify by console", {"notify": (Notify((Channel("console"),), Rate("immediate")),)}, "A"),
+        ("Fetch 2 hour Tags y", {"fetch": FetchEvery(2 * HOUR), "tags": ("y",)}, "B"),
+        ("Exclude none", {"exclude": ()}, "C"),
+        ("Monitor words of A AND images of any within 1 hour", None, "C"),
+        ("To 2031-01-01", {"span": None, "end": Point("at", text="2031-01-01", instant=1_924_992_000_000_000)}, "B"),
+        ('Body "q=1"', {"asking": Asking(method="POST", body=Value("q=1"))}, "C"),
+        ("Watch as ticker", {"life": Life("overwrite"), "urgency": Urgency("window", 0)}, "A"),
+    ],
+)
+def test_altering_replaces_the_clauses_said(clauses, changed, reach):
+    """All others stay; the class of the change is the highest of its clauses (sentinels_and_events §2.2)."""
+    altered = only(f"Alter a {clauses}", known=EXISTING.get)
+    assert isinstance(altered, Alter)
+    expected = changed or {
+        "monitor": AllOf((Interest("words", of="A"), Interest("images", of="any"))),
+        "window": HOUR,
+    }
+    fields = [field for field in Sentinel.__slots__ if field not in expected]
+
+    assert reach == altered.reach
+    assert expected == {field: getattr(altered.sentinel, field) for field in expected}
+    assert [getattr(GIVEN, field) for field in fields] == [getattr(altered.sentinel, field) for field in fields]
+
+
+def test_later_statements_see_what_was_altered():
+    """A child of the same text takes the altered clauses."""
+    _, child = statements("Alter a Fetch 2 hour; Create Sentinel b Using a", known=EXISTING.get)
+
+    assert FetchEvery(2 * HOUR) == child.fetch
+
+
+FAULTS = [
+    ("Alter a", "1:8: E03 found the end of the text; expected a clause (hint: Alter NAME Fetch 1 hour)"),
+    ("Alter b Fetch 1 hour", '1:7: E20 there is no sentinel "b"'),
+    (
+        "Alter old Fetch 1 hour",
+        '1:7: E33 "old" has ended on 2023-11-13 and cannot be altered (hint: Drop it, then create it again)',
+    ),
+    ("Alter a Monitor links of C", '1:26: E27 no page is called "C" here (hint: pages: A, any)'),
+    ("Alter a From end(waits)", "1:9: E35 a → waits → a wait for one another (hint: give one of them a date, or now)"),
+    ("Alter a To end(a)", '1:9: E20 "a" cannot wait for itself (hint: name another sentinel)'),
+    ("Alter a To now For 3 day", "1:7: E32 To and For both fix the end (hint: keep one)"),
+    (
+        "Confirm old",
+        '1:9: E33 "old" has ended on 2023-11-13 and cannot be confirmed (hint: Drop it, then create it again)',
+    ),
+    (
+        "Defaults For Tags w Tags x",
+        "1:21: E42 Tags cannot be a default (hint: Defaults For Tags a, b says whose they are)",
+    ),
+    (
+        "Defaults For Tags w",
+        '1:19: E42 the tag "w" has no defaults that could be taken away (hint: Defaults For Tags NAME Fetch 1 hour)',
+    ),
+    (
+        "Defaults For Tags w Then within 5 min check A",
+        '1:45: E27 no page is called "A" here (hint: name a page: Using https://… As A)',
+    ),
+    (
+        "Defaults For Tags to Fetch 1 hour",
+        '1:19: E04 "to" is a word of the language and cannot be a name (hint: try to_1)',
+    ),
+    (f"{WATCHING}Notify by console every 0 changes", None),
+    (f"{WATCHING}During mon 08:00 to 08:00", None),
+    (f"{WATCHING}During mon 08:00 to 25:00", None),
+    (f"{WATCHING}Then within 5 min check any 3 of A, any", None),
+    (f'{WATCHING}Transform keep lines ""', None),
+    (f"{WATCHING}Exclude words <a,,b>", None),
+    (f"{WATCHING}ChangeHistory 0", None),
+    (f"{WATCHING}Life 0 changes", None),
+    (f"{HEAD}Monitor table 0", None),
+    (f"{HEAD}Monitor words where share > 20", None),
+    (f"{HEAD}Monitor number where value < 20%", None),
+    (f"{HEAD}Monitor number where share > 20%", None),
+    (f'{HEAD}Monitor number where contains "a"', None),
+    (f"{HEAD}Monitor status where changed > 2", None),
+    (f'{WATCHING}Exclude none Exclude css "a"', None),
+]
+LATER_CODES = "E16 E14 E08 E16 E07 E07 E16 E16 E16 E16 E28 E28 E28 E28 E23".split()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [(text, line) for text, line in FAULTS if line],
+)
+def test_what_cannot_be_said_is_told(text, line):
+    """Where, what, and how to mend it."""
+    parsed = parse(text, known=EXISTING.get, defaults=lambda tag: None, now=NOW)
+
+    assert [line] == [str(problem) for problem in parsed.problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    list(zip([text for text, line in FAULTS if line is None], LATER_CODES, strict=True)),
+)
+def test_numbers_and_hours_that_make_no_sense_are_told(text, code):
+    """Each clause has one fault, at its place."""
+    parsed = parse(text)
+
+    assert [code] == [problem.code for problem in parsed.problems]
+    assert all(problem.column > len(HEAD) for problem in parsed.problems)
+
+
+WARNINGS = [
+    (
+        "Confirm waits",
+        '1:9: W17 "waits" compares pairwise: there is no reference that could be confirmed (hint: Compare first keeps one)',
+    ),
+    ("Confirm pinned", None),
+    (
+        "Alter a From 2031-01-01 To none",
+        '1:9: W18 "a" has started on 2023-11-13: From changes nothing any more (hint: Disable pauses it)',
+    ),
+    (
+        f'{WATCHING}Header "X" secret "token" Body secret "set"',
+        '1:106: W9 the secret "token" is not set yet: pages that need it are in error until it is (hint: tidings secret set token)',
+    ),
+    (
+        f'{HEAD}Monitor regex "\\pL{{200}}"',
+        "1:88: W4 the pattern is large",
+    ),
+    (
+        f'{HEAD}Monitor regex "x*"',
+        "1:88: W16 the pattern matches the empty text too, which is everywhere (hint: write + instead of *, or name what must be there)",
+    ),
+    (f"{HEAD}Monitor links of A AND links of any within 1 hour", None),
+    (f'{HEAD}Monitor links AND words where contains "x"', None),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), WARNINGS, ids=range(len(WARNINGS)))
+def test_what_is_doubtful_is_warned_of(text, line):
+    """The statement is accepted; None: there is nothing to say."""
+    others = EXISTING if text.startswith(("Confirm", "Alter")) else {}
+    parsed = parse(text, known=others.get, secrets={"set"}, now=NOW)
+    said = [str(warning) for warning in parsed.warnings]
+
+    assert () == parsed.problems
+    assert 1 == len(parsed.statements)
+    assert ([line] if line else []) == [warning[: len(line or "")] for warning in said]
+
+
+def test_nothing_is_said_of_secrets_that_nobody_knows():
+    """Without the names of secrets none is missed."""
+    assert () == parse(f'{WATCHING}Header "X" secret "token"').warnings
+
+
+def test_enable_may_begin_afresh():
+    """`fresh` makes no comparison across the pause."""
+    assert (Command("enable", "a", fresh=True), Command("enable", "fresh")) == read("Enable a fresh; Enable fresh")
+
+
+def test_files_are_watched_where_the_operator_allows_it():
+    """Off unless said otherwise, and only whole paths."""
+    text = "Create Sentinel a Using file:///srv/report.html Monitor words"
+    (problem,) = parse(text).problems
+    relative = parse("Create Sentinel a Using file://../x Monitor words", files=True).problems
+    climbing = parse("Create Sentinel a Using file:///srv/%2e%2e/x Monitor words", files=True).problems
+
+    assert ("E22", "file: addresses are off here") == (problem.code, problem.message)
+    assert (Watched("file:///srv/report.html"),) == only(text, files=True).pages
+    assert ["E22", "E22"] == [each.code for each in (*relative, *climbing)]
+
+
+def test_words_of_new_clauses_stand_where_they_do_not_begin_one():
+    """A text with a fault is cut at clauses, not inside `Errors to`, `Transform drop`, `Defaults For Tags`."""
+    text = (
+        f'{WATCHING}Errors to console Transform sort, drop lines "a" Fetch 2;'
+        " Defaults For Tags w For 3 Notify by console; Alter x Ftch 2 day"
+    )
+
+    assert ["E05", "E05", "E24"] == [problem.code for problem in parse(text).problems]
+
+
+def test_a_compare_that_pins_is_printed_with_its_kind():
+    """first, moving and every keep their numbers."""
+    sentinels = [only(f"{WATCHING}Compare {words}") for words in ("first", "moving 7", "every 5")]
+
+    assert [Compare("first"), Compare("moving", 7), Compare("every", 5)] == [sentinel.compare for sentinel in sentinels]
+    assert ["Compare first", "Compare moving 7", "Compare every 5"] == [
+        to_text(sentinel).splitlines()[-1].strip() for sentinel in sentinels
+    ]
