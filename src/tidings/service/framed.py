@@ -20,7 +20,7 @@ from tidings.service import standing
 from tidings.service.bodies import xxh3
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import takes
-from tidings.service.detect import Look
+from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.occasion import first_look, modified_at, version_of, with_findings, with_ticks
 from tidings.service.records import PARTIAL
@@ -231,7 +231,7 @@ class Framed:
             self._with_frames(poll.unit(record, state, events), gathered, at),
             version=version,
             members=gathered.made_of if gathered.frames else (),
-            digests=((look.seq, seen.digest),) if seen is not None and not seen.problem else (),
+            digests=digests_of(look, seen),
         )
         unit = with_findings(unit, page, with_ticks(findings, look), at, teller=self._teller, settles=poll.owed)
         await self._bodies.commit_parts(unit, await self._written(gathered, stored.newest), self._commit)
@@ -254,6 +254,7 @@ class Framed:
             body=body,
             references=stored.bodies,
             known=stored.digests,
+            known_parts=stored.digests_of_parts,
             takers=tuple(s for s in page.subscriptions.values() if takes(s, poll.at, poll.eager)),
             at=poll.at,
             modified_at=_modified_at(poll, gathered, stored),

@@ -18,7 +18,7 @@ from tidings.service import asking, standing
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import takes
-from tidings.service.detect import Look
+from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
 
@@ -174,6 +174,7 @@ class Poller:
             body=Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url),
             references=stored.bodies,
             known=stored.digests,
+            known_parts=stored.digests_of_parts,
             takers=takers if not stored.parts else (),  # with its frames the page is compared when they are there
             at=at,
             modified_at=modified_at(fetched, before.checked_at, at),
@@ -233,7 +234,7 @@ class Poller:
         unit = replace(
             poll.unit(record, state, events),
             version=version_of(look, fetched, seen, text_changed=text_changed),
-            digests=((look.seq, seen.digest),) if seen is not None and not seen.problem else (),
+            digests=digests_of(look, seen),
         )
         unit = self._with_findings(unit, page, with_ticks(findings, look), at, settles=poll.owed)
         await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest)
