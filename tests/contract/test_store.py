@@ -236,6 +236,19 @@ def test_a_grant_that_costs_more_waits_while_a_cheaper_one_is_paid(world: World)
     assert [grants[0], None, grants[2]] == [entry and entry.grant for entry in charged]
 
 
+def test_in_turn_nobody_spends_what_a_dearer_grant_before_it_waits_for(world: World):
+    """So that the budget can save up for it; other budgets are none of its business."""
+    world.watch()
+    for name in ("small", "other"):
+        world.write(charge.set_budget, name, rate_per_second=0.0, burst=2.5, at=START)
+    asked = [(1.0, "small"), (2.0, "small"), (0.5, "small"), (1.0, "other")]
+    grants = [Grant(page_id=1, host="h", cost=cost, reason="due", budget=budget) for cost, budget in asked]
+
+    charged = world.write(charge.charge, grants, at=START, epoch=world.epoch, in_turn=True)
+
+    assert [grants[0], None, None, grants[3]] == [entry and entry.grant for entry in charged]
+
+
 def test_a_stale_epoch_charges_nothing(world: World):
     """After another acquisition the old epoch can neither charge, nor charge more, nor commit (I-7)."""
     world.watch()

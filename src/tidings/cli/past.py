@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.cli.output import add_json, short_time, table, write_json, write_line, write_page
@@ -36,6 +38,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--page", metavar="URL", help="which page, if the sentinel has several")
     if verb == "history":
         parser.add_argument("--polls", action="store_true", help="every look instead of every version")
+        parser.add_argument("--screenshot", metavar="VERSION", help="write the picture of this version; with --output")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="where to write it, e.g. page.webp")
         parser.add_argument("--limit", type=int, default=100, metavar="N", help="the newest N (default 100)")
     if verb == "diff":
         parser.add_argument("old", nargs="?", metavar="OLD", help="version id or number; left out: the last but one")
@@ -58,6 +62,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         match arguments.verb:
             case "changes":
                 return database.read(_changes, arguments)
+            case "history" if arguments.screenshot is not None or arguments.output is not None:
+                return _picture(database, arguments, settings)
             case "history":
                 return database.read(_history, arguments)
             case _:
@@ -108,6 +114,7 @@ def _versions(connection: Connection, page_id: int, url: str, arguments: argpars
         return
     write_line(url)
     is_framed = any(version.frames for version in kept)
+    is_pictured = any(version.screenshot for version in kept)
     table(
         (
             (
@@ -116,11 +123,20 @@ def _versions(connection: Connection, page_id: int, url: str, arguments: argpars
                 f"{v.size:,}",
                 "baseline" if v.seq == 1 else "text" if v.text_changed else "markup only",
                 *([str(v.frames)] if is_framed else []),
+                *([("yes" if v.screenshot else "-")] if is_pictured else []),
                 v.title,
             )
             for v in kept
         ),
-        ("VERSION", "FETCHED (UTC)", "BYTES", "CHANGED", *(["FRAMES"] if is_framed else []), "TITLE"),
+        (
+            "VERSION",
+            "FETCHED (UTC)",
+            "BYTES",
+            "CHANGED",
+            *(["FRAMES"] if is_framed else []),
+            *(["PICTURE"] if is_pictured else []),
+            "TITLE",
+        ),
     )
     for row in withheld:
         write_line(f"withheld  {short_time(rfc3339(row.at))}  {row.kind}: {row.reason}")
@@ -146,6 +162,40 @@ def _polls(connection: Connection, page_id: int, url: str, arguments: argparse.N
         ),
         ("AT (UTC)", "OUTCOME", "STATUS", "BYTES", "REASON"),
     )
+
+
+def _picture(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
+    """Write the picture of a version to a file."""
+    if arguments.screenshot is None or arguments.output is None:
+        message = "--screenshot VERSION and --output FILE go together"
+        raise UsageError(message)
+    version = database.read(_pictured, arguments)
+    from tidings.service.assembly import open_archive  # it brings the whole service, and only pictures need it
+
+    archive = open_archive(settings, dialect=database.dialect)
+    content = archive.restore(version.screenshot, lambda sha256: database.read(versions.blob, sha256))
+    try:
+        arguments.output.write_bytes(content)
+    except OSError as error:
+        message = f"{arguments.output} cannot be written: {error.strerror or error}"
+        raise UsageError(message) from None
+    write_line(f"{arguments.output}: the page at version {version.seq}, {_told_of(version)}, WebP")
+    return 0
+
+
+def _pictured(connection: Connection, arguments: argparse.Namespace) -> Version:
+    """Return the version whose picture is asked for."""
+    row, page_id = _one_page(connection, arguments, (arguments.screenshot,))
+    version = versions.get(connection, page_id, _number(arguments.screenshot, page_id))
+    if version is None:
+        message = f"there is no version {arguments.screenshot} of this page; `tidings history {row.name}` lists them"
+        raise UsageError(message)
+    if not version.screenshot:
+        message = (
+            f"no picture was taken of version {version.seq}; `Render browser screenshot` takes one of each new version"
+        )
+        raise UsageError(message)
+    return version
 
 
 def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int]:
@@ -204,15 +254,7 @@ def _told_of(version: Version) -> str:
 
 
 def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[SentinelRow, int, Version, Version]:
-    row = register.find(connection, arguments.name)
-    held = _pages_of(connection, arguments)
-    if len(held) > 1:
-        named = [i for i in held if any(str(text or "").startswith(f"{i}.") for text in (arguments.old, arguments.new))]
-        held = named or held
-    if len(held) > 1:
-        message = f"{row.name} watches {len(held)} pages; say which with --page URL"
-        raise UsageError(message)
-    page_id = held[0]
+    row, page_id = _one_page(connection, arguments, (arguments.old, arguments.new))
     kept = {v.seq: v for v in versions.listing(connection, page_id)}
     if len(kept) < 2 and arguments.old is None:
         message = f"there {'is one version' if kept else 'is no version'} of this page yet; nothing to compare"
@@ -225,6 +267,21 @@ def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[Sentin
             message = f"there is no version {seq} of this page; `tidings history {row.name}` lists {len(kept)}"
             raise UsageError(message)
     return row, page_id, kept[old], kept[new]
+
+
+def _one_page(
+    connection: Connection, arguments: argparse.Namespace, given: Sequence[str | None]
+) -> tuple[SentinelRow, int]:
+    """Return the sentinel and the one page that is meant: its only one, that of `--page`, or that of the version ids given."""
+    row = register.find(connection, arguments.name)
+    held = _pages_of(connection, arguments)
+    if len(held) > 1:
+        named = [i for i in held if any(str(text or "").startswith(f"{i}.") for text in given)]
+        held = named or held
+    if len(held) > 1:
+        message = f"{row.name} watches {len(held)} pages; say which with --page URL"
+        raise UsageError(message)
+    return row, held[0]
 
 
 def _number(text: str, page_id: int) -> int:

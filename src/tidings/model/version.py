@@ -18,7 +18,8 @@ class Version:
     """One stored body of a page. `seq` counts from 1 without gaps; `sha256` names the blob; consecutive ones differ.
 
     With `frames`, how many of the page's frames are part of it, the blob is the list of its members (`member_list`), and all that is
-    said of a body is said of the page that holds the frames. `words` is how many the page had in all. `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
+    said of a body is said of the page that holds the frames. `words` is how many the page had in all. `screenshot` names the blob of its picture, if one was
+    taken. `modified_at` is the server's word (Last-Modified), clamped to the last check and now.
     """
 
     page_id: int
@@ -37,6 +38,7 @@ class Version:
     text_changed: bool = True
     words: int = 0
     frames: int = 0
+    screenshot: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Occasion:
     final_url: str = ""
     obey_robots: bool = True
     robots_ignored: bool = False
+    screenshot: bool = False
 
 
 class Asker:
@@ -96,10 +97,12 @@ class Asker:
             timeout=occasion.timeout,
             trust=str(self._data / identity.trust) if identity.trust else "",
             proxy="" if identity.proxy is None else _text(identity.proxy, opened),
-            validators=Validators() if is_new else occasion.validators,
+            validators=Validators() if is_new or identity.render else occasion.validators,
             final_url=occasion.final_url,
             obey_robots=occasion.obey_robots,
             robots_ignored=occasion.robots_ignored,
+            render=identity.render,
+            screenshot=bool(identity.render) and occasion.screenshot,
         )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from tidings.archive.archive import Archive
 from tidings.clock import DAY, SECOND, SystemClock
 from tidings.errors import PollerBusyError, SecretError
+from tidings.fetching.browser import Browser
 from tidings.fetching.client import Client
 from tidings.fetching.door import Door
 from tidings.fetching.politeness import HostGate
@@ -48,6 +49,7 @@ from tidings.storage.vault import SIGNING, Vault
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
+    from tidings.fetching.fetcher import Fetcher
     from tidings.isolation.runner import Runner
     from tidings.model.page import HostState
     from tidings.notification.channel import Sender
@@ -87,6 +89,16 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
     client = Client(fetch, clock=clock, on_crawl_delay=gate.widen)
     client.robots.restore(known)
     return gate, client
+
+
+def open_fetcher(settings: Settings, client: Client) -> Fetcher:
+    """Return what fetches all pages, those that a browser renders too; it closes the client."""
+    return Browser(settings.fetch, client)
+
+
+def render_cost(settings: Settings) -> float:
+    """Return what a rendered poll costs: what is set, but never more than the budget can save up."""
+    return min(settings.fetch.browser_cost, settings.budget.burst)
 
 
 @contextlib.asynccontextmanager
@@ -153,7 +165,8 @@ async def _build(
     longest = round(settings.fetch.total_seconds * SECOND)
     await store.write(polls.cut_off, epoch=epoch, now=clock.now(), longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
-    stack.push_async_callback(client.close)
+    fetcher = open_fetcher(settings, client)
+    stack.push_async_callback(fetcher.close)
     watchlist = Watchlist(store, sendable=sendable(settings.notify))
     planner = Planner(
         POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
@@ -163,12 +176,14 @@ async def _build(
         rng=np.random.default_rng(0),  # noqa: TID251 - assembly is where chance comes from
         heed=round(settings.fetch.freshness_seconds * SECOND),
         spreads=spreads,
+        render_cost=render_cost(settings),
+        render_places=settings.fetch.browser_pages,
     )
     committer = Committer(store)
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
     vault = Vault(settings.data)
-    bodies, teller = Bodies(store, archive), Teller()
+    bodies, teller = Bodies(store, archive), Teller(installation)
     taker = Taker(store, bodies, detector)
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     frames = Frames(store, clock, planner, watchlist.pages, floor=floor)
@@ -204,7 +219,7 @@ async def _build(
             watchlist=watchlist,
             planner=planner,
             gate=gate,
-            fetcher=client,
+            fetcher=fetcher,
             remembered=client.robots.export,
             committer=committer,
             poller=poll,

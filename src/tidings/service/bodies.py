@@ -105,28 +105,38 @@ class Bodies:
         return await self._store.read(read_frames, self._archive, made_of)
 
     async def commit_version(
-        self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]], *, newest: Version | None
+        self,
+        unit: Unit,
+        body: bytes,
+        commit: Callable[[Unit], Awaitable[object]],
+        *,
+        newest: Version | None,
+        picture: bytes = b"",
     ) -> None:
         """Plan how the body of a unit's version is kept and commit both; nobody else replans these blobs meanwhile.
 
-        `newest` is the page's version before it; there is one writer a page, so that it still is.
+        `newest` is the page's version before it; there is one writer a page, so that it still is. A picture stands whole, leaning on
+        nothing.
         """
         version = unit.version
         if version is None:
             message = "a body is stored with the version that it is of"
             raise ValueError(message)
-        names = {version.sha256} | ({newest.sha256} if newest is not None else set())
+        former = newest.sha256 if newest is not None else ""
+        if picture:
+            await self.commit_parts(unit, [(body, former), (picture, "")], commit)
+            return
+        names = {version.sha256} | ({former} if former else set())
         async with self._archive.hold(*names):
-            former = newest.sha256 if newest is not None else ""
             plan = await self._store.read(self._plan, former, body, version.sha256)
             await self._carry_out(plan, unit, commit)
 
     async def commit_parts(
         self, unit: Unit, new: Sequence[tuple[bytes, str]], commit: Callable[[Unit], Awaitable[object]]
     ) -> None:
-        """Commit the version of a page with frames and the bodies that are its own, each beside the hash of its former one ("": none).
+        """Commit a version and the bodies that are its own, each beside the hash of its former one ("": none).
 
-        The bodies of frames are kept by their own pages.
+        They are the page's body, the list of its members and its picture; the bodies of frames are kept by their own pages.
         """
         named = [(body, hashlib.sha256(body).hexdigest(), former) for body, former in new]
         async with self._archive.hold(*({sha for _, sha, _ in named} | {former for _, _, former in named if former})):

@@ -24,7 +24,7 @@ from tidings.errors import (
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine, secrets
+from tidings.service import health, machine, rendering, secrets
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
@@ -330,6 +330,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
     "lease": _lease,
     "clock": _clock,
+    "browser": lambda ward: _health(ward, rendering.findings, settings=ward.settings),
     "looks": lambda ward: _health(ward, health.looks, settings=ward.settings, now=ward.now, polling=ward.polling),
     "pages": lambda ward: _health(ward, health.failing_pages, now=ward.now),
     "hosts": lambda ward: _health(ward, health.failing_hosts, now=ward.now),

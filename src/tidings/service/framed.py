@@ -22,7 +22,7 @@ from tidings.service.claims import robots_ignored
 from tidings.service.cursors import takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
-from tidings.service.occasion import first_look, modified_at, version_of, with_findings, with_ticks
+from tidings.service.occasion import first_look, modified_at, picture_name, version_of, with_findings, with_ticks
 from tidings.service.records import PARTIAL
 from tidings.storage import members
 
@@ -62,6 +62,11 @@ class Gathered:
     def frames(self) -> int:
         """Return how many frames are part of the page."""
         return len(self.made_of) - 1
+
+    @property
+    def picture(self) -> bytes:
+        """Return the picture of the page, if one was taken."""
+        return self.answer.screenshot if isinstance(self.answer, Fetched) else b""
 
     @property
     def sha256(self) -> str:
@@ -307,6 +312,7 @@ class Framed:
             modified_at=look.modified_at,
             text_changed=text_changed,
             frames=gathered.frames,
+            screenshot=picture_name(gathered.picture),
         )
 
     async def _written(self, gathered: Gathered, newest: Version | None) -> list[tuple[bytes, str]]:
@@ -317,6 +323,8 @@ class Framed:
             new.append((gathered.body.body, former))
         if gathered.frames:
             new.append((member_list(gathered.made_of), newest.sha256 if newest is not None and newest.frames else ""))
+        if gathered.picture:
+            new.append((gathered.picture, ""))
         return new
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -329,7 +329,7 @@ class Monitor:
         if not grants:
             return
         try:
-            charged = await parts.store.charge(grants, at=now, epoch=parts.epoch)
+            charged = await parts.store.charge(grants, at=now, epoch=parts.epoch, in_turn=True)
         except StoreError:
             for grant in grants:
                 parts.planner.release(grant.page_id)
@@ -342,12 +342,12 @@ class Monitor:
                 continue
             self._spawn(self._poll(paid), page_id=grant.page_id)
         if None in charged:
-            self._budget_empty_until = now + await self._until_budget(now)
+            self._budget_empty_until = now + await self._until_budget(now, grants[charged.index(None)].cost)
 
-    async def _until_budget(self, now: Instant) -> Duration:
-        """Return how long it takes until the budget pays for a poll again, a moment at least and a minute at most."""
+    async def _until_budget(self, now: Instant, cost: float) -> Duration:
+        """Return how long it takes until the budget pays for a poll of this cost, a moment at least and a minute at most."""
         buckets = [row.refilled(now) for row in await self.parts.store.read(charge.budgets)]
-        waits = [(1 - row.level) / row.rate_per_second for row in buckets if row.rate_per_second > 0]
+        waits = [(cost - row.level) / row.rate_per_second for row in buckets if row.rate_per_second > 0]
         return round(min(max(min(waits, default=60.0), 0.01), 60.0) * SECOND)
 
     async def _no_budget(self, page_id: int) -> None:
@@ -365,10 +365,7 @@ class Monitor:
         asked = self.asked.pop(charged.grant.page_id, None) or Asked()
         self._answering[charged.grant.page_id] = asked.requests
 
-        async def further(host: str) -> None:
-            await parts.store.write(
-                charge.extra, charged.grant.page_id, host, charged.poll_id, at=parts.clock.now(), epoch=parts.epoch
-            )
+        further = self._further(charged)
 
         async with parts.gate.permit(charged.grant.host, further) as permit:
             request = await parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
@@ -389,6 +386,27 @@ class Monitor:
             follow=not asked.alone,
         )
 
+    def _further(self, charged: Charged) -> Callable[[str], Awaitable[None]]:
+        """Return what pays for each further request of a poll: the grant itself as far as it goes, then one by one.
+
+        What the grant has paid for is written down once a host, so that its limits hold across a crash.
+        """
+        parts = self.parts
+        left, known = charged.grant.cost - 1, {charged.grant.host}
+
+        async def further(host: str) -> None:
+            nonlocal left
+            left -= 1
+            cost = 0.0 if left >= 0 else 1.0
+            if cost or host not in known:
+                known.add(host)
+                now = parts.clock.now()
+                await parts.store.write(
+                    charge.extra, charged.grant.page_id, host, charged.poll_id, at=now, epoch=parts.epoch, cost=cost
+                )
+
+        return further
+
     async def _ask_frame(self, page: WatchedPage, ignoring: str) -> str:
         """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so.
 
@@ -398,21 +416,22 @@ class Monitor:
         grant = Grant(
             page_id=page.state.page_id,
             host=page.identity.host,
-            cost=1.0,
+            cost=parts.planner.cost(page.identity),
             reason=f"{FRAME}; robots.txt ignored: {ignoring}" if ignoring else FRAME,
         )
         paid: list[Charged] = []
+        further: list[Callable[[str], Awaitable[None]]] = []
 
         async def pay(host: str) -> None:
-            now = parts.clock.now()
-            if paid:
-                await parts.store.write(charge.extra, grant.page_id, host, paid[0].poll_id, at=now, epoch=parts.epoch)
+            if further:
+                await further[0](host)
                 return
-            (charged,) = await parts.store.charge([grant], at=now, epoch=parts.epoch)
+            (charged,) = await parts.store.charge([grant], at=parts.clock.now(), epoch=parts.epoch)
             if charged is None:
                 message = "the budget is spent for now"
                 raise BudgetError(message)
             paid.append(charged)
+            further.append(self._further(charged))
 
         async with parts.gate.permit(grant.host, pay, is_paid=False) as permit:
             request = await parts.poller.request(page, now=parts.clock.now(), ignoring_robots=bool(ignoring))

@@ -14,6 +14,7 @@ from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import tick_all, ticked
+from tidings.service.states import with_states
 
 if TYPE_CHECKING:
     from tidings.detection.job import Examination
@@ -89,6 +90,8 @@ def with_findings(
     settles: Mapping[int, int],
 ) -> Unit:
     """Return a unit with what a look found, and with what is told of it; owed comparisons in `settles` that were made are done."""
+    unit = with_states(unit, page, teller.instance)
+    found = (*findings.changes, *unit.changes)
     events = (*unit.events, *findings.events)
     moved = {c.subscription_id for c in findings.cursors}
     done = tuple(
@@ -109,9 +112,9 @@ def with_findings(
         unit,
         cursors=(*unit.cursors, *findings.cursors),
         comparisons=(*unit.comparisons, *findings.comparisons, *done),
-        changes=(*unit.changes, *findings.changes),
+        changes=found,
         events=events,
-        deliveries=(*unit.deliveries, *teller.drafts(page, findings.changes, events, at=at)),
+        deliveries=(*unit.deliveries, *teller.drafts(page, found, events, at=at)),
     )
 
 
@@ -140,7 +143,13 @@ def version_of(look: Look, fetched: Fetched, seen: Examination | None, *, text_c
         headers={name: value for name in KEPT_HEADERS if (value := fetched.headers.get(name)) is not None},
         text_changed=text_changed,
         words=seen.facts.words if seen is not None else 0,
+        screenshot=picture_name(fetched.screenshot),
     )
+
+
+def picture_name(picture: bytes) -> str:
+    """Return the name of a picture's blob, empty for none."""
+    return hashlib.sha256(picture).hexdigest() if picture else ""
 
 
 def first_look(page_id: int, seen: Examination, at: Instant) -> Event:

@@ -25,6 +25,7 @@ from tidings.service.standing import is_fresh_until
 if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageIdentity
     from tidings.model.unit import Unit
     from tidings.service.watchlist import WatchedPage
 
@@ -49,6 +50,7 @@ class Planner:
     """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written.
 
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
+    A rendered page costs `render_cost`, and at most `render_places` of them are under way.
     """
 
     def __init__(
@@ -61,12 +63,16 @@ class Planner:
         rng: np.random.Generator,
         heed: Duration = 0,
         spreads: bool = False,
+        render_cost: float = 1.0,
+        render_places: int = 1,
     ) -> None:
         self._policy = policy
         self._pages = pages
         self._floor = floor
         self._heed = heed
         self._host_connections = host_connections
+        self._render_cost = render_cost
+        self._render_places = render_places
         self._state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
         self._row: dict[int, int] = {}
         self._hosts: dict[str, int] = {}
@@ -76,6 +82,8 @@ class Planner:
         self._tick = np.full(LARGEST, NEVER, np.int64)
         self._busy = np.zeros(LARGEST, np.bool_)
         self._forced = np.zeros(LARGEST, np.bool_)
+        self._cost = np.ones(LARGEST)
+        self._rendered = np.zeros(LARGEST, np.bool_)
         self._free_rows = list(range(LARGEST - 1, -1, -1))
         self._stale: set[int] = set()
         self._observed: dict[int, Observed] = {}
@@ -196,13 +204,14 @@ class Planner:
             rows = rows[np.isin(self._ids[rows], list(only))]
         if not len(rows):
             return []
+        ready = {code: gate.ready_at(name) <= now for name, code in self._names_of(self._host[rows])}
+        rows = self._with_places(rows, now, ready)
         hosts = self._host[rows]
-        ready = {code: gate.ready_at(name) <= now for name, code in self._names_of(hosts)}
         bids = self._bids(rows, now)
         busy_hosts = self._host[self._busy]
         chosen = allocator.choose(
             np.concatenate([bids, np.zeros(len(busy_hosts))]),
-            np.ones(len(rows) + len(busy_hosts)),
+            np.concatenate([self._cost[rows], np.ones(len(busy_hosts))]),
             np.concatenate([hosts, busy_hosts]),
             tokens,
             host_ready=ready,
@@ -214,10 +223,16 @@ class Planner:
         for row in rows[chosen].tolist():
             page = self._pages[int(self._ids[row])]
             reason = self._reason(row, now)
-            grants.append(Grant(page_id=page.state.page_id, host=page.identity.host, cost=1.0, reason=reason))
+            grants.append(
+                Grant(page_id=page.state.page_id, host=page.identity.host, cost=float(self._cost[row]), reason=reason)
+            )
             self._busy[row] = True
             self._forced[row] = False
         return grants
+
+    def cost(self, identity: PageIdentity) -> float:
+        """Return what a poll of a page takes from the budget."""
+        return self._render_cost if identity.render else 1.0
 
     def due_pages(self, now: Instant) -> set[int]:
         """Return the pages that are due now, asked for or by schedule."""
@@ -253,6 +268,18 @@ class Planner:
 
     def _ready_rows(self, now: Instant) -> np.ndarray[Any, np.dtype[np.intp]]:
         return np.flatnonzero(((self._due <= now) | self._forced) & ~self._busy & (self._ids >= 0))
+
+    def _with_places(
+        self, rows: np.ndarray[Any, np.dtype[np.intp]], now: Instant, ready: Mapping[int, bool]
+    ) -> np.ndarray[Any, np.dtype[np.intp]]:
+        """Return the rows without the rendered pages for which the browser has no place now: they wait without a grant."""
+        rendered = rows[self._rendered[rows]]
+        if not len(rendered):
+            return rows
+        free = max(0, self._render_places - int((self._busy & self._rendered).sum()))
+        could = rendered[[ready.get(code, True) for code in self._host[rendered].tolist()]]
+        best = could[np.argsort(-self._bids(could, now), kind="stable")][:free]
+        return np.sort(np.concatenate([rows[~self._rendered[rows]], best]))
 
     def _reason(self, row: int, now: Instant) -> str:
         """Return why a page is looked at."""
@@ -338,6 +365,7 @@ class Planner:
         limits = [bounds(page, self._floor) for page in pages]
         return {
             "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
+            "cost": np.array([self.cost(p.identity) for p in pages]),
             "importance": np.array([importance(p) for p in pages]),
             "added": np.array(
                 [min((s.owner.row.created_at for s in p.subscriptions.values()), default=0) for p in pages], np.int64
@@ -361,7 +389,9 @@ class Planner:
         row = self._free_rows.pop()
         self._row[page_id] = row
         self._ids[row] = page_id
-        self._host[row] = self._code(self._pages[page_id].identity.host)
+        identity = self._pages[page_id].identity
+        self._host[row] = self._code(identity.host)
+        self._cost[row], self._rendered[row] = self.cost(identity), bool(identity.render)
         self._busy[row] = page_id in self._leaving
         self._forced[row] = False
         self._interrupted.add(page_id)  # who looked at it before, if anybody did, has not looked since
@@ -370,6 +400,8 @@ class Planner:
         size = len(self._ids)
         self._ids = np.concatenate([self._ids, np.full(size, -1, np.int64)])
         self._host = np.concatenate([self._host, np.zeros(size, np.int64)])
+        self._cost = np.concatenate([self._cost, np.ones(size)])
+        self._rendered = np.concatenate([self._rendered, np.zeros(size, np.bool_)])
         self._due = np.concatenate([self._due, np.full(size, NEVER, np.int64)])
         self._tick = np.concatenate([self._tick, np.full(size, NEVER, np.int64)])
         self._busy = np.concatenate([self._busy, np.zeros(size, np.bool_)])

@@ -21,6 +21,7 @@ from tidings.service.cursors import takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
+from tidings.service.states import with_states
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -86,6 +87,7 @@ class Poller:
             final_url=state.final_url,
             obey_robots=obey_robots,
             robots_ignored=ignoring_robots or bool(robots_ignored(page)),
+            screenshot=any(sub.owner.sentinel.asking.screenshot for sub in page.subscriptions.values()),
         )
         if not self._asker.needs_secrets(page.identity):
             return self._asker.plain(page.identity, occasion)
@@ -143,7 +145,8 @@ class Poller:
 
     def _told(self, unit: Unit, poll: Occasion) -> Unit:
         """Add what is told of the unit's events, where no findings come with them."""
-        return replace(unit, deliveries=self._teller.drafts(poll.page, (), unit.events, at=poll.at))
+        unit = with_states(unit, poll.page, self._instance)
+        return replace(unit, deliveries=self._teller.drafts(poll.page, unit.changes, unit.events, at=poll.at))
 
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 
@@ -237,7 +240,7 @@ class Poller:
             digests=digests_of(look, seen),
         )
         unit = self._with_findings(unit, page, with_ticks(findings, look), at, settles=poll.owed)
-        await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest)
+        await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest, picture=fetched.screenshot)
 
     def _with_findings(
         self, unit: Unit, page: WatchedPage, findings: Findings, at: Instant, *, settles: Mapping[int, int]

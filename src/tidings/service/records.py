@@ -150,6 +150,7 @@ def version_record(version: Version, *, url: str) -> Record:
         "charset": version.charset,
         "text_changed": version.text_changed,
         "frames": version.frames,
+        "screenshot": version.screenshot or None,
         "fetched_at": rfc3339(version.fetched_at),
         "modified_at": rfc3339(version.modified_at),
     }
@@ -201,6 +202,8 @@ NOTICES = (
     "page.error", "page.ok", "page.partial", "page.whole", "part.lost", "part.appeared", "comparison.given_up",
 )  # fmt: skip
 """Events beside changes that a sentinel's channels are told of, once each."""
+STATES = frozenset({"page.error", "page.ok"})
+"""Those of them that are changes to whoever monitors the status of a page."""
 
 
 def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:

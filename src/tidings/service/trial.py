@@ -22,7 +22,7 @@ from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
 from tidings.service import register
 from tidings.service.asking import Asker, Occasion
-from tidings.service.assembly import open_runner, open_web
+from tidings.service.assembly import open_fetcher, open_runner, open_web, render_cost
 from tidings.service.frames import followed
 from tidings.service.welcome import page_warnings
 from tidings.storage import charge, hosts, leases, secrets
@@ -102,9 +102,10 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
         stack.push_async_callback(runner.close)
         longest = round(settings.fetch.total_seconds * SECOND)
         gate, client = open_web(settings, clock, database.read(hosts.as_left, now=clock.now(), longest=longest))
-        stack.push_async_callback(client.close)
+        fetcher = open_fetcher(settings, client)
+        stack.push_async_callback(fetcher.close)
         asker = Asker(Vault(settings.data), settings.data)
-        looker = _Looker(database, client, gate, runner, clock, asker)
+        looker = _Looker(database, fetcher, gate, runner, clock, asker, render_cost(settings))
         for sentinel in parsed.statements:
             if isinstance(sentinel, Sentinel):
                 found.extend(
@@ -129,25 +130,32 @@ class _Looker:
     def __init__(
         self,
         database: Database,
-        client: Fetcher,
+        fetcher: Fetcher,
         gate: HostGate,
         runner: Runner,
         clock: SystemClock,
         asker: Asker,
+        render_cost: float,
     ) -> None:
         self._database = database
-        self._client = client
+        self._fetcher = fetcher
         self._gate = gate
         self._runner = runner
         self._clock = clock
         self._asker = asker
+        self._render_cost = render_cost
 
     async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
+        cost = self._render_cost if identity.render else 1.0
+        left = cost - 1
+
         async def further(host: str) -> None:
-            self._database.write(_charge, host, self._clock.now())
+            nonlocal left
+            left -= 1
+            self._database.write(_charge, host, self._clock.now(), 0.0 if left >= 0 else 1.0)
 
         try:
-            self._database.write(_charge, identity.host, self._clock.now())
+            self._database.write(_charge, identity.host, self._clock.now(), cost)
             async with self._gate.permit(identity.host, further) as permit:
                 occasion = Occasion(
                     now=self._clock.now(),
@@ -155,7 +163,7 @@ class _Looker:
                     robots_ignored=bool(sentinel.asking.robots_ignored),
                 )
                 request = self._database.read(self._asker.with_secrets, identity, occasion)
-                outcome = request if isinstance(request, Failed) else await self._client.fetch(request, permit)
+                outcome = request if isinstance(request, Failed) else await self._fetcher.fetch(request, permit)
         except BudgetError as error:
             outcome = Failed(kind="busy", reason=str(error))
         match outcome:
@@ -205,6 +213,6 @@ def _budget(connection: Connection, settings: Settings, now: int) -> None:
     charge.set_budget(connection, "default", rate_per_second=rate, burst=settings.budget.burst, at=now)
 
 
-def _charge(connection: Connection, host: str, now: int) -> None:
+def _charge(connection: Connection, host: str, now: int, cost: float) -> None:
     current = leases.current(connection, "poller")
-    charge.bare(connection, "default", host, at=now, epoch=current.epoch if current is not None else 0)
+    charge.bare(connection, "default", host, at=now, epoch=current.epoch if current is not None else 0, cost=cost)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
 
+SCRIPTS_ONLY = (
+    "the page is made by scripts: without a browser there is next to nothing to compare;"
+    " the clause `Render browser` watches what a browser shows (docs/howto/rendered-pages.md)"
+)
 LONGEST_GAP_FOR_ROBOTS = 1.0
 """With a longer gap between two requests to a host the first look, which its user has just asked for by hand, goes before robots.txt."""
 
@@ -90,7 +94,7 @@ def page_warnings(*, scripts_only: bool, login: bool, problem: str) -> list[str]
     """Return what a user should know before relying on a page with these facts."""
     found = []
     if scripts_only:
-        found.append("the page is made by scripts: without a browser there is next to nothing to compare")
+        found.append(SCRIPTS_ONLY)
     if login:
         found.append("the page asks to log in: what is watched may be the login form")
     if problem:

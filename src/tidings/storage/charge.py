@@ -40,10 +40,13 @@ _SET = (
 )
 
 
-def charge(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[Charged | None]:
+def charge(
+    c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
+) -> list[Charged | None]:
     """Pay for grants, in their order: an open poll row, tokens of its class and the start of its host for each.
 
-    None stands for a grant that its budget does not allow. Raises `StaleEpochError` (nothing is written) and `UnitError` for more
+    None stands for a grant that its budget does not allow; `in_turn` lets those after it wait too, so that a dear poll is not starved
+    by cheap ones. Raises `StaleEpochError` (nothing is written) and `UnitError` for more
     than 64 grants or a class that was never set.
     """
     if len(grants) > MOST_GRANTS:
@@ -53,9 +56,12 @@ def charge(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -
     levels = {name: bucket.level for name, bucket in buckets.items()}
     paid: list[Grant] = []
     places: list[int | None] = []
+    spent: set[str] = set()
     for grant in grants:
-        is_allowed = levels[grant.budget] >= grant.cost
+        is_allowed = grant.budget not in spent and levels[grant.budget] >= grant.cost
         places.append(len(paid) if is_allowed else None)
+        if not is_allowed and in_turn:
+            spent.add(grant.budget)
         if is_allowed:
             levels[grant.budget] -= grant.cost
             paid.append(grant)

@@ -48,9 +48,11 @@ class Store:
         """Return `fn(connection, ...)` once all it wrote is durable."""
         return await self._run(lambda: self._database.write(fn, *args, **kw))
 
-    async def charge(self, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[Charged | None]:
-        """Pay for grants in one commit; None stands for one that the budget does not allow."""
-        return await self.write(charge.charge, grants, at=at, epoch=epoch)
+    async def charge(
+        self, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
+    ) -> list[Charged | None]:
+        """Pay for grants in one commit; None stands for one that the budget does not allow; see `charge.charge`."""
+        return await self.write(charge.charge, grants, at=at, epoch=epoch, in_turn=in_turn)
 
     async def commit(self, units: Sequence[Unit]) -> list[Result]:
         """Return, once all are durable, what each unit was given, or the exception that kept it out.

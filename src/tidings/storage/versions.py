@@ -12,7 +12,7 @@ from tidings.storage.values import from_json, plain, to_json
 
 _SELECT = (
     "SELECT page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,"
-    " headers, text_changed, words, frames FROM version"
+    " headers, text_changed, words, frames, screenshot FROM version"
 )
 _LISTING = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq"
 _ONE = f"{_SELECT} WHERE page_id = :page_id AND seq = :seq"
@@ -20,8 +20,8 @@ _NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
 _LAST = "SELECT seq, sha256 FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
 _INSERT = (
     "INSERT INTO version (page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title,"
-    " final_url, status, headers, text_changed, words, frames) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
-    " :charset_source, :content_type, :title, :final_url, :status, :headers, :text_changed, :words, :frames)"
+    " final_url, status, headers, text_changed, words, frames, screenshot) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
+    " :charset_source, :content_type, :title, :final_url, :status, :headers, :text_changed, :words, :frames, :screenshot)"
 )
 _BLOB = "SELECT sha256, size, base, height, frame, file FROM blob WHERE sha256 = :sha256"
 _PUT_BLOB = (
@@ -37,7 +37,10 @@ _PUT_DIGEST = (
     "INSERT INTO digest (version_id, extraction, rules_version, text, objects) VALUES (:version_id, :extraction, :rules_version, :text, :objects)"
     " ON CONFLICT (version_id, extraction, rules_version) DO UPDATE SET text = excluded.text, objects = excluded.objects"
 )
-_REFERENCED = "SELECT sha256 FROM version UNION SELECT sha256 FROM version_member UNION SELECT sha256 FROM quarantine"
+_REFERENCED = (
+    "SELECT sha256 FROM version UNION SELECT sha256 FROM version_member UNION SELECT sha256 FROM quarantine"
+    " UNION SELECT screenshot FROM version WHERE screenshot <> ''"
+)
 
 
 def listing(c: Connection, page_id: int) -> list[Version]:
@@ -94,6 +97,7 @@ def add(c: Connection, version: Version) -> None:
         text_changed=int(version.text_changed),
         words=version.words,
         frames=version.frames,
+        screenshot=version.screenshot,
     )
 
 
@@ -209,7 +213,7 @@ def forget_digests(c: Connection, page_id: int) -> None:
 def _to_version(row: tuple[Any, ...]) -> Version:
     (
         page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,
-        headers, text_changed, words, frames,
+        headers, text_changed, words, frames, screenshot,
     ) = row  # fmt: skip
     return Version(
         page_id=page_id,
@@ -228,6 +232,7 @@ def _to_version(row: tuple[Any, ...]) -> Version:
         text_changed=bool(text_changed),
         words=words,
         frames=frames,
+        screenshot=screenshot,
     )
 
 

@@ -17,6 +17,7 @@ FAULTS = {
         f"UPDATE blob SET base = CASE sha256 WHEN '{ONE}' THEN '{TWO}' ELSE '{ONE}' END",
         "go in a circle",
     ),
+    "a lost picture": ("UPDATE version SET screenshot = 'ff' WHERE seq = 2", "the body ff is named and not kept"),
     "a lost base": (f"UPDATE blob SET base = 'ff' WHERE sha256 = '{ONE}'", "leans on ff"),
     "another body": (f"UPDATE blob SET frame = x'00' WHERE sha256 = '{ONE}'", "is not the one that was kept"),
     "a body without bytes": (f"UPDATE blob SET frame = NULL WHERE sha256 = '{ONE}'", "cannot be restored"),

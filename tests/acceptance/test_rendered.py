@@ -1,0 +1,158 @@
+"""Promise: a page that scripts build is watched as a person sees it, and costs what it costs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.browsers import need_chromium
+from tests.fakes import Page
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import HOUR, MINUTE
+from tidings.service.monitor import Monitor
+from tidings.service.welcome import SCRIPTS_ONLY, page_warnings
+
+SHELL = "<!doctype html><title>Shop</title><body><div id=app></div><script src=/app.js></script>"
+APP = b"""
+fetch('/goods.json').then(r => r.json()).then(goods => {
+  document.getElementById('app').innerHTML = goods.map(g => `<h2>${g.name}</h2><p>costs ${g.price} euro</p>`).join('');
+});
+"""
+
+
+def open_shop(world: World, price: int) -> None:
+    world.page("/", SHELL)
+    world.server.pages["/app.js"] = Page(APP, {"Content-Type": "text/javascript"})
+    goods = [{"name": "Kettle", "price": price}, {"name": "Teapot", "price": 30}]
+    world.server.pages["/goods.json"] = Page(json.dumps(goods).encode(), {"Content-Type": "application/json"})
+
+
+def test_a_change_in_what_scripts_show_is_told(world, monkeypatch, capsys, tmp_path):
+    """The shell never changes, the data do: the words are told, a picture of each version is kept, and each look says what it cost."""
+    need_chromium()
+    open_shop(world, 20)
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel shop Using {{/}} Monitor all words Render browser screenshot Fetch every 1 hour Notify By webhook {hook}"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 10 * MINUTE)
+        open_shop(world, 25)
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+    looks = world.polls()
+    kept = world.versions()
+
+    assert ([{"old": "20", "new": "25"}], 1) == (change["updated"], len(world.received))
+    assert ["new", "changed", "unchanged"] == [look.outcome for look in looks]
+    assert [(10.0, 3)] * 3 == [(look.cost, look.requests) for look in looks]
+    assert 2 == len({version.screenshot for version in kept if version.screenshot})
+    assert [] == world.violations()
+
+    monkeypatch.setenv("TIDINGS_DATA", str(world.directory))
+    assert 0 == main(["history", "shop"])
+    assert "PICTURE" in capsys.readouterr().out
+    assert 0 == main(["history", "shop", "--screenshot", "2", "--output", str(tmp_path / "page.webp")])
+    assert b"WEBP" == (tmp_path / "page.webp").read_bytes()[8:12]
+    assert 2 == main(["history", "shop", "--screenshot", "9", "--output", str(tmp_path / "none.webp")])
+    assert "there is no version 9 of this page" in capsys.readouterr().err
+
+
+def test_without_a_browser_the_page_is_said_to_be_made_by_scripts(world):
+    """The first look at such a page finds no words, and what is answered names the clause that helps."""
+    open_shop(world, 20)
+    world.add("Create Sentinel shop Using {/} Monitor all words Fetch every 1 hour")
+    play(world, lambda monitor: world.pass_time(monitor, MINUTE))
+    (first,) = world.events("page.first")
+
+    assert first.data["scripts_only"]
+    assert [SCRIPTS_ONLY] == page_warnings(scripts_only=True, login=False, problem="")
+    assert "Render browser" in SCRIPTS_ONLY
+
+
+def test_a_list_that_cannot_be_had_is_no_empty_list(world):
+    """The shop's data fail for a while: no version, no change, an error that names the part; then all is as before."""
+    need_chromium()
+    open_shop(world, 20)
+    world.add("Create Sentinel shop Using {/} Monitor all words Render browser Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 10 * MINUTE)
+        world.server.pages["/goods.json"] = Page(b"[]", status=503)
+        await world.pass_time(monitor, 51 * MINUTE)
+        open_shop(world, 20)
+        await world.pass_time(monitor, 5 * MINUTE)
+
+    play(world, story)
+
+    assert [] == world.changes()
+    assert 1 == len(world.versions())
+    failed = [look for look in world.polls() if look.outcome == "error"]
+    assert {"busy"} == {look.kind for look in failed}
+    assert all("/goods.json" in look.note for look in failed)
+    assert "unchanged" == world.polls()[-1].outcome
+
+
+@pytest.mark.parametrize("burst", ["15", "5"])
+def test_a_dear_page_is_neither_starved_nor_beyond_the_budget(make_world, burst):
+    """Plain pages that want more than the budget has do not keep a rendered one waiting for ever; nobody spends what is not there."""
+    need_chromium()
+    world: World = make_world(
+        budget__polls_per_day="960", budget__burst=burst, schedule__policy="round_robin", schedule__pace_seconds="60"
+    )
+    open_shop(world, 20)
+    world.add("Create Sentinel shop Using {/} Monitor all words Render browser")
+    for n in range(5):
+        world.page(f"/{n}", f"<p>{n}</p>")
+        world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, 40 * MINUTE))
+    looks = world.polls()
+    rendered = [look for look in looks if look.page_id == 1]
+
+    assert {min(10.0, float(burst))} == {look.cost for look in rendered}
+    assert 2 <= len(rendered)
+    assert sum(look.cost for look in looks) <= float(burst) + 40 * 960 / 1440
+    assert {1.0} == {look.cost for look in looks if look.page_id != 1}
+
+
+def test_parts_beyond_what_a_rendered_look_costs_are_charged_one_by_one(make_world):
+    """Three requests, two of them paid with the grant: the look costs three."""
+    need_chromium()
+    world: World = make_world(fetch__browser_cost="2")
+    open_shop(world, 20)
+    world.add("Create Sentinel shop Using {/} Monitor all words Render browser Fetch every 1 hour")
+    play(world, lambda monitor: world.pass_time(monitor, MINUTE))
+
+    assert [(3.0, 3)] == [(look.cost, look.requests) for look in world.polls()]
+
+
+def test_pages_wait_for_the_browser_without_a_grant(make_world):
+    """Four rendered pages and one browser: each is looked at, none is charged before it can be."""
+    need_chromium()
+    world: World = make_world()
+    for n in range(4):
+        world.page(f"/{n}", f"<p>page {n}</p><script>document.body.append('made')</script>")
+        world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor all words Render browser Fetch every 1 hour")
+    open_at_once = []
+
+    async def story(monitor: Monitor) -> None:
+        choose = monitor.parts.planner.choose
+
+        def choosing(*args, **more):
+            grants = choose(*args, **more)
+            open_at_once.append(len(grants))
+            return grants
+
+        monitor.parts.planner.choose = choosing  # type: ignore[method-assign]
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, story)
+
+    assert ["new"] * 4 == [look.outcome for look in world.polls()]
+    assert 1 == max(open_at_once)
