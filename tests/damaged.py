@@ -11,8 +11,8 @@ their way, walls, log-ins, errors and maintenance that call themselves 200, noth
 from __future__ import annotations
 
 import gzip
-import itertools
 import random
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -60,23 +60,44 @@ class Original:
         return Page(body, [("Content-Type", self.content_type), *more])
 
 
-def damaged(body: bytes, content_type: str = HTML, *, seed: int = 0, count: int = 200) -> Iterator[Made]:
-    """Yield `count` damaged responses for a page, each with a name of its own; all ways of damage take turns."""
+def damaged(
+    body: bytes, content_type: str = HTML, *, seed: int = 0, count: int = 200, first: int = 0
+) -> Iterator[Made]:
+    """Yield `count` damaged responses for a page, each with a name of its own (`007 framing: reset at 120`); all ways take turns.
+
+    `first` is the way that begins.
+    """
     original = Original(body, content_type, random.Random(f"{seed}/{len(body)}"))
-    ways = itertools.cycle(_ways(body, content_type))
-    for number in range(count):
-        name, answer = next(ways)(original)
-        yield f"{number:03d} {name}", answer
+    ways = _ways(body, content_type)
+    for number in range(first, first + count):
+        kind, way = ways[number % len(ways)]
+        name, answer = way(original)
+        yield f"{number:03d} {kind}: {name}", answer
 
 
-def _ways(body: bytes, content_type: str) -> Sequence[Callable[[Original], Made]]:
+def kind_of(name: str) -> str:
+    """Return the kind of damage of a response's name."""
+    return name[4:].partition(":")[0]
+
+
+Way = tuple[str, Callable[[Original], Made]]
+
+
+def _ways(body: bytes, content_type: str) -> list[Way]:
     """Return the ways in which this page can be damaged so that it shows: only a body with an end breaks off, only letters break."""
-    ways = [*_FRAMING, *_ENCODING, *_INSTEAD]
+    ways = [*_of("framing", _FRAMING), *_of("content encoding", _ENCODING)]
+    ways += [way for kind, made in _INSTEAD.items() for way in _of(kind, made)]
     if b"</html" in body[-2_000:].lower() or body.lstrip().startswith((b"{", b"[", b"<?xml", b"<rss", b"<feed")):
-        ways += _HALF
+        ways += _of("half a page", _HALF)
+    if "html" in content_type:
+        ways += _of("collapsed", (_few_words, _menu_only))
     if not body.isascii() and "utf-8" in content_type.lower():
-        ways += _LETTERS
+        ways += _of("letters", _LETTERS)
     return ways
+
+
+def _of(kind: str, ways: Sequence[Callable[[Original], Made]]) -> list[Way]:
+    return [(kind, way) for way in ways]
 
 
 # -- framing ---------------------------------------------------------------------------------------------------------------------
@@ -218,7 +239,37 @@ def _half_gzip(page: Original) -> Made:
     return f"half a page in whole gzip: {at} bytes", page.page(body, Content_Encoding="gzip")
 
 
-_HALF = (_half, _half_in_chunks, _half_gzip)
+def _half_unframed(page: Original) -> Made:
+    at = page.cut()
+    return f"half a page, ended by the connection: {at} bytes", page.wire("", page.body[:at])
+
+
+_HALF = (_half, _half_in_chunks, _half_gzip, _half_unframed)
+
+
+# -- next to nothing left --------------------------------------------------------------------------------------------------------
+
+
+def _few_words(page: Original) -> Made:
+    head, words = _head(page.body), _words(page.body)
+    left = words[: len(words) // 10]
+    return f"{len(left)} words are left", page.page(head + b"<body><p>" + b" ".join(left) + b"</p></body></html>")
+
+
+def _menu_only(page: Original) -> Made:
+    links = re.findall(rb"<a\b[^>]*>[^<]{1,40}</a>", page.body)
+    left = links[: max(1, len(_words(page.body)) // 30)]
+    return f"{len(left)} links are left", page.page(_head(page.body) + b"<body>" + b" ".join(left) + b"</body></html>")
+
+
+def _head(body: bytes) -> bytes:
+    return body[: max(body.lower().find(b"<body"), 0)] or b"<html>"
+
+
+def _words(body: bytes) -> list[bytes]:
+    inside = body[max(body.lower().find(b"<body"), 0) :]
+    unseen = rb"<(script|style|noscript)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>"
+    return re.sub(unseen, b" ", inside, flags=re.DOTALL | re.IGNORECASE).split()
 
 
 # -- something else --------------------------------------------------------------------------------------------------------------
@@ -292,20 +343,20 @@ def _trace(page: Original) -> Made:
     return "a stack trace", Page(body, [("Content-Type", "text/plain")])
 
 
-_INSTEAD = (
-    _maker,
-    _maker,
-    _sentence("a page for robots", wall_pages.ROBOTS),
-    _sentence("a refusal", wall_pages.REFUSALS, statuses=(200, 403)),
-    _sentence("not found", wall_pages.NOT_FOUND, statuses=(200, 404)),
-    _sentence("maintenance", wall_pages.MAINTENANCE, statuses=(200, 503)),
-    _sentence("out of order", wall_pages.OUT_OF_ORDER, statuses=(200, 500)),
-    _login,
-    _empty,
-    _status,
-    _elsewhere,
-    _not_modified,
-    _data,
-    _plain,
-    _trace,
-)
+_INSTEAD: dict[str, Sequence[Callable[[Original], Made]]] = {
+    "wall": (
+        _maker,
+        _maker,
+        _sentence("a page for robots", wall_pages.ROBOTS),
+        _sentence("a refusal", wall_pages.REFUSALS, statuses=(200, 403)),
+    ),
+    "soft error": (
+        _sentence("not found", wall_pages.NOT_FOUND, statuses=(200, 404)),
+        _sentence("maintenance", wall_pages.MAINTENANCE, statuses=(200, 503)),
+        _sentence("out of order", wall_pages.OUT_OF_ORDER, statuses=(200, 500)),
+    ),
+    "log-in": (_login,),
+    "empty": (_empty,),
+    "status": (_status, _elsewhere, _not_modified),
+    "not a page": (_data, _plain, _trace),
+}
