@@ -1,4 +1,4 @@
-"""Injured texts of the sentinel language: none may stop the reader, and what is accepted must survive printing.
+"""Injured texts of the sentinel language: none may stop the reader, and what is accepted must survive printing, and YAML.
 
 python bench/language_fuzz.py [COUNT] [SEED]        20,000 texts and seed 1 unless told otherwise
 """
@@ -11,6 +11,7 @@ import traceback
 from tests.strategies_language import KNOWN, mutant
 from tidings.language.parser import parse
 from tidings.language.printer import to_text
+from tidings.language.yaml_form import load, to_yaml
 
 NOW = 1_700_000_000_000_000
 
@@ -24,6 +25,8 @@ def survives(text):
         return False
     again = parse("\n".join(to_text(statement) for statement in parsed.statements), known=KNOWN.get, now=NOW)
     assert (parsed.statements, ()) == (again.statements, again.problems)
+    loaded = load(to_yaml(parsed.statements), known=KNOWN.get, now=NOW)
+    assert (parsed.statements, ()) == (loaded.statements, loaded.problems)
     return True
 
 

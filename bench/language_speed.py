@@ -1,4 +1,4 @@
-"""How long reading takes: the grammar once, then each sentinel.
+"""How long reading takes: the tables of the grammar once, then each sentinel.
 
 python bench/language_speed.py
 """
@@ -6,9 +6,10 @@ python bench/language_speed.py
 import time
 
 from tests.strategies_language import ACCEPTED, EXAMPLES
-from tidings.language import syntax
-from tidings.language.parser import parse
+from tidings.language import syntax, tables
+from tidings.language.parser import parse, recall
 from tidings.language.printer import to_text
+from tidings.language.yaml_form import load, to_yaml
 
 NOW = 1_700_000_000_000_000
 
@@ -28,7 +29,10 @@ def main():
     """Print the figures."""
     begin = time.perf_counter()
     parse("Disable s1")
-    print(f"grammar and first text: {(time.perf_counter() - begin) * 1000:.0f} ms")
+    print(f"tables and first text: {(time.perf_counter() - begin) * 1000:.0f} ms")
+    print(
+        f"tables: {fastest(tables.grammar, runs=5, times=1) / 1000:.0f} ms; built: {fastest(tables.built, runs=5, times=1) / 1000:.0f} ms"
+    )
     grammar = syntax._grammar()  # noqa: SLF001 - the part that is lark's is measured by itself
     syntax_alone = [fastest(lambda text=text: grammar.parse(text, start="document"), times=3) for text in EXAMPLES]
     print(f"syntax alone, the {len(EXAMPLES)} examples of the study: {sum(syntax_alone) / len(EXAMPLES):.0f} µs a text")
@@ -38,6 +42,10 @@ def main():
         print(f"read whole: {whole:.0f} µs (lark {alone:.0f} µs)  {text[:70]}…")
     (sentinel,) = parse(ACCEPTED[0], now=NOW).statements
     print(f"printed: {fastest(lambda: to_text(sentinel)):.0f} µs")
+    stored = to_text(sentinel)
+    print(f"recalled from the store: {fastest(lambda: recall(stored)):.0f} µs")
+    as_yaml = to_yaml([sentinel])
+    print(f"read as YAML: {fastest(lambda: load(as_yaml, now=NOW), runs=20):.0f} µs")
 
 
 if __name__ == "__main__":

@@ -85,10 +85,6 @@ def _of_interest(is_said: Callable[[Interest], object]) -> Callable[[Statement],
     return _of_sentinel(lambda sentinel: any(map(is_said, _interests(sentinel.monitor))))
 
 
-def _kind(kind: str) -> Callable[[Statement], bool]:
-    return _of_interest(lambda interest: interest.kind == kind)
-
-
 def _channel(kind: str) -> Callable[[Statement], bool]:
     return _of_sentinel(
         lambda sentinel: any(channel.kind == kind for notify in sentinel.notify for channel in notify.channels)
@@ -125,18 +121,7 @@ LATER: dict[str, Later] = {
     ),
     "within": Later("within", "parts are compared on one page; leave within out", _field("window", None)),
     "of": Later("of", "make one sentinel for each page", _of_interest(lambda interest: interest.of is not None)),
-    "in": Later("in", "leave it out: the whole page is watched", _of_interest(lambda interest: interest.selector)),
-    "where": Later("where", "leave it out: every such change is told", _of_interest(lambda interest: interest.where)),
-    "table": Later("table", "Monitor all words", _kind("table")),
-    "list": Later("list", "Monitor all words", _kind("list")),
-    "regex": Later("regex", "Monitor all words", _kind("regex")),
-    "number": Later("number", "Monitor all words", _kind("number")),
-    "items": Later("items", "Monitor all links", _kind("items")),
-    "status": Later("status", "Monitor any change; errors of a page are told in any case", _kind("status")),
     "then": Later("Then", "give each page a sentinel of its own", _field("then", ())),
-    "select": Later("Select", "leave it out: the whole page is watched", _field("select", None)),
-    "exclude": Later("Exclude", "leave it out: the whole page is watched", _field("exclude", ())),
-    "transform": Later("Transform", "leave it out: the text is compared as it is", _field("transform", ())),
     # when
     "fetch": Later(
         "Fetch on demand",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, cast
 
 from lark import Lark, Token, Tree, UnexpectedInput
@@ -14,6 +13,7 @@ from lark.utils import TextSlice
 from tidings.language.faults import Fault, explain
 from tidings.language.pieces import Piece, cut, lexemes
 from tidings.language.problems import MOST, Report
+from tidings.language.tables import grammar
 from tidings.language.words import STATEMENTS, either
 
 Node = Tree[Token]
@@ -49,7 +49,6 @@ Part = Compound | Order | Unclear
 _HEADS = {"create": "head", "alter": "alter_head", "defaults": "defaults_head"}
 """Words that begin a statement with clauses, and the rule of its beginning; the others begin an order."""
 _ORDERS = frozenset({"enable", "disable", "drop", "confirm"})
-_STARTS = ("document", "clause", "command", *_HEADS.values())
 
 
 def read_syntax(text: str, report: Report) -> Iterator[Part]:
@@ -64,15 +63,8 @@ def read_syntax(text: str, report: Report) -> Iterator[Part]:
 
 @cache
 def _grammar() -> Lark:
-    """Build the parser once, when the first text is read."""
-    grammar = files("tidings.language").joinpath("sentinel.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer="contextual",
-        start=list(_STARTS),
-        maybe_placeholders=False,
-    )
+    """Return the parser, made once, when the first text is read."""
+    return grammar()
 
 
 def read_part(text: str, piece: Piece, rule: str, report: Report) -> Any:
