@@ -10,6 +10,7 @@ import pytest
 from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.isolation.runner import Died
 from tidings.service.monitor import Monitor
 from tidings.storage import members
 
@@ -436,3 +437,33 @@ def test_robots_that_are_ignored_for_a_page_are_ignored_for_its_frames(tmp_path:
 
         assert 2 == world.versions()[0].frames
         assert all(poll.note.endswith("robots.txt ignored: it is mine") for poll in world.polls())
+
+
+@pytest.mark.parametrize("job", ["examine", "examine_framed"])
+def test_a_job_that_dies_loses_no_change_of_a_page_with_frames(world: World, job: str):
+    """The worker dies over the page that holds the frames, or over all of it: the version is kept and its change is told once, later."""
+    manual(world)
+    watch(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        detector: Any = monitor.parts.poller._detector
+        run, left = detector._runner.run, [job]
+
+        async def mortal(function: Any, argument: Any, *, seconds: float | None = None) -> Any:
+            if function.__name__ in left:
+                left.remove(function.__name__)
+                return Died("crash", "the worker died")
+            return await run(function, argument, seconds=seconds)
+
+        detector._runner = type("Mortal", (), {"run": staticmethod(mortal)})()
+        world.page("/index.html", FRAMES.replace("20%,80%", "30%,70%"), etag='"base 2"')
+        world.page("/text.html", words("text") + "<p>news</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+        detector._runner = type("Alive", (), {"run": staticmethod(run)})()
+
+    play(world, story)
+
+    assert [["news"]] == [change["inserted"] for change in world.changes()]
+    assert 2 == world.versions()[-1].frames == len(frames_of(world))
+    assert [] == world.violations()
