@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
-from yaml.nodes import Node, SequenceNode
+from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from tidings.language.dates import zone_of
 from tidings.language.parser import Parsed, meaning_of_parts
@@ -50,8 +50,24 @@ CLAUSES: tuple[str, ...] = tuple("headers" if word == "header" else word for wor
 def to_yaml(statements: Iterable[Statement]) -> str:
     """Return statements as a YAML text; what has its default is left out, as the sentence form does."""
     data = [plain(statement) for statement in statements]
-    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)
+    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts so that they are read as the same: a line end of Unicode, left bare, would become a blank."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - asked of each value
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> ScalarNode:
+    style = '"' if set(text) & _LINE_ENDS else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_LINE_ENDS = frozenset("\x85\u2028\u2029\ufeff")
+_Dumper.add_representer(str, _text)
 
 
 def load(
@@ -126,14 +142,14 @@ def _parts(text: str, report: _Places) -> Iterator[Part]:
 
 def _composed(text: str) -> Node | None:
     """Return the root of a YAML text; raises `FormError` (E43) for what is none, and for anchors."""
-    nowhere = yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
+    nowhere = ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
     if len(text) > LARGEST:
         raise FormError(nowhere, "E43", f"the text is longer than {LARGEST} characters")
     try:
         root: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = yaml.ScalarNode("", "", mark) if mark is not None else nowhere
+        place = ScalarNode("", "", mark) if mark is not None else nowhere
         raise FormError(place, "E43", f"this is no YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError) as error:
         raise FormError(nowhere, "E43", f"this is no YAML: {str(error).partition(chr(10))[0]}") from error

@@ -15,18 +15,7 @@ LATE = {
     "file": ("Create Sentinel s Using file:///srv/x Monitor any change", 25),
     "within": ("Monitor any change within 1 hour", 20),
     "of": ("Monitor any change of A", 20),
-    "in": ('Monitor any change in css "main"', 20),
-    "where": ("Monitor all words where share > 20%", 19),
-    "table": ("Monitor table 2", 9),
-    "list": ("Monitor list", 9),
-    "regex": ('Monitor regex "v\\d+"', 9),
-    "number": ("Monitor number", 9),
-    "items": ("Monitor items", 9),
-    "status": ("Monitor status", 9),
     "then": ("Then within 10 min check A", 1),
-    "select": ('Select css "main"', 1),
-    "exclude": ("Exclude words <the, a>", 1),
-    "transform": ("Transform sort lines", 1),
     "fetch": ("Fetch on demand", 1),
     "fetch at": ("Fetch at 08:00", 1),
     "prompt": ("Fetch on change within 5 min", 17),
@@ -92,7 +81,7 @@ def test_what_can_be_done_passes(text):
 def test_statements_with_a_later_part_are_kept_back():
     """The others stay, each with the places of its parts; faults of the language come before in the order of the text."""
     text = (
-        "Create Sentinel a Using https://x.example Monitor links; Create Sentinel b Using https://x.example Monitor items;"
+        "Create Sentinel a Using https://x.example Monitor links; Create Sentinel b Using https://x.example Monitor links Class gold;"
         " Create Sentinel c Using x.example Monitor links"
     )
     parsed = understood(parse(text))
@@ -106,6 +95,8 @@ def test_statements_with_a_later_part_are_kept_back():
 
 def test_ten_problems_are_told_at_once():
     """More than ten would not be read."""
-    text = "\n".join(f"Create Sentinel s{n} Using https://x.example Monitor items Compare first" for n in range(9))
+    text = "\n".join(
+        f"Create Sentinel s{n} Using https://x.example Monitor links Class gold Compare first" for n in range(9)
+    )
 
     assert 10 == len(understood(parse(text)).problems)

@@ -87,6 +87,17 @@ def test_each_clause_may_be_written_as_the_language_says_it():
     assert read(sentence, now=NOW) == load(text, now=NOW).statements
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a\x85b", "a\u2028b", "\ufeffa", "no", "1:30", "null", "~", "- a", "a: b", "#a", "'a'", "é 日本", "a " * 200],
+)
+def test_texts_survive_yaml_whatever_they_look_like(text):
+    """Line ends of Unicode, truth values, times, nothings and long texts stay the texts they are."""
+    sentinel = read(f'Create Sentinel a Using https://x.example Monitor regex "{text}" Body "{text}"')
+
+    assert (sentinel, ()) == ((loaded := load(to_yaml(sentinel))).statements, loaded.problems)
+
+
 HEAD = "- name: a\n  pages: [https://x.example]\n"
 FAULTS = [
     ("- name: a\n  page: https://x.example\n", '2:3: E44 unknown key "page"; expected name, pages'),
