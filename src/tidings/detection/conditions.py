@@ -46,11 +46,6 @@ def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direc
     return all(_holds(condition, seen, direction) for condition in conditions)
 
 
-def holds_of_state(condition: Condition, state: str) -> bool:
-    """Return whether a condition holds of a page's state; only texts are asked of it."""
-    return _is_said(condition, [state])
-
-
 def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | None) -> bool:
     match condition.measure:
         case "contains" | "matches":

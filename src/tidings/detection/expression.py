@@ -16,15 +16,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tidings.detection.aims import Aim, Aimed, Both, Either, aimed, aims_of, interests_of, scopes_of
-from tidings.detection.conditions import Seen, hold, holds_of_state
+from tidings.detection.conditions import Seen, hold
 from tidings.detection.findings import narrowed, union
 from tidings.detection.kinds import KINDS, size_of, terms_of
 from tidings.detection.pair import Pair
-from tidings.detection.status import finding_of_states
 from tidings.detection.terms import distinct, words_of_term
 from tidings.document.extraction import WHOLE, Extraction
 from tidings.model.change import ChangeSet, Edit, ObjectCount
-from tidings.model.sentinel import AllOf, AnyOf, Direction, Expression, Interest, Not
+from tidings.model.sentinel import Direction, Expression, Interest
 
 DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
 
@@ -70,22 +69,6 @@ def evaluate_each(expression: Expression, pairs: Sequence[Pair], extraction: Ext
     if len(scopes) > 1:
         found = tuple(_counted_on(part, scopes) for part in found)
     return [union(part.change for part in found if part.page is pair) for pair in pairs]
-
-
-def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
-    """Return what an expression finds when a page goes from one state to another (`status`): only status is asked, the rest is silent."""
-    match expression:
-        case Interest("status"):
-            if expression.direction == "updated" or not all(holds_of_state(c, new) for c in expression.where):
-                return ChangeSet()
-            return narrowed(finding_of_states(old, new), expression.direction)
-        case AnyOf(parts):
-            return union(evaluate_states(part, old, new) for part in parts)
-        case AllOf(parts):
-            found = [evaluate_states(part, old, new) for part in parts if not isinstance(part, Not)]
-            return union(found) if all(found) else ChangeSet()
-        case _:
-            return ChangeSet()
 
 
 def digests_of(expression: Expression) -> frozenset[str]:

@@ -1,34 +1,11 @@
-"""Status: the state of a page as content (sentinels_and_events.md §5.3).
-
-What a page answers is no text of it, so that no pair of documents holds it: the service knows when a page goes into an error, out of it or into
-another one, and asks here what that is to an expression. Repetitions of an error are no change.
-"""
+"""Status as a change type: two documents of a page say nothing of its state (`states`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, ObjectCount
-
-OK = "ok"
-
-
-def state_of(kind: str, status: int | None) -> str:
-    """Return a state in words: `ok`, `404`, `503 busy`, `403 blocked`, `net`; `kind` is that of the error, empty for none."""
-    if not kind:
-        return OK
-    if status is None or status < 400 or str(status) == kind:
-        return kind
-    return str(status) if kind == f"{status // 100}xx" else f"{status} {kind}"
-
-
-def finding_of_states(old: str, new: str) -> ChangeSet:
-    """Return the change from one state of a page to another; empty if they are the same."""
-    if old == new:
-        return ChangeSet()
-    rows = (ObjectCount("status", new, 0, 1), ObjectCount("status", old, 1, 0))
-    return ChangeSet(kinds=("status",), inserted=(new,), deleted=(old,), objects=rows)
+from tidings.model.change import ChangeSet
 
 
 @dataclass(frozen=True, slots=True)

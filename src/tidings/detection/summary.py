@@ -13,7 +13,15 @@ _NOUNS = {
     "links": ("link", "links"),
     "images": ("image", "images"),
     "body": ("body", "bodies"),
+    "number": ("number", "numbers"),
+    "table": ("row", "rows"),
+    "list": ("item", "items"),
+    "items": ("entry", "entries"),
+    "regex": ("match", "matches"),
+    "status": ("status", "statuses"),
 }
+_THINGS = ("table", "list", "items")
+_UPDATED = {"table": ("cell", "cells")}
 _LONGEST_TEXT = 60
 _LONGEST_NAME = 40
 _EXAMPLES = 3
@@ -49,11 +57,22 @@ def _counts(change: ChangeSet) -> Iterator[str]:
     has_texts = texts in change.kinds
     rows = [row for row in change.objects if row.kind != "phrases"]
     added, removed = ([row for row in rows if row.new > row.old], [row for row in rows if row.new < row.old])
-    yield from _counted("updated", {texts: len(change.updated)})
+    things = [row for row in rows if row.new == row.old]
+    if "status" in change.kinds:
+        yield "status changed"
+        return
+    if "number" in change.kinds:
+        yield "number changed" if change.updated else "number added" if change.inserted else "number removed"
+    yield from _counted("updated", {texts: len(change.updated) - len(things) if has_texts else 0})
+    for kind in _THINGS:
+        number = sum(row.kind == kind for row in things)
+        if number:
+            one, many = _UPDATED.get(kind, _NOUNS[kind])
+            yield f"{number:,} {one if number == 1 else many} updated"
     yield from _counted("added", {texts: len(change.inserted) - len(added) if has_texts else 0})
     yield from _counted("removed", {texts: len(change.deleted) - len(removed) if has_texts else 0})
     yield from _counted("moved", {texts: len(change.moved)})
-    for kind in ("keywords", "links", "images", "body"):
+    for kind in ("keywords", "regex", *_THINGS, "links", "images", "body"):
         yield from _counted("added", {kind: sum(row.kind == kind for row in added)})
         yield from _counted("removed", {kind: sum(row.kind == kind for row in removed)})
 
@@ -66,7 +85,7 @@ def _counted(verb: str, counts: dict[str, int]) -> Iterator[str]:
 
 
 def _examples(change: ChangeSet) -> Iterator[str]:
-    numbers = {row.object: row for row in change.objects if row.kind == "keywords" and row.old and row.new}
+    numbers = {row.object: row for row in change.objects if row.kind in {"keywords", "regex"} and row.old and row.new}
     for old, new in change.updated:
         yield f"{_quoted(old)} → {_quoted(new)}"
     for sign, texts in (("+", change.inserted), ("-", change.deleted)):

@@ -17,7 +17,16 @@ LONGEST: Final = 8_000
 """Characters of a text that are looked at where a view is bounded; no message shows more of one."""
 NOTHING: Final = "no difference in what is watched"
 LISTS: Final = ("updated", "deleted", "inserted", "moved")
-_SORTS: Final = {"links": "link", "images": "image", "keywords": "keyword", "phrases": "phrase"}
+_SORTS: Final = {
+    "links": "link",
+    "images": "image",
+    "keywords": "keyword",
+    "phrases": "phrase",
+    "table": "row",
+    "list": "item",
+    "items": "entry",
+    "regex": "match",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,8 @@ class _Objects:
         sorts: dict[str, str] = {}
         again: dict[str, Counter[str]] = {"deleted": Counter(), "inserted": Counter()}
         for row in rows:
+            if row["old"] == row["new"] or row.get("kind") == "status":  # `updated` tells it
+                continue
             name, where = str(row["object"]), "inserted" if row["new"] > row["old"] else "deleted"
             if row["old"] and row["new"]:
                 counted.append(row)

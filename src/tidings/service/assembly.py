@@ -183,7 +183,7 @@ async def _build(
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
     vault = Vault(settings.data)
-    bodies, teller = Bodies(store, archive), Teller()
+    bodies, teller = Bodies(store, archive), Teller(installation)
     taker = Taker(store, bodies, detector)
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     frames = Frames(store, clock, planner, watchlist.pages, floor=floor)

@@ -12,12 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
+from tidings.detection.states import watches_state
 from tidings.model.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Timer, Unit
 from tidings.notification.channel import Message, Refused, Sender
 from tidings.notification.rendering import News, render
 from tidings.notification.retry import judge_endpoint, next_attempt
 from tidings.notification.secrecy import shown
-from tidings.service.records import NOTICES, Record, change_record, notice_record
+from tidings.service.records import NOTICES, STATES, Record, change_record, notice_record
 from tidings.storage import changes, events, pages, subscriptions
 
 if TYPE_CHECKING:
@@ -26,13 +27,17 @@ if TYPE_CHECKING:
     from tidings.service.watchlist import Target, WatchedPage, WatchedSentinel
     from tidings.storage.connection import Connection
     from tidings.storage.deliveries import DeliveryRow
+    from tidings.storage.instance import Instance
     from tidings.storage.store import Store
 
 Records = list[Record]
 
 
 class Teller:
-    """Writes what is to be told."""
+    """Writes what is to be told. `instance` makes ids that no other installation makes."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
 
     def drafts(
         self, page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
@@ -59,7 +64,8 @@ class Teller:
             if event.type not in NOTICES:
                 continue
             for sentinel_id, owner in owners.items():
-                if event.sentinel_id in {None, sentinel_id}:
+                is_change = event.type in STATES and watches_state(owner.sentinel.monitor)
+                if event.sentinel_id in {None, sentinel_id} and not is_change:
                     record = notice_record(event, sentinel=owner.row.name, url=page.identity.given)
                     for target in _targets(owner):
                         yield replace(_draft(target, owner, [record], at), events=(place,), changes=0)

@@ -14,6 +14,7 @@ from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import tick_all, ticked
+from tidings.service.states import with_states
 
 if TYPE_CHECKING:
     from tidings.detection.job import Examination
@@ -89,6 +90,8 @@ def with_findings(
     settles: Mapping[int, int],
 ) -> Unit:
     """Return a unit with what a look found, and with what is told of it; owed comparisons in `settles` that were made are done."""
+    unit = with_states(unit, page, teller.instance)
+    found = (*findings.changes, *unit.changes)
     events = (*unit.events, *findings.events)
     moved = {c.subscription_id for c in findings.cursors}
     done = tuple(
@@ -109,9 +112,9 @@ def with_findings(
         unit,
         cursors=(*unit.cursors, *findings.cursors),
         comparisons=(*unit.comparisons, *findings.comparisons, *done),
-        changes=(*unit.changes, *findings.changes),
+        changes=found,
         events=events,
-        deliveries=(*unit.deliveries, *teller.drafts(page, findings.changes, events, at=at)),
+        deliveries=(*unit.deliveries, *teller.drafts(page, found, events, at=at)),
     )
 
 

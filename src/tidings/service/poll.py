@@ -21,6 +21,7 @@ from tidings.service.cursors import takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
+from tidings.service.states import with_states
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -144,7 +145,8 @@ class Poller:
 
     def _told(self, unit: Unit, poll: Occasion) -> Unit:
         """Add what is told of the unit's events, where no findings come with them."""
-        return replace(unit, deliveries=self._teller.drafts(poll.page, (), unit.events, at=poll.at))
+        unit = with_states(unit, poll.page, self._instance)
+        return replace(unit, deliveries=self._teller.drafts(poll.page, unit.changes, unit.events, at=poll.at))
 
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,72 @@
+"""The states of a page as content (`status`, sentinels_and_events.md §5.3).
+
+What a page answers is no text of it, so that no pair of documents holds it: the service knows when a page goes into an error, out of it or into
+another one, and asks here what that is to an expression. Repetitions of an error are no change. Nothing here parses.
+"""
+
+from __future__ import annotations
+
+from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
+
+OK = "ok"
+
+
+def state_of(kind: str, status: int | None) -> str:
+    """Return a state in words: `ok`, `404`, `503 busy`, `403 blocked`, `net`; `kind` is that of the error, empty for none."""
+    if not kind:
+        return OK
+    if status is None or status < 400 or str(status) == kind:
+        return kind
+    return str(status) if kind == f"{status // 100}xx" else f"{status} {kind}"
+
+
+def watches_state(expression: Expression) -> bool:
+    """Return whether an expression asks for the status of a page."""
+    match expression:
+        case Interest():
+            return expression.kind == "status"
+        case Not(part):
+            return watches_state(part)
+        case AnyOf(parts) | AllOf(parts):
+            return any(map(watches_state, parts))
+
+
+def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
+    """Return what an expression finds when a page goes from one state to another; what is no status finds nothing.
+
+    The new state was inserted and the old one deleted; to say `updated` asks for any other state. Conditions are on the new state.
+    """
+    match expression:
+        case Interest("status"):
+            is_told = old != new and all(_holds(condition, new) for condition in expression.where)
+            return _change(expression, old, new) if is_told else ChangeSet()
+        case AnyOf(parts):
+            return next((found for part in parts if (found := evaluate_states(part, old, new))), ChangeSet())
+        case AllOf(parts):
+            wanted = [evaluate_states(part, old, new) for part in parts if not isinstance(part, Not)]
+            unwanted = any(evaluate_states(part.part, old, new) for part in parts if isinstance(part, Not))
+            return wanted[0] if wanted and all(wanted) and not unwanted else ChangeSet()
+        case _:
+            return ChangeSet()
+
+
+def _change(interest: Interest, old: str, new: str) -> ChangeSet:
+    rows = {
+        "inserted": (ObjectCount("status", new, 0, 1),),
+        "deleted": (ObjectCount("status", old, 1, 0),),
+    }
+    whole = (*rows["inserted"], *rows["deleted"])
+    return ChangeSet(
+        kinds=("status",),
+        updated=((old, new),),
+        objects=whole if interest.direction in {None, "updated"} else rows[interest.direction],
+    )
+
+
+def _holds(condition: Condition, state: str) -> bool:
+    if condition.measure == "contains":
+        return condition.text.casefold() in state.casefold()
+    import re2  # the parent needs it for the states of those pages alone whose sentinel asks so
+
+    return re2.search(condition.text, state) is not None

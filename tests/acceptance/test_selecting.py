@@ -1,0 +1,357 @@
+"""Promise: who watches a part of a page hears of that part alone, as the sentinel says it (sentinels_and_events.md §1.5); a part that is gone is
+told as that, once, and never as a part that became empty.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import HOUR
+from tidings.isolation.in_process import InProcess
+from tidings.service.monitor import Monitor
+from tidings.service.records import Record
+
+JSON = {"Content-Type": "application/json"}
+RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
+
+
+def watch(world: World, text: str, bodies: list[str | bytes], **more: Any) -> list[list[Record]]:
+    """Return the changes that each body brought, one an hour; the first is the baseline."""
+    world.page("/p", bodies[0], **more)
+    world.add(f"Create Sentinel s Using {{/p}} {text} Fetch every 1 hour")
+    found: list[list[Record]] = []
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        assert [] == world.changes()
+        for body in bodies[1:]:
+            before = len(world.changes())
+            world.page("/p", body, **more)
+            await world.pass_time(monitor, HOUR)
+            found.append(world.changes()[before:])
+
+    play(world, story)
+    assert [] == world.violations()
+    return found
+
+
+def updates(changes: list[Record]) -> list[tuple[str, str]]:
+    """Return what was updated, in all changes."""
+    return [(pair["old"], pair["new"]) for change in changes for pair in change["updated"]]
+
+
+def shop(price: str, more: str = "") -> str:
+    """Return a page of a shop whose visitors are counted."""
+    return f"<h1>Lamp 500</h1><p>Seen {len(more)} times{more}</p><p class=price>now <b>{price}</b> incl. VAT</p>"
+
+
+def test_example_7_a_price_is_told_when_it_crosses(world: World):
+    """Once, each time the first number in `.price` crosses to below 100; what else happens on the page is silence."""
+    prices = ["120,00 €", "99,50 €", "95,00 €", "1.250,00 €", "99,99 €", "99.99 €"]
+    found = watch(
+        world, 'Monitor number in css ".price" where becomes < 100', [shop(p, "x" * n) for n, p in enumerate(prices)]
+    )
+
+    assert [[("120,00", "99,50")], [], [], [("1.250,00", "99,99")], []] == list(map(updates, found))
+    assert 'number changed: "120,00" → "99,50"' == found[0][0]["summary"]
+    assert 'number in css ".price" where becomes < 100' == found[0][0]["kind"]
+
+
+def test_example_8_a_rate_is_told_when_it_has_moved_far(world: World):
+    """More than 5 % away from the one before, up or down; exactly 5 % is not more."""
+    rates = ["100.00", "104.00", "110.00", "115.50", "100.00"]
+    page = "<p>Rates of today</p><table><tr><td id=usd>USD {}</td><td id=eur>EUR 9</td></tr></table>"
+    found = watch(
+        world, 'Monitor number in css "#usd" where changes by more than 5%', [page.format(rate) for rate in rates]
+    )
+
+    assert [[], [("104.00", "110.00")], [], [("115.50", "100.00")]] == list(map(updates, found))
+
+
+def test_example_9_new_links_of_a_list(world: World):
+    """New links in the job list; links elsewhere, and a job that is gone, are silence."""
+    page = "<nav><a href=/{}>menu</a></nav><ul class=jobs>{}</ul>"
+    jobs = [["1"], ["1", "2"], ["2"], ["2", "3", "4"]]
+    bodies = [
+        page.format(n, "".join(f"<li><a href=/job/{j}>Job {j}</a></li>" for j in shown)) for n, shown in enumerate(jobs)
+    ]
+    found = watch(world, 'Monitor all links inserted in css "ul.jobs > li"', bodies)
+
+    assert [["/job/2"], [], ["/job/3", "/job/4"]] == [
+        [link.removeprefix(world.server.url("")) for change in changes for link in change["inserted"]]
+        for changes in found
+    ]
+
+
+def test_example_10_the_status_of_components(world: World):
+    """Any component's status; times and counters beside it, and another order of keys, are silence."""
+
+    def body(api: str, web: str, at: int) -> str:
+        components = [{"name": "api", "status": api, "checked": at}, {"status": web, "name": "web", "checked": at + 1}]
+        return json.dumps({"generated": at, "components": components})
+
+    found = watch(
+        world,
+        'Monitor any change in jsonpath "$.components[*].status"',
+        [body("up", "up", 1), body("up", "up", 2), body("down", "up", 3), body("up", "up", 4)],
+        headers=JSON,
+    )
+
+    assert [[], [("up", "down")], [("down", "up")]] == list(map(updates, found))
+
+
+def feed(*items: tuple[str, str, str], built: str = "now") -> str:
+    """Return a feed with (id, title, text) as its items."""
+    inside = "".join(
+        f"<item><guid isPermaLink='false'>{i}</guid><title>{t}</title><link>http://b.example/{i}</link>"
+        f"<description>{x}</description></item>"
+        for i, t, x in items
+    )
+    return (
+        f"<?xml version='1.0'?><rss version='2.0'><channel><title>Blog</title><lastBuildDate>{built}</lastBuildDate>"
+        f"{inside}</channel></rss>"
+    )
+
+
+def test_new_entries_of_a_feed(world: World):
+    """New entries by their ids; one that falls off the end, an edited title, and another build date are no new ones (example 11)."""
+    bodies = [
+        feed(("2", "Two", "b"), ("1", "One", "a")),
+        feed(("2", "Two", "b"), ("1", "One", "a"), built="later"),
+        feed(("3", "Three", "c"), ("2", "Two", "b")),
+        feed(("3", "Three (edited)", "c"), ("2", "Two", "b")),
+    ]
+    found = watch(world, "Monitor items inserted", bodies, headers=RSS)
+
+    assert [[], ["Three http://b.example/3"], []] == [[t for c in changes for t in c["inserted"]] for changes in found]
+
+
+def test_items_with_a_word_in_them(world: World):
+    """A condition looks at the whole entry, not at its title alone (example 22)."""
+    bodies = [
+        feed(("1", "One", "a")),
+        feed(("2", "Two", "gold"), ("1", "One", "a")),
+        feed(("3", "Three", "&lt;p&gt;<![CDATA[crude OIL]]>"), ("2", "Two", "gold"), ("1", "One", "a")),
+    ]
+    found = watch(world, 'Monitor items inserted where contains "oil"', bodies, headers=RSS)
+
+    assert [[], ["Three http://b.example/3"]] == [[t for c in changes for t in c["inserted"]] for changes in found]
+
+
+def test_example_12_rows_and_cells_of_the_second_table(world: World):
+    """A cell is told with its row and column, a row as a whole; the first table and the order of rows are silence."""
+    page = "<table><tr><td>{}</td></tr></table><table><tr><th>Land</th><th>Rate</th></tr>{}</table>"
+
+    def body(other: int, *rows: tuple[str, str]) -> str:
+        return page.format(other, "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows))
+
+    found = watch(
+        world,
+        "Monitor table 2",
+        [
+            body(1, ("NO", "4.1"), ("SE", "3.0")),
+            body(2, ("SE", "3.0"), ("NO", "4.1")),
+            body(3, ("SE", "3.5"), ("NO", "4.1"), ("DK", "2.2")),
+        ],
+    )
+
+    assert [] == found[0]
+    assert [("SE, Rate: 3.0", "SE, Rate: 3.5")] == updates(found[1])
+    assert ["DK | 2.2"] == found[1][0]["inserted"]
+    assert found[1][0]["summary"].startswith("1 cell updated, 1 row added: ")
+
+
+def test_example_13_words_without_what_is_excluded(world: World):
+    """Stop words, the footer and the counter of visitors may change; any other word is told."""
+    page = "<p>{}</p><p>{} visitors</p><footer>{}</footer>"
+    found = watch(
+        world,
+        'Monitor all words Exclude words <the, a, of> Exclude css "footer" Exclude regex "\\d+ visitors"',
+        [
+            page.format("The plan of a town", 17, "old"),
+            page.format("A plan of the town", 18, "new"),
+            page.format("The plan of the village", 19, "newer"),
+        ],
+    )
+
+    assert [[], [("town", "village")]] == list(map(updates, found))
+
+
+def test_example_14_the_versions_that_a_pattern_finds(world: World):
+    """The set of matches, by their group; everything around them is silence."""
+    page = "<p>Get <a href=/x>v{}</a> today, {} downloads</p>"
+    found = watch(
+        world,
+        'Monitor regex "v(\\d+\\.\\d+\\.\\d+)"',
+        [page.format("1.9.0", 1), page.format("1.9.0", 22), page.format("1.10.0", 23)],
+    )
+
+    assert [] == found[0]
+    assert (["1.10.0"], ["1.9.0"]) == (found[1][0]["inserted"], found[1][0]["deleted"])
+    assert '1 match added, 1 match removed: +"1.10.0"; -"1.9.0"' == found[1][0]["summary"]
+
+
+def test_example_15_the_state_of_a_page(world: World):
+    """An error that has lasted is told once, another one too; that the page is well again is not what was asked for."""
+    hook = world.receiver()
+    world.page("/p", "<p>shop</p>")
+    world.add(
+        f'Create Sentinel s Using {{/p}} Monitor status where matches "4..|5.." Fetch every 5 min Notify By webhook {hook} immediate'
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", "<p>shop, changed</p>")
+        await world.pass_time(monitor, HOUR)
+        world.page("/p", "no", status=404)
+        await world.pass_time(monitor, 8 * HOUR)
+        world.page("/p", "no", status=503)
+        await world.pass_time(monitor, 30 * HOUR)
+        world.page("/p", "<p>shop, changed</p>")
+        await world.pass_time(monitor, 30 * HOUR)
+
+    play(world, story)
+
+    assert [("ok", "404"), ("404", "503 busy")] == updates(world.changes())
+    assert 'status changed: "ok" → "404"' == world.changes()[0]["summary"]
+    assert ["change", "change"] == [message["data"]["record"] for _, message in world.received]
+    assert [] == world.violations()
+
+
+def test_example_16_much_changed_and_a_word_came(world: World):
+    """Both must hold: over 20 % of the words changed, and "retracted" is in what came."""
+    words = [f"word{number}" for number in range(40)]
+    small = [*words[:-1], "retracted"]
+    large = [*words[:20], *(f"new{number}" for number in range(20))]
+    both = [*words[:20], *(f"other{number}" for number in range(19)), "ReTracted"]
+    found = watch(
+        world,
+        'Monitor all words where share > 20% but contains "retracted"',
+        [f"<p>{' '.join(text)}</p>" for text in (words, small, large, both)],
+    )
+
+    assert [0, 0, 1] == list(map(len, found))
+
+
+def test_a_part_that_is_gone_is_told_once_and_compared_when_it_is_back(world: World):
+    """V1 5, V2 and V3 without the part, V4 5 again, V5 gone, V6 6: two losses are told, and one change, from 5 to 6."""
+    hook = world.receiver()
+    bodies = ["<b id=p>5</b>", "<i>loading</i>", "<i>still loading</i>", "<b id=p>5</b>!", "<i>x</i>", "<b id=p>6</b>"]
+    found = watch(world, f'Monitor any change in css "#p" Notify By webhook {hook} immediate', list(bodies))
+    told = [message["data"] for _, message in world.received]
+
+    assert [[], [], [], [], [("5", "6")]] == list(map(updates, found))
+    assert ["1.4", "1.6"] == [found[4][0]["from_version"], found[4][0]["to_version"]]
+    assert ["part.lost", "part.back", "part.lost", "part.back"] == [
+        event.type for event in world.events("part.lost", "part.back", "part.appeared")
+    ]
+    assert ["problem", "problem", "change"] == [record["record"] for record in told]
+    assert 'the selected part is gone: css "#p" matches nothing on the page any more' == told[0]["summary"]
+
+
+def test_a_part_that_was_never_there_is_the_baseline_when_it_comes(world: World):
+    """W7: the first version has it not; when it comes that is said once, and compared from then on."""
+    found = watch(
+        world,
+        'Select css "main" Monitor all words',
+        ["<p>a</p>", "<p>b</p>", "<main>one</main>", "<p>x</p><main>two</main>"],
+    )
+
+    assert [[], [], [("one", "two")]] == list(map(updates, found))
+    assert ["part.appeared"] == [e.type for e in world.events("part.lost", "part.back", "part.appeared")]
+
+
+def test_an_unchanged_page_without_the_part_is_not_read_again(world: World, monkeypatch: pytest.MonkeyPatch):
+    """While the part is missing, a look that finds the page as it was costs no comparison and tells nothing more."""
+    world.page("/p", "<b id=p>5</b>")
+    world.add('Create Sentinel s Using {/p} Monitor any change in css "#p" Fetch every 1 hour')
+    runs: list[object] = []
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", "<i>gone</i>")
+        await world.pass_time(monitor, HOUR)
+        run = InProcess.run
+
+        async def counted(*args: Any, **more: Any) -> Any:
+            runs.append(args)
+            return await run(*args, **more)
+
+        monkeypatch.setattr(InProcess, "run", counted)
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+
+    assert [] == runs
+    assert 1 == len(world.events("part.lost"))
+
+
+def test_sentinels_with_different_parts_share_one_job(world: World):
+    """Each hears of its own part, by one parse, and the digests of all parts are kept beside the page's."""
+    world.page("/p", "<p id=a>1</p><p id=b>1</p>")
+    for name, what in (
+        ("one", 'Monitor all words in css "#a"'),
+        ("two", 'Select css "#b" Monitor all words'),
+        ("three", 'Monitor all words Exclude css "#a"'),
+        ("four", 'Monitor all words in css "#a" OR all words in css "#b"'),
+        ("five", 'Monitor any change AND NOT any change in css "#b"'),
+        ("six", "Monitor any change"),
+    ):
+        world.add(f"Create Sentinel {name} Using {{/p}} {what} Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", "<p id=a>1</p><p id=b>2</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    rows = {record["sentinel"]: record for record in world.changes()}
+
+    assert {"two", "three", "four", "six"} == set(rows)
+    assert [("1", "2")] * 4 == updates(list(rows.values()))
+    assert 2 == len(world.polls())
+
+
+def test_a_comparison_that_costs_too_much_is_told_and_harms_no_other(world: World):
+    """An XPath that cannot be answered on this page is "could not compare", and who watches the same page otherwise hears of it."""
+    page = "<p>{}</p>" + "<i>x</i>" * 15_000
+    world.page("/p", page.format("one"))
+    world.add('Create Sentinel dear Using {/p} Monitor all words in xpath "//*[count(//*)>0]" Fetch every 1 hour')
+    world.add("Create Sentinel plain Using {/p} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", page.format("two"))
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (event,) = world.events("comparison.given_up")
+
+    assert ["plain"] == [record["sentinel"] for record in world.changes()]
+    assert "could not compare: xpath" in event.data["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Transform sort", []),
+        ("Transform unique", [("2", "3")]),
+        ('Transform drop lines "Seen" Transform sort', []),
+        ('Transform keep lines "Price"', [("2", "3")]),
+        ('Transform replace regex "\\d+" with "N"', []),
+    ],
+)
+def test_transforms_make_the_text_ready(world: World, text: str, expected: list[tuple[str, str]]):
+    """What the steps leave is compared; the page itself stays as it came."""
+    old = "<p>Price 2</p><p>Seen 5</p>"
+    new = "<p>Seen 5</p><p>Price 2</p>" if not expected else "<p>Price 3</p><p>Seen 5</p>"
+    if "replace" in text:
+        new = "<p>Price 3</p><p>Seen 6</p>"
+    (changes,) = watch(world, f"{text} Monitor all words", [old, new])
+
+    assert expected == updates(changes)
+    assert 2 == len(world.versions())
