@@ -3,7 +3,8 @@
     PYTHONPATH=. .venv/bin/python bench/hostile.py [--only H-044]
 
 The inputs are `tests/hostile_rows.py`, the table that the tests use. The servers are in this process; what is asked is asked by a fresh
-process for each row, which has imported the client and has asked for nothing yet. Memory is the growth of that process' peak
+process for each row, which has imported the client and has asked for nothing yet. What only the whole product can answer
+(`tests/hostile_product.py`) is played by it, in this process and without a figure of memory. Memory is the growth of that process' peak
 (`VmHWM`) over its resident memory when it began, so that what the first fetch of any process loads is in it. Linux only. Ends with 1
 if a row does not end as required or goes over one of its limits.
 """
@@ -13,13 +14,18 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from tests.fakes import WebServer
 from tests.hostile import Row, Stage, act
+from tests.hostile_product import PRODUCT_ROWS, ProductRow
 from tests.hostile_rows import rows
+from tests.world import World
 
 LONGEST_TEXT = 64
 
@@ -28,15 +34,17 @@ LONGEST_TEXT = 64
 class Played:
     """What came of a row; memory in MiB."""
 
-    row: Row
+    row: Row | ProductRow
     got: str
-    growth: float
+    growth: float | None
     seconds: float
 
     @property
     def is_right(self) -> bool:
         """Say whether it ended as required, inside its limits."""
         row = self.row
+        if isinstance(row, ProductRow) or self.growth is None:
+            return self.got == row.expected
         return self.got == row.expected and self.growth <= row.most_mebibytes and self.seconds <= row.most_seconds
 
 
@@ -73,13 +81,22 @@ def play(row: Row) -> Played:
         return Played(row, row.see(stage, result), growth / 1024, result.seconds)
 
 
+def play_whole(row: ProductRow) -> Played:
+    """Play one row against a whole Tidings on a manual clock."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, WebServer() as server:
+        got = row.story(World(Path(folder) / "data", server))
+    return Played(row, got, None, time.monotonic() - began)
+
+
 def lines(played: Played) -> Iterator[str]:
     """Yield the row of the table."""
     row = played.row
     what = row.what if len(row.what) <= LONGEST_TEXT else f"{row.what[: LONGEST_TEXT - 1]}…"
     got = played.got if played.is_right else f"**{played.got}**"
+    growth = "" if played.growth is None else f"{played.growth:.1f}"
     cell = what.replace("|", "\\|").replace("\t", "\\t")
-    yield f"| {row.id} | {cell} | {row.word}: {row.expected} | {got} | {played.growth:.1f} | {played.seconds:.2f} |"
+    yield f"| {row.id} | {cell} | {row.word}: {row.expected} | {got} | {growth} | {played.seconds:.2f} |"
 
 
 def main() -> int:
@@ -89,16 +106,16 @@ def main() -> int:
     chosen = options.parse_args()
     print("| id | input | required | got | RSS growth MiB | seconds |\n|---|---|---|---|---:|---:|")
     played = []
-    for row in rows():
+    for row in sorted((*rows(), *PRODUCT_ROWS), key=lambda row: row.id):
         if row.id.startswith(chosen.only):
-            played.append(play(row))
+            played.append(play_whole(row) if isinstance(row, ProductRow) else play(row))
             print(*lines(played[-1]), sep="\n", flush=True)
     right = sum(one.is_right for one in played)
     ids = {one.row.id for one in played}
     whole = ids - {one.row.id for one in played if not one.is_right}
-    most = max(played, key=lambda one: one.growth)
+    most = max((one for one in played if one.growth is not None), key=lambda one: one.growth or 0)
     print(
-        f"\n{right}/{len(played)} as required, {len(whole)}/{len(ids)} ids; most memory {most.growth:.1f} MiB ({most.row.id})"
+        f"\n{right}/{len(played)} as required, {len(whole)}/{len(ids)} ids; most memory {most.growth or 0:.1f} MiB ({most.row.id})"
     )
     return int(right != len(played))
 

@@ -109,6 +109,7 @@ class _Examiner:
                 data=job.new.data,
                 url=job.new.url,
                 asked_url=job.asked_url,
+                is_unframed=job.is_unframed,
                 status=job.status,
                 usual_words=job.usual_words,
                 usual_title=job.usual_title,

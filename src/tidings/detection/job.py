@@ -53,7 +53,8 @@ class Job:
     `known` are the stored digests of reference versions, `known_parts` those of parts of them; `last_charset` is the charset of the page's newest version and
     `text_digest` its text digest, "" if there is none. `seed` is the installation's, for digests nobody can aim at. `usual_words` is the
     median of the newest versions, None at a first look, `usual_title` the newest one's title; `asked_url` is where `new` was asked for.
-    `depth` is how deep the page's frames are followed (`document.frames`).
+    `is_unframed` says that only the end of the connection ended the body. `depth` is how deep the page's frames are followed
+    (`document.frames`).
     """
 
     new: Body
@@ -67,6 +68,7 @@ class Job:
     usual_title: str = ""
     status: int = 200
     asked_url: str = ""
+    is_unframed: bool = False
     depth: int = ALONE
     known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
 

@@ -42,7 +42,7 @@ class Answer:
 
     `usual_words` is the median of its last versions, None at a first look; `reference` gives the newest version that can be read, if
     there is one, `reference_data` its bytes, `reference_url` where they came from. `url` is where the answer came from, `asked_url`
-    where it was asked for. An answer whose `status` is an error is judged only by what walls there are.
+    where it was asked for; `is_unframed` says that only the end of the connection ended it. An answer whose `status` is an error is judged only by what walls there are.
     """
 
     document: Document
@@ -50,6 +50,7 @@ class Answer:
     url: str = ""
     asked_url: str = ""
     status: int = 200
+    is_unframed: bool = False
     usual_words: int | None = None
     usual_title: str = ""
     reference_data: bytes = b""
@@ -176,6 +177,11 @@ def _damaged(answer: Answer, _: int) -> Verdict:
     """Judge what came whole by its framing and is not whole by itself, beside the version before."""
     if answer.usual_words is None or not answer.reference_data:
         return PLAUSIBLE
+    if answer.is_unframed and 2 * len(answer.data) < len(answer.reference_data):
+        return (
+            "collapsed",
+            "only the end of the connection ended it, and it is less than half as long as the version before",
+        )
     if missing := _missing_end(answer):
         return "collapsed", f"it breaks off: {missing}, which the version before has"
     if _has_broken_letters(answer):

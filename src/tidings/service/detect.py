@@ -43,6 +43,8 @@ class Look:
     lost: Mapping[int, str]
     """stored versions whose bodies cannot be given back, and why"""
     status: int = 200
+    is_unframed: bool = False
+    """only the end of the connection ended the body"""
     usual_words: int | None = None
     """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
     parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
@@ -97,6 +99,7 @@ class Detector:
             usual_title=state.title,
             status=look.status,
             asked_url=look.page.identity.url,
+            is_unframed=look.is_unframed,
             depth=look.page.identity.frames,
             known_parts=look.known_parts,
         )

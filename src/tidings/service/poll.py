@@ -183,6 +183,7 @@ class Poller:
             modified_at=modified_at(fetched, before.checked_at, at),
             lost=stored.lost,
             status=fetched.status,
+            is_unframed=fetched.framing == "unframed",
             usual_words=stored.usual_words if before.last_seq else None,
         )
         findings = await self._detector.examine(look, attempts=poll.owed)

@@ -241,6 +241,17 @@ def test_a_page_that_breaks_off_is_known_by_its_end():
     assert "collapsed" == kind(f"<p>{WORDS[:500]}</p><p cla", old=f"<p>{WORDS}</p>")
 
 
+def test_a_body_that_only_the_connection_ended_may_not_halve():
+    """Without a length and without a last chunk half a page looks like a whole one: a shrink to less than half is doubted (H-042)."""
+    old = f"<p>{WORDS}"
+    part = f"<p>{WORDS[: len(WORDS) * 2 // 5]}"
+
+    assert "collapsed" == kind(part, old=old, is_unframed=True)
+    assert "" == kind(part, old=old)
+    assert "" == kind(f"<p>{WORDS[: len(WORDS) * 3 // 5]}", old=old, is_unframed=True)
+    assert "" == kind(part, is_unframed=True)
+
+
 def test_data_that_breaks_off_is_known_by_its_end():
     """JSON and XML cannot end anywhere."""
     listed = "[" + ", ".join(f'"word{n}"' for n in range(100)) + "]"
