@@ -8,6 +8,8 @@ import pytest
 from tidings.language.later import LATER
 from tidings.language.parser import parse
 from tidings.language.verify import Known
+from tidings.language.words import CLAUSES, STATEMENTS
+from tidings.language.yaml_form import load, to_yaml
 from tidings.model.sentinel import Interest, Sentinel, Watched
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +34,22 @@ def test_every_example_says_what_the_page_says(text, printed):
     parsed = parse(text, known=known.get, now=NOW)
 
     assert printed.splitlines() == [str(problem) for problem in (*parsed.problems, *parsed.warnings)]
+
+
+@pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "yaml"], ids=["yaml"])
+def test_the_example_in_yaml_is_read(text):
+    """It has no fault, and what is written of it means the same."""
+    loaded = load(text, now=NOW)
+
+    assert () == loaded.problems
+    assert loaded.statements == load(to_yaml(loaded.statements), now=NOW).statements
+
+
+def test_every_clause_and_statement_is_in_an_example():
+    """No word that begins one is left out."""
+    examples = " ".join(text for text, _ in EXAMPLES)
+
+    assert ["Confirm"] == [word for word in (*CLAUSES, *STATEMENTS) if not re.search(rf"\b{word}\b", examples)]
 
 
 def test_every_code_is_in_the_tables():
