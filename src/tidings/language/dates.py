@@ -16,6 +16,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tidings.model.interval import UNITS, Duration, Instant, spell_duration
 from tidings.model.sentinel import Point, Sentinel
+from tidings.model.wall import instant_of as instant_of_local
+from tidings.model.wall import local_of
 
 SECOND: Duration = 1_000_000
 DAY: Duration = 86_400 * SECOND
@@ -36,7 +38,6 @@ _UNIT_WORDS: dict[str, str] = {
     "w": "week",
     "week": "week",
 }
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local and UTC times are told apart by hand here
 _TIME = r"(?:[Tt ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?P<zone>[Zz]|[+-]\d\d:\d\d)?)?"
 _ISO = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})" + _TIME)
 _SLASHED = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)" + _TIME)
@@ -129,22 +130,15 @@ def zone_of(name: str) -> tzinfo | None:
 
 def instant_of(reading: Reading, zone: tzinfo) -> Instant:
     """Return the instant of a date: in its own offset if it has one, else in `zone`."""
-    local = _microseconds(reading.local - _EPOCH)
     if reading.offset is not None:
-        return local - _microseconds(reading.offset)
-    if zone is UTC:
-        return local
-    before = _utc_offset(reading.local, zone, fold=0)
-    after = _utc_offset(reading.local, zone, fold=1)
-    if after <= before:
-        return local - before
-    return _first_instant_after(local - after, local - before, zone)
+        return instant_of_local(reading.local, UTC) - _microseconds(reading.offset)
+    return instant_of_local(reading.local, zone)
 
 
 def local_text(instant: Instant, zone: tzinfo, *, clock: bool = False) -> str:
     """Return the day of an instant in a zone, `2026-03-01`; with `clock` the second too, `2026-03-01T08:00:00+01:00`."""
     held = min(max(instant, _FIRST), _LAST)
-    local = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=held)).astimezone(zone)
+    local = local_of(held, zone)
     return local.isoformat(timespec="seconds") if clock else local.date().isoformat()
 
 
@@ -246,26 +240,3 @@ def _offset(text: str | None) -> timedelta | None:
 
 def _microseconds(span: timedelta) -> int:
     return span // timedelta(microseconds=1)
-
-
-def _utc_offset(local: datetime, zone: tzinfo, *, fold: int) -> int:
-    offset = local.replace(tzinfo=zone, fold=fold).utcoffset()
-    return _microseconds(offset or timedelta())
-
-
-def _first_instant_after(early: Instant, late: Instant, zone: tzinfo) -> Instant:
-    """Return the change of clocks between two instants, to the second: the local time asked for does not exist."""
-    before = _offset_at(early, zone)
-    low, high = early // SECOND, late // SECOND
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _offset_at(middle * SECOND, zone) == before:
-            low = middle
-        else:
-            high = middle
-    return high * SECOND
-
-
-def _offset_at(instant: Instant, zone: tzinfo) -> int:
-    at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=instant)
-    return _microseconds(at.astimezone(zone).utcoffset() or timedelta())

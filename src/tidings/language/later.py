@@ -16,9 +16,7 @@ from tidings.model.sentinel import (
     Alter,
     Command,
     Defaults,
-    FetchAt,
     FetchOnChange,
-    FetchOnDemand,
     Life,
     Sentinel,
     Statement,
@@ -123,20 +121,11 @@ LATER: dict[str, Later] = {
     "of": Later("of", "make one sentinel for each page", _of_interest(lambda interest: interest.of is not None)),
     "then": Later("Then", "give each page a sentinel of its own", _field("then", ())),
     # when
-    "fetch": Later(
-        "Fetch on demand",
-        "Fetch on change, and tidings check NAME whenever you like",
-        _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchOnDemand)),
-    ),
-    "fetch at": Later(
-        "Fetch at", "Fetch every 1 day", _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchAt))
-    ),
     "prompt": Later(
         "Fetch on change within",
         "Fetch on change between 1 min and 5 min",
         _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchOnChange) and sentinel.fetch.within is not None),
     ),
-    "during": Later("During", "leave it out: the page is looked at day and night", _field("during", ())),
     "first_change": Later(
         "To first change",
         "leave it out, and Drop the sentinel when it has told you",

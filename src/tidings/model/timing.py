@@ -12,6 +12,8 @@ Clock = int
 Days = tuple[int, ...]
 """Days of the week, Monday is 0, in order, each once."""
 DAILY: Days = (0, 1, 2, 3, 4, 5, 6)
+AT_SLACK: Duration = 600_000_000
+"""How late a look at a time of day may be that does not say so (µs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,16 @@ class FetchOnChange:
 
 @dataclass(frozen=True, slots=True)
 class FetchAt:
-    """A time of day on some days of the week (W-136); `slack` is how late a poll may be (None: the setting)."""
+    """A time of day on some days of the week (W-136); `slack` is how late a poll may be (None: ten minutes)."""
 
     clock: Clock
     days: Days = DAILY
     slack: Duration | None = None
+
+    @property
+    def effective_slack(self) -> Duration:
+        """Return the slack that holds: as given, else `AT_SLACK`."""
+        return AT_SLACK if self.slack is None else self.slack
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ async def _build(
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     fetcher = open_fetcher(settings, client)
     stack.push_async_callback(fetcher.close)
-    watchlist = Watchlist(store, sendable=sendable(settings.notify))
+    watchlist = Watchlist(store, sendable=sendable(settings.notify), zone=settings.serve.zone)
     planner = Planner(
         POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
         watchlist.pages,

@@ -1,11 +1,13 @@
-"""Claims: what the subscriptions of a page ask of its looks: ticks of fixed intervals, bounds on those that are made on change."""
+"""Claims: what the subscriptions of a page ask of its looks: ticks of fixed intervals and times of day, bounds on those that are made on
+change, and the hours in which all of them may be made.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.scheduling.policy import NEVER
-from tidings.service.cursors import fixed
+from tidings.service.cursors import hours_of, next_tick, ticks_of
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -14,12 +16,13 @@ if TYPE_CHECKING:
 
 class Tick(NamedTuple):
     """What the fixed intervals of a page want: the earliest tick that needs a poll, NEVER if none does; the instant until which all of
-    them are in time; and whether some subscription can be served from what is stored.
+    them are in time; whether some subscription can be served from what is stored; and whether the tick was moved into its hours.
     """
 
     at: Instant
     deadline: Instant
     servable: bool
+    is_moved: bool = False
 
 
 def importance(page: WatchedPage) -> float:
@@ -29,7 +32,7 @@ def importance(page: WatchedPage) -> float:
 
 def is_on_change(page: WatchedPage) -> bool:
     """Say whether some sentinel leaves the page's rate to the policy."""
-    return any(s.interval is None for s in page.subscriptions.values())
+    return any(s.is_on_change for s in page.subscriptions.values())
 
 
 def robots_ignored(page: WatchedPage) -> str:
@@ -46,7 +49,7 @@ def retry_at(page: WatchedPage) -> Instant | None:
 
 def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
     """Return the shortest and longest interval that the on-change sentinels of a page ask for; 0 and NEVER leave it to the policy."""
-    fetches = [s.owner.sentinel.fetch for s in page.subscriptions.values() if s.interval is None]
+    fetches = [s.owner.sentinel.fetch for s in page.subscriptions.values() if s.is_on_change]
     low = min((getattr(f, "shortest", None) or 0 for f in fetches), default=0)
     high = min((getattr(f, "longest", None) or NEVER for f in fetches), default=NEVER)
     return (max(low, floor) if low else 0), max(high, low, floor, 1)
@@ -54,18 +57,37 @@ def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
 
 def tick_of(page: WatchedPage, floor: Duration) -> Tick:
     """Return what the fixed intervals of a page want; a first look is a tick long ago."""
-    earliest, deadline, servable = NEVER, NEVER, False
+    earliest, deadline, servable, is_moved = NEVER, NEVER, False, False
     state = page.state
     for sub in page.subscriptions.values():
         fresh = _is_served(sub, state.checked_at, floor)
-        if fresh and state.last_seq and (sub.interval is not None or not sub.row.taken):
+        if fresh and state.last_seq and (sub.interval is not None or (sub.is_on_change and not sub.row.taken)):
             servable = True
         elif sub.interval is not None:
-            earliest = min(earliest, sub.row.next_tick or 0)
-            deadline = min(deadline, (sub.row.next_tick or 0) + sub.interval.effective_slack)
-        elif not sub.row.taken:
-            earliest = deadline = 0
-    return Tick(earliest, deadline, servable)
+            asked = ticks_of(sub).execution_interval(next_tick(sub))
+            at = hours_of(sub).first_open(asked.start) if sub.owner.sentinel.during else asked.start
+            if at < earliest:
+                earliest, is_moved = at, at > asked.end
+            deadline = min(deadline, asked.end if at <= asked.end else at + asked.end - asked.start)
+        elif sub.is_on_change and not sub.row.taken:
+            earliest, deadline, is_moved = 0, 0, False
+    return Tick(earliest, deadline, servable, is_moved)
+
+
+def first_open(page: WatchedPage, at_or_after: Instant) -> Instant:
+    """Return the first instant at or after one at which some subscription that is looked at by itself lets the page be polled."""
+    wanting = [s for s in page.subscriptions.values() if s.interval is not None or s.is_on_change]
+    if not wanting or not all(s.owner.sentinel.during for s in wanting):
+        return at_or_after
+    return min(hours_of(s).first_open(at_or_after) for s in wanting)
+
+
+def closes(page: WatchedPage, at: Instant) -> Instant:
+    """Return until when the page may be polled that may be at an instant; NEVER if there is no end."""
+    wanting = [s for s in page.subscriptions.values() if s.interval is not None or s.is_on_change]
+    if not wanting or not all(s.owner.sentinel.during for s in wanting):
+        return NEVER
+    return max(hours_of(s).closes(at) for s in wanting if hours_of(s).first_open(at) == at)
 
 
 def _is_served(sub: Subscription, checked_at: Instant | None, floor: Duration) -> bool:
@@ -74,6 +96,4 @@ def _is_served(sub: Subscription, checked_at: Instant | None, floor: Duration) -
         return False
     if sub.interval is None:
         return not sub.row.taken and checked_at + floor >= sub.owner.row.created_at
-    if sub.row.next_tick is None:
-        return checked_at + sub.interval.effective_slack >= sub.owner.row.created_at
-    return fixed(sub).is_satisfied(sub.row.next_tick, checked_at)
+    return ticks_of(sub).is_satisfied(next_tick(sub), checked_at)

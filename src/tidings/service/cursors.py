@@ -1,7 +1,7 @@
 """Cursors: which look a subscription takes, and where it stands after it (sentinels §4.2).
 
-A cursor belongs to a sentinel on a page. On change it takes every new version, whoever caused the look; with a fixed interval it takes,
-at its own tick, the newest one.
+A cursor belongs to a sentinel on a page. On change it takes every new version, whoever caused the look; with a fixed interval or a time
+of day it takes, at its own tick, the newest one; on demand it takes what its sentinel was asked to look at.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tidings.model.sentinel import FetchAt, FetchOnDemand
 from tidings.model.unit import CursorMove
+from tidings.scheduling.hours import ClockTimes, Hours
 from tidings.scheduling.intervals import FixedInterval
 
 if TYPE_CHECKING:
@@ -17,24 +19,39 @@ if TYPE_CHECKING:
     from tidings.service.watchlist import Subscription, WatchedPage
 
 
-def fixed(sub: Subscription) -> FixedInterval:
-    """Return the ticks of a subscription with a fixed interval, counted from its sentinel's start."""
-    if sub.interval is None:
+def ticks_of(sub: Subscription) -> FixedInterval | ClockTimes:
+    """Return the ticks of a subscription with a fixed interval, counted from its sentinel's start, or with a time of day."""
+    asked = sub.interval
+    if asked is None:
         message = "a subscription that is fetched on change has no ticks"
         raise TypeError(message)
     row = sub.owner.row
     start = next(i for i in (row.start_at, row.started_at, row.created_at) if i is not None)
-    slack = min(sub.interval.effective_slack, sub.interval.interval - 1)
-    return FixedInterval(start=start, interval=sub.interval.interval, slack=slack)
+    if isinstance(asked, FetchAt):
+        zone, slack = sub.owner.zone, asked.effective_slack
+        return ClockTimes(start=start, clock=asked.clock, days=asked.days, zone=zone, slack=slack)
+    return FixedInterval(start=start, interval=asked.interval, slack=min(asked.effective_slack, asked.interval - 1))
+
+
+def next_tick(sub: Subscription) -> Instant:
+    """Return the tick that a subscription with ticks waits for: as its cursor says, else the first of all."""
+    return sub.row.next_tick if sub.row.next_tick is not None else ticks_of(sub).first_tick(0)
+
+
+def hours_of(sub: Subscription) -> Hours:
+    """Return the hours in which a subscription lets its page be polled."""
+    return Hours(sub.owner.sentinel.during, sub.owner.zone)
 
 
 def takes(sub: Subscription, at: Instant, eager: frozenset[int] = frozenset()) -> bool:
     """Say whether a look at `at` is one that `sub` takes: always on change or when its sentinel asked, else at its own tick."""
     if sub.row.sentinel_id in eager:
         return True
+    if isinstance(sub.owner.sentinel.fetch, FetchAt | FetchOnDemand):
+        return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), at)
     if sub.interval is None or not sub.row.taken or sub.row.next_tick is None:
         return True
-    return fixed(sub).is_satisfied(sub.row.next_tick, at)
+    return ticks_of(sub).is_satisfied(sub.row.next_tick, at)
 
 
 def ticked(sub: Subscription, at: Instant) -> CursorMove:
@@ -53,8 +70,7 @@ def ticked(sub: Subscription, at: Instant) -> CursorMove:
 def _following(sub: Subscription, at: Instant) -> Instant | None:
     if sub.interval is None:
         return None
-    ticks = fixed(sub)
-    return ticks.after_check(sub.row.next_tick if sub.row.next_tick is not None else ticks.first_tick(at), at)
+    return ticks_of(sub).after_check(next_tick(sub), at)
 
 
 def tick_all(cursors: tuple[CursorMove, ...], page: WatchedPage, at: Instant) -> tuple[CursorMove, ...]:

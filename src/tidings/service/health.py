@@ -109,9 +109,13 @@ def _late_since(
 def _interval(owner: SentinelRow, *, pace: Duration, floor: Duration) -> Duration | None:
     """Return the time from one look to the next that a sentinel may count on, None if on none; the pace, where its text cannot be read."""
     try:
-        fetch: Fetch = meaning(owner.text).fetch
+        sentinel = meaning(owner.text)
+        fetch: Fetch = sentinel.fetch
+        has_hours = bool(sentinel.during)
     except (SentinelError, TypeError, ValueError):
-        fetch = FetchOnChange()
+        fetch, has_hours = FetchOnChange(), False
+    if has_hours and not isinstance(fetch, FetchOnDemand):
+        return 7 * DAY
     match fetch:
         case FetchEvery(interval):
             return max(interval, floor)

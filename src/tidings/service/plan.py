@@ -2,8 +2,8 @@
 
 Three kinds of claims meet here: looks that somebody asked for, ticks of fixed intervals (arithmetic, served in order of lateness), and
 the bids of the policy for pages that are fetched on change. The allocator takes the best feasible set under budget and host limits.
-A page's due instant also waits for its floor and for the end of a back-off, and where it is only fetched on change for the end of the
-freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart (`spread`).
+A page's due instant also waits for its floor, for its hours and for the end of a back-off, and where it is only fetched on change for
+the end of the freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart (`spread`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tidings.model.interval import spell_duration
 from tidings.model.unit import Grant
 from tidings.scheduling import allocator
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
-from tidings.service.claims import bounds, importance, is_on_change, retry_at, tick_of
+from tidings.service.claims import bounds, closes, first_open, importance, is_on_change, retry_at, tick_of
 from tidings.service.spread import Apart
 from tidings.service.standing import is_fresh_until
 
@@ -80,6 +80,7 @@ class Planner:
         self._host = np.zeros(LARGEST, np.int64)
         self._due = np.full(LARGEST, NEVER, np.int64)
         self._tick = np.full(LARGEST, NEVER, np.int64)
+        self._closes = np.full(LARGEST, NEVER, np.int64)
         self._busy = np.zeros(LARGEST, np.bool_)
         self._forced = np.zeros(LARGEST, np.bool_)
         self._cost = np.ones(LARGEST)
@@ -92,6 +93,10 @@ class Planner:
         self._apart = Apart(floor=floor, spreads=spreads)
         self._missed: dict[int, Instant] = {}
         """pages that fell due while nobody looked: not before that instant"""
+        self._shut: dict[int, Instant] = {}
+        """pages whose hours ended before they were looked at: not before they open after that instant"""
+        self._moved: set[int] = set()
+        """pages whose tick lies outside its hours and waits for their beginning"""
         self._eased: dict[int, Duration] = {}
         """by how much the freshness that its server claims holds a page back"""
         self._learned: set[int] = set()
@@ -116,6 +121,7 @@ class Planner:
         if unit.poll is None:
             return
         self._missed.pop(page_id, None)
+        self._shut.pop(page_id, None)
         if unit.poll.outcome not in {"new", "unchanged", "changed"}:
             self._interrupted.add(page_id)
             return
@@ -198,7 +204,7 @@ class Planner:
 
         `tokens` is what the budget may spend now; `only` leaves all other pages alone.
         """
-        self._refresh()
+        self._refresh(now)
         rows = self._ready_rows(now)
         if only is not None:
             rows = rows[np.isin(self._ids[rows], list(only))]
@@ -236,12 +242,12 @@ class Planner:
 
     def due_pages(self, now: Instant) -> set[int]:
         """Return the pages that are due now, asked for or by schedule."""
-        self._refresh()
+        self._refresh(now)
         return set(self._ids[self._ready_rows(now)].tolist())
 
     def next_due(self, now: Instant, gate: HostGate) -> Instant | None:
         """Return when a page next comes due or a host that is waited for is free; None: only what is in flight can bring news."""
-        self._refresh()
+        self._refresh(now)
         free = ~self._busy & (self._ids >= 0)
         due = self._due[free]
         later = due[due > now]
@@ -286,7 +292,7 @@ class Planner:
         if self._forced[row]:
             return "asked for"
         if self._tick[row] <= now:
-            return "interval"
+            return "interval, moved to where its hours begin" if int(self._ids[row]) in self._moved else "interval"
         eased = self._eased.get(int(self._ids[row]))
         if eased is None:
             return "on change"
@@ -313,7 +319,12 @@ class Planner:
         bids[self._forced[rows]] = ASKED
         return np.maximum(bids, 1e-9)
 
-    def _refresh(self) -> None:
+    def _refresh(self, now: Instant | None = None) -> None:
+        self._renew()
+        if now is not None and self._shut_out(now):
+            self._renew()
+
+    def _renew(self) -> None:
         if not self._stale and not self._observed:
             return
         stale, observed = self._stale, self._observed
@@ -336,6 +347,14 @@ class Planner:
         for page_id in self._asked & self._row.keys():
             self._forced[self._row[page_id]] = True
         self._asked.clear()
+
+    def _shut_out(self, now: Instant) -> bool:
+        """Put off the pages that are due and whose hours are over; say whether there are any."""
+        over = np.flatnonzero((self._closes <= now) & (self._due <= now) & ~self._busy & (self._ids >= 0))
+        page_ids = self._ids[over].tolist()
+        self._shut.update(dict.fromkeys(page_ids, now))
+        self.touch(page_ids)
+        return bool(page_ids)
 
     def _tell_policy(self, kept: list[int], gone: list[int], observed: Mapping[int, Observed]) -> None:
         population: Population = self._state.population
@@ -404,22 +423,24 @@ class Planner:
         self._rendered = np.concatenate([self._rendered, np.zeros(size, np.bool_)])
         self._due = np.concatenate([self._due, np.full(size, NEVER, np.int64)])
         self._tick = np.concatenate([self._tick, np.full(size, NEVER, np.int64)])
+        self._closes = np.concatenate([self._closes, np.full(size, NEVER, np.int64)])
         self._busy = np.concatenate([self._busy, np.zeros(size, np.bool_)])
         self._forced = np.concatenate([self._forced, np.zeros(size, np.bool_)])
         self._free_rows = list(range(2 * size - 1, size - 1, -1))
 
     def _drop(self, page_id: int) -> None:
         self._servable.discard(page_id)
-        for kept in (self._held, self._missed, self._eased):
+        for kept in (self._held, self._missed, self._eased, self._shut):
             kept.pop(page_id, None)
         self._interrupted.discard(page_id)
+        self._moved.discard(page_id)
         self._apart.leave(page_id)
         row = self._row.pop(page_id, None)
         if row is not None:
             if self._busy[row]:
                 self._leaving.add(page_id)
             self._ids[row] = -1
-            self._due[row] = self._tick[row] = NEVER
+            self._due[row] = self._tick[row] = self._closes[row] = NEVER
             self._busy[row] = self._forced[row] = False
             self._free_rows.append(row)
 
@@ -436,8 +457,11 @@ class Planner:
         if due != NEVER:
             due = max(due, retry or 0, self._held.get(page_id, 0), self._missed.get(page_id, 0))
             due = max(due, (state.polled_at or 0) + self._floor if state.polled_at is not None else 0)
+            due = first_open(page, max(due, self._shut.get(page_id, due)))
         self._tick[row] = tick.at
         self._due[row] = due
+        self._closes[row] = closes(page, due) if due != NEVER else NEVER
+        (self._moved.add if tick.is_moved else self._moved.discard)(page_id)
         (self._servable.add if tick.servable else self._servable.discard)(page_id)
 
     def _ease(self, page: WatchedPage, on_change: Instant, tick: Instant) -> Instant:

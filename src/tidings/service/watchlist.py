@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.language import parser
+from tidings.language.dates import zone_of
 from tidings.language.verify import Known
-from tidings.model.sentinel import FetchEvery, Notify, Sentinel
+from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange, Notify, Sentinel
 from tidings.notification.channel import KINDS
 from tidings.storage import endpoints, events, members, pages, sentinels, subscriptions
 
@@ -36,11 +38,12 @@ class Target(NamedTuple):
 
 @dataclass(slots=True)
 class WatchedSentinel:
-    """A sentinel that may poll: its row, its meaning, and the endpoint of each channel that it tells."""
+    """A sentinel that may poll: its row, its meaning, the endpoint of each channel that it tells, and the zone of its times of day."""
 
     row: SentinelRow
     sentinel: Sentinel
     endpoints: dict[tuple[str, str], int]
+    zone: tzinfo = UTC
 
     def told(self, mode: str) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
         """Yield (place, clause, target of each channel) of the Notify clauses whose rate is `mode`."""
@@ -58,10 +61,15 @@ class Subscription:
     owner: WatchedSentinel
 
     @property
-    def interval(self) -> FetchEvery | None:
-        """Return the fixed interval, None when the sentinel is fetched on change."""
+    def interval(self) -> FetchEvery | FetchAt | None:
+        """Return the fixed interval or the time of day, None when the sentinel is fetched on change or on demand."""
         fetch = self.owner.sentinel.fetch
-        return fetch if isinstance(fetch, FetchEvery) else None
+        return fetch if isinstance(fetch, FetchEvery | FetchAt) else None
+
+    @property
+    def is_on_change(self) -> bool:
+        """Return whether the sentinel leaves its rate to the policy."""
+        return isinstance(self.owner.sentinel.fetch, FetchOnChange)
 
     @property
     def missing(self) -> Missing | None:
@@ -94,11 +102,14 @@ LIFE_EVENTS = tuple(
 
 
 class Watchlist:
-    """The pages and sentinels of one poller. `sendable` are the kinds of channel that it can send to."""
+    """The pages and sentinels of one poller. `sendable` are the kinds of channel that it can send to, `zone` is that of sentinels
+    which name none.
+    """
 
-    def __init__(self, store: Store, *, sendable: frozenset[str] = SENDABLE) -> None:
+    def __init__(self, store: Store, *, sendable: frozenset[str] = SENDABLE, zone: str = "UTC") -> None:
         self._store = store
         self._sendable = sendable
+        self._zone = zone
         self.pages: dict[int, WatchedPage] = {}
         self.sentinels: dict[int, WatchedSentinel] = {}
         self._past: dict[str, SentinelRow] = {}
@@ -204,7 +215,8 @@ class Watchlist:
         wanted = {
             (c.kind, c.address) for clause in sentinel.notify for c in clause.channels if c.kind in self._sendable
         }
-        return WatchedSentinel(row, sentinel, await self._store.read(endpoints.ids, wanted) if wanted else {})
+        zone = zone_of(sentinel.zone or self._zone) or UTC
+        return WatchedSentinel(row, sentinel, await self._store.read(endpoints.ids, wanted) if wanted else {}, zone)
 
     def _meaning(self, row: SentinelRow) -> Sentinel:
         key = (row.id, row.text)

@@ -1,0 +1,178 @@
+"""Promise: pages are looked at when their sentinel says: at a time of day, in its hours, when asked; clocks may change meanwhile."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.wall import instant_of, local_of
+from tidings.service.monitor import Monitor
+
+PARIS = ZoneInfo("Europe/Paris")
+
+
+def _begin(world: World, text: str) -> None:
+    world.clock.move_to(instant_of(datetime.fromisoformat(text), UTC))
+
+
+def _looks(world: World, zone=UTC) -> list[str]:
+    return [local_of(p.charged_at, zone).strftime("%d %H:%M") for p in world.polls()]
+
+
+def test_a_time_of_day_is_kept_over_a_change_of_clocks(world: World):
+    """Fetch at 08:00 is eight o'clock in Paris before and after the night in which the clocks go forward (W-136)."""
+    world.page("/a", "x")
+    _begin(world, "2026-03-27T10:00")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch at 08:00 fri-mon Zone Europe/Paris")
+
+    play(world, lambda monitor: world.pass_time(monitor, 7 * DAY))
+
+    assert ["28 08:00", "29 08:00", "30 08:00", "03 08:00"] == _looks(world, PARIS)
+
+
+def test_after_downtime_one_look_is_caught_up(world: World):
+    """Three mornings passed while nobody was there: one look at once, then at the next eight o'clock."""
+    world.page("/a", "x")
+    _begin(world, "2026-03-02T07:00")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch at 08:00")
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
+    world.clock.advance(3 * DAY)
+
+    play(world, lambda monitor: world.pass_time(monitor, DAY))
+
+    assert ["02 08:00", "05 09:00", "06 08:00"] == _looks(world)
+
+
+def test_on_demand_is_only_looked_at_when_asked(world: World):
+    """No look by itself; the first one asked for is the base, the next one tells what changed."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch on demand")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 3 * DAY)
+        assert [] == world.polls()
+        monitor.ask(1, sentinels=(1,))
+        await world.settle(monitor)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, 3 * DAY)
+        monitor.ask(1, sentinels=(1,))
+        await world.settle(monitor)
+
+    play(world, story)
+
+    assert 2 == len(world.polls())
+    assert ["two"] == [c["updated"][0]["new"] for c in world.changes()]
+
+
+def test_on_demand_does_not_see_what_others_look_at(world: World):
+    """Another sentinel's looks at the page are not those that were asked for: one comparison from one asked-for look to the next."""
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        "Create Sentinel often Using {/a} Monitor all words Fetch every 1 hour; Create Sentinel s Using {/a} Monitor all words Fetch on demand"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        monitor.ask(1, sentinels=(2,))
+        for number in range(1, 4):
+            await world.pass_time(monitor, 2 * HOUR)
+            world.page("/a", f"<p>count {number}</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+        monitor.ask(1, sentinels=(2,))
+        await world.settle(monitor)
+
+    play(world, story)
+
+    assert 3 == len(world.changes("often"))
+    assert [("0", "3")] == [(c["updated"][0]["old"], c["updated"][0]["new"]) for c in world.changes("s")]
+
+
+def test_a_fixed_interval_keeps_to_its_hours(world: World):
+    """Every 10 minutes in office hours of Paris: not one look outside, the first at the opening, over the weekend none (W-26)."""
+    world.page("/a", "x")
+    _begin(world, "2026-03-27T12:00")  # a Friday; on Sunday the clocks go forward
+    world.add(
+        "Create Sentinel s Using {/a} Monitor any change Fetch 10 min During mon-fri 08:00 to 18:00 Zone Europe/Paris"
+    )
+
+    play(world, lambda monitor: world.pass_time(monitor, 4 * DAY))
+    looks = [local_of(p.charged_at, PARIS) for p in world.polls()]
+    reasons = {p.reason for p in world.polls() if p.reason.startswith("interval")}
+
+    assert all(t.weekday() < 5 and 8 <= t.hour < 18 for t in looks)
+    assert ("27 13:00", "27 17:50", "30 08:00") == (
+        _looks(world, PARIS)[0],
+        _looks(world, PARIS)[29],
+        _looks(world, PARIS)[30],
+    )
+    assert 30 + 60 + 37 == len(looks)
+    assert {"interval", "interval, moved to where its hours begin"} == reasons
+
+
+def test_on_change_keeps_to_its_hours_too(make_world):
+    """What is fetched on change waits for its hours as well, its first look and a recheck after an error included; who asks does not wait."""
+    world: World = make_world(schedule__policy="round_robin")
+    world.page("/a", "x")
+    _begin(world, "2026-03-02T00:00")
+    world.add("Create Sentinel s Using {/a} Monitor any change During daily 22:00 to 02:00 Zone UTC")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        assert ["02 00:00", "02 01:00"] == _looks(world)
+        world.page("/a", "gone", status=500)
+        await world.pass_time(monitor, 20 * HOUR)
+        assert ["02 00:00", "02 01:00", "02 22:00"] == _looks(world)
+        world.page("/a", "x")
+        await world.pass_time(monitor, 8 * HOUR)
+        before = len(world.polls())
+        monitor.ask(1)
+        await world.settle(monitor)
+        assert before + 1 == len(world.polls())
+
+    play(world, story)
+    hours = {local_of(p.charged_at, UTC).hour for p in world.polls()[:-1]}
+
+    assert hours <= {22, 23, 0, 1}
+
+
+def test_hours_of_one_sentinel_do_not_bind_another(world: World):
+    """On one page the looks of a sentinel without hours go on; the other one takes at its opening, without a look of its own if one is fresh."""
+    world.page("/a", "<p>count 0</p>")
+    _begin(world, "2026-03-02T00:00")
+    world.add(
+        "Create Sentinel all Using {/a} Monitor all words Fetch every 1 hour; "
+        "Create Sentinel day Using {/a} Monitor all words Fetch every 1 hour During daily 08:00 to 10:00"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY - MINUTE)
+
+    play(world, story)
+
+    assert 24 == len(world.polls())
+
+
+def test_hours_that_end_while_nobody_looks_are_over(world: World):
+    """What was due in its hours and missed is not looked at outside of them after a restart."""
+    world.page("/a", "x")
+    _begin(world, "2026-03-02T08:30")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour During daily 08:00 to 12:00")
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+    world.clock.advance(10 * HOUR)
+
+    play(world, lambda monitor: world.pass_time(monitor, DAY))
+
+    assert ["02 08:30", "02 09:30", "03 08:00"] == _looks(world)[:3]
+
+
+def test_the_operators_zone_holds_where_none_is_named(make_world):
+    """serve.zone is that of sentinels which name none."""
+    world: World = make_world(serve__zone="Europe/Paris")
+    world.page("/a", "x")
+    _begin(world, "2026-07-01T00:00")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch at 08:00")
+
+    play(world, lambda monitor: world.pass_time(monitor, DAY))
+
+    assert ["01 06:00"] == _looks(world)
