@@ -145,6 +145,14 @@ def _word_as_name(scene: _Scene) -> bool:
     return scene.tell("E04", reserved_message(shown), hint=f"try {shown}_1", offset=offset)
 
 
+def _pages_altered(scene: _Scene) -> bool:
+    """Class D of sentinels_and_events §2.2: another page is another sentinel."""
+    if scene.piece.word != "alter" or scene.word.lower() != "using":
+        return False
+    hint = "Drop it and create it again; its changes stay"
+    return scene.tell("E36", "the pages of a sentinel cannot be altered", hint=hint)
+
+
 def _unit(scene: _Scene) -> bool:
     if "UNIT" not in scene.fault.expected or not scene.before:
         return False
@@ -251,6 +259,7 @@ _RULES: tuple[Callable[[_Scene], bool], ...] = (
     _strange_character,
     _statement,
     _word_as_name,
+    _pages_altered,
     _unit,
     _condition,
     _change_type,
@@ -271,7 +280,7 @@ def _spelled(terminals: frozenset[str]) -> list[str]:
 
 def _expected(terminals: frozenset[str]) -> str:
     if "URL" in terminals and "EMAIL" in terminals:
-        return "email ADDRESS, webhook URL, console or dashboard"
+        return "email ADDRESS, webhook URL, console, dashboard, feed or stream"
     if "URL" in terminals and "NAME" in terminals:
         return "a URL or the name of a sentinel"
     classes = [text for name, text in _CLASSES.items() if name in terminals and text]

@@ -4,6 +4,7 @@ document(). The parsers are loaded when the first selector is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -15,8 +16,24 @@ from tidings.model.interest import Selector
 LONGEST_SELECTOR = 1_000
 DEEPEST = 20
 """Brackets may be nested this deep (H-074)."""
+XPATH_FUNCTIONS = frozenset(
+    {
+        *("last", "position", "count", "id", "local-name", "namespace-uri", "name"),
+        *("string", "concat", "starts-with", "contains", "substring-before", "substring-after", "substring"),
+        *("string-length", "normalize-space", "translate"),
+        *("boolean", "not", "true", "false", "lang", "number", "sum", "floor", "ceiling", "round"),
+        *("text", "node", "comment", "processing-instruction"),
+        *("and", "or", "div", "mod"),
+    }
+)
+"""The core functions of XPath 1.0, its tests of nodes, and the operators that may stand before a bracket."""
 JSONPATH_FUNCTIONS = frozenset({"length", "count", "value"})
 """match() and search() of RFC 9535 would run the patterns that `matches` runs safely."""
+
+
+_XPATH_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+_XPATH_CALL = re.compile(r"([^\W\d][\w.\-]*(?::[^\W\d][\w.\-]*)?)\s*\(")
+_XPATH_PREFIX = re.compile(r"([^\W\d][\w.\-]*):(?!:)")
 
 
 def read_selector(node: Node, clause: Clause) -> Selector:
@@ -64,8 +81,15 @@ def _css(text: str) -> str:
 def _xpath(text: str) -> str:
     from lxml import etree
 
+    bare = _XPATH_STRING.sub("''", text)
+    if "$" in bare:
+        return "there are no variables"
+    for name in _XPATH_CALL.findall(bare):
+        if name not in XPATH_FUNCTIONS:
+            return f"there is no function {name}() in XPath 1.0"
+    prefixes = dict.fromkeys(_XPATH_PREFIX.findall(bare), "urn:any")
     try:
-        found = etree.XPath(text)(etree.Element("html"))
+        found = etree.XPath(text, namespaces=prefixes)(etree.Element("html"))
     except (etree.XPathError, ValueError) as error:
         return str(error).lower() or "it cannot be read"
     return "" if isinstance(found, list) else "it finds a value, not a part of the page"

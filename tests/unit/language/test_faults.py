@@ -263,7 +263,10 @@ MORE_ROWS = [
         f"{WATCHING}\nNotify By email",
         "2:16: E03 found the end of the text; expected an address such as ann@example.org",
     ),
-    (f"{WATCHING}\nNotify By 7", '2:11: E03 found "7"; expected email ADDRESS, webhook URL, console or dashboard'),
+    (
+        f"{WATCHING}\nNotify By 7",
+        '2:11: E03 found "7"; expected email ADDRESS, webhook URL, console, dashboard, feed or stream',
+    ),
     (
         f"{WATCHING}\nNotify By webhook ftp://x.example/",
         '2:19: E22 a webhook cannot be a "ftp:" address; expected http:// or https://',

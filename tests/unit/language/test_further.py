@@ -281,6 +281,10 @@ def test_later_statements_see_what_was_altered():
 
 FAULTS = [
     ("Alter a", "1:8: E03 found the end of the text; expected a clause (hint: Alter NAME Fetch 1 hour)"),
+    (
+        "Alter a Using https://z.example",
+        "1:9: E36 the pages of a sentinel cannot be altered (hint: Drop it and create it again; its changes stay)",
+    ),
     ("Alter b Fetch 1 hour", '1:7: E20 there is no sentinel "b"'),
     (
         "Alter old Fetch 1 hour",
