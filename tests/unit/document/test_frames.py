@@ -9,12 +9,12 @@ from tidings.document.parse import parse
 URL = "https://site.example/doc/index.html"
 
 
-def read(html: str, **more: bool) -> Document:
-    return parse(html.encode(), "text/html; charset=utf-8", url=URL, **more)
+def read(html: str, *, with_written_frames: bool = False) -> Document:
+    return parse(html.encode(), "text/html; charset=utf-8", url=URL, with_written_frames=with_written_frames)
 
 
-def found(html: str, depth: int = ALL, **more: bool) -> tuple[str, ...]:
-    document = read(html, **more)
+def found(html: str, depth: int = ALL) -> tuple[str, ...]:
+    document = read(html)
     return addresses_of(document.frames, document.base, depth=depth)
 
 
