@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import pytest
+from aiohttp.abc import AbstractResolver
 
 from tests.fakes import FreePermit
 from tidings.fetching.browser import Browser
@@ -37,7 +38,8 @@ def need_chromium() -> None:
 class Rendering:
     """A browser that keeps running between tests. Each is about a second faster so."""
 
-    def __init__(self, **changes: object) -> None:
+    def __init__(self, *, resolver: AbstractResolver | None = None, **changes: object) -> None:
+        self._resolver = resolver
         self.settings = settings(**changes)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -45,7 +47,7 @@ class Rendering:
         self.browser = self.run(self._make())
 
     async def _make(self) -> Browser:
-        return Browser(self.settings, Client(self.settings))
+        return Browser(self.settings, Client(self.settings, resolver=self._resolver), resolver=self._resolver)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run something in the browser's loop."""

@@ -75,6 +75,24 @@ def test_without_a_browser_the_page_is_said_to_be_made_by_scripts(world):
     assert "Render browser" in SCRIPTS_ONLY
 
 
+def test_a_trial_shows_what_a_browser_shows(world, monkeypatch, capsys, tmp_path):
+    """`tidings test` renders the page once, stores nothing, and tells its words."""
+    need_chromium()
+    open_shop(world, 20)
+    for name, value in {**world.flags, "data": str(world.directory)}.items():
+        monkeypatch.setenv(f"TIDINGS_{name}".upper().replace(".", "_"), value)
+    statement = world.text("Create Sentinel shop Using {/} Monitor all words Render browser")
+    (tmp_path / "shop.txt").write_text(statement, encoding="utf-8")
+
+    assert 0 == main(["test", str(tmp_path / "shop.txt"), "--json"])
+    (tried,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ("ok", "Kettle costs 20 euro Teapot costs 30 euro", []) == (
+        tried["outcome"],
+        " ".join(tried["first_words"].split()),
+        tried["warnings"],
+    )
+
+
 def test_a_list_that_cannot_be_had_is_no_empty_list(world):
     """The shop's data fail for a while: no version, no change, an error that names the part; then all is as before."""
     need_chromium()

@@ -25,6 +25,8 @@ from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Valida
 from tidings.model.secret import reveal
 
 if TYPE_CHECKING:
+    from aiohttp.abc import AbstractResolver
+
     from tidings.fetching.fetcher import Permit
     from tidings.fetching.visit import Document, Seen
     from tidings.settings import FetchSettings
@@ -37,16 +39,16 @@ class Browser:
     """Fetches pages that are rendered by a browser, and all others by `client` (`fetcher.Fetcher`). It closes the client too.
 
     Where `fetch.allow_networks` opens private networks, a page is either public or private, with all its redirects, so that no name
-    that points to both can let a page of strangers read there.
+    that points to both can let a page of strangers read there; `resolver` replaces the system's names for these two.
     """
 
-    def __init__(self, settings: FetchSettings, client: Client) -> None:
+    def __init__(self, settings: FetchSettings, client: Client, *, resolver: AbstractResolver | None = None) -> None:
         self._settings = settings
         self._client = client
         self._outer, self._inner = client, None
         if settings.allow_networks:
-            self._outer = Client(settings, clock=client.clock, guard=Guard())
-            self._inner = Client(settings, clock=client.clock, guard=Inside(settings.allow_networks))
+            self._outer = Client(settings, clock=client.clock, resolver=resolver, guard=Guard())
+            self._inner = Client(settings, clock=client.clock, resolver=resolver, guard=Inside(settings.allow_networks))
             self._outer.robots = self._inner.robots = client.robots
         self._parts = Parts(settings, self._outer)
         self._chromium = Chromium(settings)
@@ -84,7 +86,9 @@ class Browser:
         if not is_page(outcome.content_type, outcome.body):
             return replace(outcome, validators=Validators())
         seconds = self._settings.total_seconds if request.timeout is None else request.timeout / SECOND
-        left = max(0.1, seconds - (time.monotonic() - began - permit.waited))
+        left = max(
+            0.1, seconds - (time.monotonic() - began - permit.waited)
+        )  # starting the browser is not the page's doing
         load = Load(
             request=request,
             permit=permit,
@@ -93,10 +97,11 @@ class Browser:
             most_requests=self._settings.browser_requests,
             most_bytes=BYTES_A_PAGE * self._settings.max_body_bytes,
             seconds=seconds,
-            ends_at=asyncio.get_running_loop().time() + left,
         )
         try:
             load.route = by.route_for(request)
+            await self._chromium.ready()
+            load.ends_at = asyncio.get_running_loop().time() + left
             async with asyncio.timeout(left):
                 seen, document, hops = await self._follow(request, load, outcome)
         except TimeoutError:

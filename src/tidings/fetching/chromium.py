@@ -118,6 +118,10 @@ class Chromium:
         async with self._places:
             yield
 
+    async def ready(self) -> None:
+        """Start the browser unless it runs. Raises `FetchError` of kind `request` if it cannot be started."""
+        await self._alive()
+
     @contextlib.asynccontextmanager
     async def context(self, **options: Any) -> AsyncIterator[Any]:
         """Give a fresh context: nothing is in it, nothing is kept of it. `options` are playwright's.

@@ -72,7 +72,7 @@ class Load:
     most_requests: int
     most_bytes: int
     seconds: float
-    ends_at: float
+    ends_at: float = 0.0
     route: Route = DIRECT
     requests: int = 0
     wire_bytes: int = 0

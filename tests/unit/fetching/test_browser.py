@@ -10,6 +10,7 @@ import pytest
 
 from tests.browsers import Rendering, need_chromium
 from tests.fakes import FreePermit, Page, WebServer
+from tests.unit.fetching.asking import FixedNames
 from tidings.errors import BudgetError
 from tidings.fetching import visit
 from tidings.model.outcome import Failed, Fetched, Validators
@@ -287,8 +288,9 @@ def test_a_page_that_eats_memory_is_ended_and_nobody_else(server):
     rendering = Rendering(browser_memory_mb=600)
     try:
         server.pages["/eats"] = page(
-            "<script>const kept = []; setInterval(() => kept.push(new Uint8Array(2e7).fill(1)), 1); setInterval(() => fetch('/x'), 50)</script>"
+            "<script>const kept = []; setInterval(() => kept.push(new Uint8Array(2e7).fill(1)), 1); fetch('/held')</script>"
         )
+        server.pages["/held"] = lambda seen, wire: wire.hang()
         server.pages["/"] = page("words")
         eaten = rendering.render(server.url("/eats"))
         after = rendering.render(server.url())
@@ -458,6 +460,27 @@ def test_the_browser_reaches_nobody_by_itself(chromium):
         ear.close()
 
     assert ([], False) == (ear.heard, "by-hand" in where)
+
+
+def test_a_private_page_reaches_its_own_host_and_no_other_private_one(server):
+    """By name too: what is at home inside asks its own host there; another name that leads inside is refused, also by a redirect."""
+    need_chromium()
+    names = FixedNames({"inside.example": [["127.0.0.1"]], "other.example": [["127.0.0.1"]]})
+    rendering = Rendering(resolver=names)
+    other = f"http://other.example:{server.port}/data"
+    try:
+        server.pages["/"] = page(
+            f"<script>const say = (word) => document.body.append(word); fetch('/data').then(() => say('own '));"
+            f"fetch('{other}').catch(() => say('refused '));  fetch('/away').catch(() => say('not even so '))</script>"
+        )
+        server.pages["/data"] = Page(b"x", {"Access-Control-Allow-Origin": "*"})
+        server.pages["/away"] = Page(status=302, headers={"Location": other})
+        text = text_of(rendering.render(f"http://inside.example:{server.port}/"))
+    finally:
+        rendering.close()
+
+    assert all(word in text for word in ("own ", "refused ", "not even so "))
+    assert {f"inside.example:{server.port}"} == {seen.headers["host"] for seen in server.seen}
 
 
 def test_what_is_the_sentinels_own_stays_at_its_origin(chromium):
