@@ -45,6 +45,22 @@ def test_the_example_in_yaml_is_read(text):
     assert loaded.statements == load(to_yaml(loaded.statements), now=NOW).statements
 
 
+@pytest.mark.parametrize("code", [text for kind, text in BLOCKS if kind == "python"], ids=["python"])
+def test_the_example_in_python_runs(code):
+    """What it builds is what the example in YAML says, as far as both say it."""
+    made: dict[str, Sentinel] = {}
+    exec(code, made)
+    (_, oil, *_) = load(next(text for kind, text in BLOCKS if kind == "yaml"), now=NOW).statements
+    assert isinstance(oil, Sentinel)
+
+    assert (oil.pages, oil.monitor, oil.then, oil.fetch) == (
+        made["oil"].pages,
+        made["oil"].monitor,
+        made["oil"].then,
+        made["oil"].fetch,
+    )
+
+
 def test_every_clause_and_statement_is_in_an_example():
     """No word that begins one is left out."""
     examples = " ".join(text for text, _ in EXAMPLES)

@@ -46,6 +46,7 @@ def selector_text(selector: Selector) -> str:
 
 def number_text(number: float) -> str:
     """Return a number without an exponent, as exactly as Python reads it back; a whole one without a point."""
+    number = float(number)
     if number.is_integer() and abs(number) < 1e16:
         return str(int(number))
     text = repr(number)

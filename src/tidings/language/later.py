@@ -126,11 +126,6 @@ LATER: dict[str, Later] = {
         "Fetch on change between 1 min and 5 min",
         _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchOnChange) and sentinel.fetch.within is not None),
     ),
-    "first_change": Later(
-        "To first change",
-        "leave it out, and Drop the sentinel when it has told you",
-        _of_sentinel(lambda sentinel: sentinel.end is not None and sentinel.end.base == "change"),
-    ),
     # tell
     "best effort": Later("best effort", "write immediate, or every 1 hour", _rate("best_effort")),
     "at": Later("at", "write every 1 day: it counts from the sentinel's start", _rate("at")),

@@ -17,7 +17,6 @@ LATE = {
     "of": ("Monitor any change of A", 20),
     "then": ("Then within 10 min check A", 1),
     "prompt": ("Fetch on change within 5 min", 17),
-    "first_change": ("To first change", 4),
     "best effort": ("Notify by console every best effort", 19),
     "at": ("Notify by console at 08:00", 19),
     "many": ("Notify by console every 10 changes", 25),

@@ -1,0 +1,244 @@
+"""Sentinels written in Python (sentinels_and_events §1.7): the same values that the other forms are read to.
+
+    sentinel(
+        "oil",
+        A="https://blog.example/feed",
+        B="https://news.example/breaking",
+        monitor=items.inserted.of("A").where(contains="oil"),
+        then=[check("B", within=minutes(10))],
+        fetch=every(minutes(3), slack=minutes(2)),
+        notify=[tell(dashboard, rate=immediate)],
+    )
+
+Changes are joined by `&`, `|` and `~`. Other fields are those of `model.sentinel.Sentinel`. What the language refuses is refused here: the text of
+what was built is read, and its problems raised.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from tidings.errors import SentinelError
+from tidings.language.hours import read_clock, read_days
+from tidings.language.parser import parse
+from tidings.language.printer import to_text
+from tidings.language.problems import Problem
+from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
+from tidings.model.interval import Duration
+from tidings.model.sentinel import Sentinel, Then, Watched
+from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.timing import DAILY, Clock, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+
+_RELATION = re.compile(r"(<=|>=|!=|<|>|=)\s*(-?\d+(?:\.\d+)?)(%?)")
+_AMOUNT = re.compile(r"(more than\s+)?(\d+(?:\.\d+)?)(%?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change that may be narrowed and joined; `meant` is what the model holds."""
+
+    meant: Expression
+
+    @property
+    def inserted(self) -> Change:
+        """The change, only where something came."""
+        return self._narrowed(direction="inserted")
+
+    @property
+    def deleted(self) -> Change:
+        """The change, only where something went."""
+        return self._narrowed(direction="deleted")
+
+    @property
+    def updated(self) -> Change:
+        """The change, only where something became something else."""
+        return self._narrowed(direction="updated")
+
+    def within(self, language: Literal["css", "xpath", "jsonpath"], text: str) -> Change:
+        """Return the change in this part of the page."""
+        return self._narrowed(selector=Selector(language, text))
+
+    def of(self, page: str) -> Change:
+        """Return the change of this page only."""
+        return self._narrowed(of=page)
+
+    def where(self, **conditions: str) -> Change:
+        """Return the change if all conditions hold: `value="< 100"`, `changes="more than 5%"`, `contains="oil"`.
+
+        Raises `ValueError` for a condition that cannot be read.
+        """
+        meant = cast("Interest", self.meant)
+        added = tuple(_condition(measure, said) for measure, said in conditions.items())
+        return self._narrowed(where=(*meant.where, *added))
+
+    def __and__(self, other: Change) -> Change:
+        """Return both, in the same comparison."""
+        return Change(AllOf((*_members(self, AllOf), *_members(other, AllOf))))
+
+    def __or__(self, other: Change) -> Change:
+        """Return either."""
+        return Change(AnyOf((*_members(self, AnyOf), *_members(other, AnyOf))))
+
+    def __invert__(self) -> Change:
+        """Return what takes the change away from another."""
+        return Change(Not(self.meant))
+
+    def _narrowed(self, **fields: Any) -> Change:
+        if not isinstance(self.meant, Interest):
+            raise TypeError("changes that are joined cannot be narrowed: narrow each")
+        return Change(replace(self.meant, **fields))
+
+
+any_change, words, links, images, items, number, status = (
+    Change(Interest(kind)) for kind in ("any", "words", "links", "images", "items", "number", "status")
+)
+
+
+def keywords(*terms: str) -> Change:
+    """Return changes in how often these words stand on the page."""
+    return Change(Interest("keywords", terms))
+
+
+def phrases(*terms: str) -> Change:
+    """Return changes of these runs of words."""
+    return Change(Interest("phrases", terms))
+
+
+def table(ordinal: int | None = None) -> Change:
+    """Return changes of all tables, or of the one of this number."""
+    return Change(Interest("table", ordinal=ordinal))
+
+
+def entries(ordinal: int | None = None) -> Change:
+    """Return changes of all lists (`list` of the language), or of the one of this number."""
+    return Change(Interest("list", ordinal=ordinal))
+
+
+def regex(pattern: str) -> Change:
+    """Return changes of what an RE2 pattern finds."""
+    return Change(Interest("regex", pattern=pattern))
+
+
+def seconds(amount: float) -> Duration:
+    """Return so many seconds in µs."""
+    return round(amount * 1_000_000)
+
+
+def minutes(amount: float) -> Duration:
+    """Return so many minutes in µs."""
+    return seconds(amount * 60)
+
+
+def hours(amount: float) -> Duration:
+    """Return so many hours in µs."""
+    return minutes(amount * 60)
+
+
+def days(amount: float) -> Duration:
+    """Return so many days of 24 hours in µs."""
+    return hours(amount * 24)
+
+
+def every(interval: Duration, *, slack: Duration | None = None) -> FetchEvery:
+    """Return a fixed interval."""
+    return FetchEvery(interval, slack)
+
+
+def at(clock: str, *weekdays: str, slack: Duration | None = None) -> FetchAt:
+    """Return a time of day, on some days: `at("06:00", "mon-fri")`; raises `ValueError` if there is none."""
+    return FetchAt(_clock(clock), read_days(weekdays) if weekdays else DAILY, slack)
+
+
+on_demand = FetchOnDemand()
+on_change = FetchOnChange()
+
+
+def check(*pages: str, within: Duration, least: int | None = None) -> Then:
+    """Return which pages are looked at as well when a part has changed."""
+    return Then(within, pages, least)
+
+
+dashboard, console, feed, stream = (Channel(kind) for kind in ("dashboard", "console", "feed", "stream"))
+immediate, best_effort, interactive = Rate("immediate"), Rate("best_effort"), Rate("interactive")
+
+
+def email(address: str) -> Channel:
+    """Return a mail address to tell."""
+    return Channel("email", address)
+
+
+def webhook(url: str) -> Channel:
+    """Return an address that gets a signed POST."""
+    return Channel("webhook", url)
+
+
+def apprise(url: str) -> Channel:
+    """Return the address of one of Apprise's services."""
+    return Channel("apprise", url)
+
+
+def digest(interval: Duration = 0, *, changes: int = 0) -> Rate:
+    """Return a report: when the interval is over or so many changes have come."""
+    return Rate("every", interval, changes)
+
+
+def tell(
+    *channels: Channel,
+    rate: Rate = immediate,
+    quiet: tuple[str, str] | None = None,
+    most: tuple[int, Duration] | None = None,
+) -> Notify:
+    """Return whom to tell, when, at which hours not, and at most how often in how long."""
+    hushed = None if quiet is None else Quiet(_clock(quiet[0]), _clock(quiet[1]))
+    return Notify(channels, rate, hushed, None if most is None else Cap(*most))
+
+
+def sentinel(name: str, *urls: str, monitor: Change, **fields: Any) -> Sentinel:
+    """Return a sentinel on these pages; `A="https://…"` names one. All other names are fields of `model.sentinel.Sentinel`.
+
+    Raises `SentinelError` with what the language has against it, `TypeError` for a field that there is not.
+    """
+    known = set(Sentinel.__slots__)
+    pages = [Watched(url) for url in urls]
+    pages += [Watched(url, page) for page, url in fields.items() if page not in known and isinstance(url, str)]
+    given = {field: _frozen(value) for field, value in fields.items() if field in known or not isinstance(value, str)}
+    built = Sentinel(name=name, pages=tuple(pages), monitor=monitor.meant, **given)
+    parsed = parse(to_text(built), files=True)
+    if parsed.problems:
+        raise SentinelError(parsed.problems)
+    if parsed.statements != (built,):
+        raise SentinelError([Problem(1, 1, "E45", f'sentinel "{name}" cannot be said in the language')])
+    return built
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _members(change: Change, joint: type[AllOf | AnyOf]) -> tuple[Expression, ...]:
+    return change.meant.parts if isinstance(change.meant, joint) else (change.meant,)
+
+
+def _condition(measure: str, said: str) -> Condition:
+    name = cast("Any", measure)
+    if measure in {"contains", "matches"}:
+        return Condition(name, text=said)
+    if measure in {"changes", "rises", "drops"}:
+        amount = _AMOUNT.fullmatch(said.strip())
+        found = amount and (">" if amount[1] else ">=", amount[2], amount[3])
+    else:
+        related = _RELATION.fullmatch(said.strip())
+        found = related and (related[1], related[2], related[3])
+    if not found:
+        example = "more than 5%" if measure in {"changes", "rises", "drops"} else "< 100"
+        raise ValueError(f'{measure}="{said}" cannot be read; write for example {measure}="{example}"')
+    return Condition(name, cast("Relation", found[0]), float(found[1]), is_percent=bool(found[2]))
+
+
+def _clock(text: str) -> Clock:
+    clock = read_clock(text)
+    if clock is None:
+        raise ValueError(f'"{text}" is no time of day; expected 00:00 to 23:59')
+    return clock

@@ -1,0 +1,133 @@
+"""Sentinels built in Python are those that a text gives."""
+
+import pytest
+
+from tidings.errors import SentinelError
+from tidings.language.build import (
+    any_change,
+    apprise,
+    at,
+    best_effort,
+    check,
+    console,
+    dashboard,
+    days,
+    digest,
+    email,
+    entries,
+    every,
+    feed,
+    hours,
+    images,
+    immediate,
+    items,
+    keywords,
+    links,
+    minutes,
+    number,
+    on_demand,
+    phrases,
+    regex,
+    seconds,
+    sentinel,
+    status,
+    table,
+    tell,
+    webhook,
+    words,
+)
+from tidings.language.parser import read
+
+PAGE = "https://x.example"
+HEAD = f"Create Sentinel a Using {PAGE} Monitor "
+
+
+def test_the_example_of_the_study_is_built():
+    """sentinels_and_events §1.7: names of pages are keywords."""
+    built = sentinel(
+        "oil",
+        A="https://blog.example/feed",
+        B="https://news.example/breaking",
+        monitor=items.inserted.of("A").where(contains="oil"),
+        then=[check("B", within=minutes(10))],
+        fetch=every(minutes(3), slack=minutes(2)),
+        notify=[tell(dashboard, rate=immediate)],
+    )
+
+    assert read(
+        "Create Sentinel oil Using https://blog.example/feed As A, https://news.example/breaking As B"
+        ' Monitor items inserted of A where contains "oil" Then within 10 min check B Fetch every 3 min slack 2 min'
+        " Notify by dashboard immediate"
+    ) == (built,)
+
+
+MONITORS = [
+    (any_change & ~images, "any change AND NOT images"),
+    (links | images | words.deleted, "links OR images OR words deleted"),
+    (
+        keywords("oil", "gas") & phrases("low risk").updated & table(2),
+        "keywords <oil, gas> AND phrase <low risk> updated AND table 2",
+    ),
+    (
+        number.within("css", ".price").where(becomes="< 100", changes="more than 5%"),
+        'number in css ".price" where becomes < 100 but changes by more than 5%',
+    ),
+    (status.where(matches="4.."), 'status where matches "4.."'),
+    (regex(r"v\d+").inserted | entries(), r'regex "v\d+" inserted OR list'),
+    (words.where(share=">= 20%", inserted="> 3"), "words where share >= 20% but inserted > 3"),
+]
+
+
+@pytest.mark.parametrize(("change", "text"), MONITORS, ids=[text for _, text in MONITORS])
+def test_changes_are_narrowed_and_joined(change, text):
+    """& is AND, | is OR, ~ is NOT."""
+    assert read(HEAD + text) == (sentinel("a", PAGE, monitor=change),)
+
+
+def test_whom_to_tell_and_when():
+    """Channels, reports, quiet hours and caps."""
+    built = sentinel(
+        "a",
+        PAGE,
+        monitor=links,
+        fetch=at("06:00", "mon-fri", "sun", slack=seconds(90)),
+        notify=[
+            tell(email("ann@x.example"), webhook("https://h.example"), rate=digest(days(7), changes=10)),
+            tell(apprise("ntfy://n.example/t"), feed, rate=best_effort, quiet=("20:00", "07:00"), most=(3, hours(1))),
+        ],
+        errors=[console],
+    )
+
+    assert read(
+        f"{HEAD}links Fetch at 06:00 mon-fri, sun slack 90 s"
+        " Notify by email ann@x.example, https://h.example every 1 week or 10 changes"
+        " Notify by ntfy://n.example/t, feed best effort quiet 20:00 to 07:00 max 3 per 1 hour Errors to console"
+    ) == (built,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"monitor": ~links}, "E26"),
+        ({"monitor": words.where(value="< 3")}, "E28"),
+        ({"monitor": links, "fetch": every(0)}, "E05"),
+        ({"monitor": links.of("A")}, "E27"),
+        ({"monitor": links, "then": [check("B", within=hours(1))]}, "E27"),
+    ],
+)
+def test_what_the_language_refuses_is_refused(fields, message):
+    """The problems are those of its text."""
+    with pytest.raises(SentinelError, match=message):
+        sentinel("a", PAGE, **fields)
+
+
+def test_what_cannot_be_read_is_said_so():
+    """Conditions, times and fields that there are not."""
+    with pytest.raises(ValueError, match='value="cheap" cannot be read'):
+        number.where(value="cheap")
+    with pytest.raises(ValueError, match='"25:00" is no time of day'):
+        at("25:00")
+    with pytest.raises(TypeError, match="narrow each"):
+        (links | images).inserted.of("A")
+    with pytest.raises(TypeError, match="fetsh"):
+        sentinel("a", PAGE, monitor=links, fetsh=on_demand)
