@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     text = read_text(arguments.file)
     database = open_database(settings)
     try:
-        found, warnings = asyncio.run(trial.trial(database, text, settings))
+        found, warnings = asyncio.run(trial.trial(database, text, settings, file=arguments.file))
     finally:
         database.close()
     write_warnings(warnings, as_json=arguments.json)

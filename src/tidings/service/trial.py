@@ -16,7 +16,8 @@ from tidings.detection.run import examine
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
-from tidings.language import expressions, later, parser
+from tidings.language import expressions, later
+from tidings.language.forms import parse_file
 from tidings.language.verify import Known
 from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
@@ -76,17 +77,21 @@ class Tried:
         }
 
 
-async def trial(database: Database, text: str, settings: Settings) -> tuple[list[Tried], tuple[Problem, ...]]:
+async def trial(
+    database: Database, text: str, settings: Settings, *, file: str = ""
+) -> tuple[list[Tried], tuple[Problem, ...]]:
     """Read statements and look at their pages once; return what would be watched and the warnings of the language.
 
+    The name of the `file` says in which form they are.
     Raises `SentinelError` with every problem found.
     """
     clock = SystemClock()
     parsed = database.read(
         lambda connection: later.understood(
-            parser.parse(
+            parse_file(
+                file,
                 text,
-                known=_others(connection, text, settings),
+                known=_others(connection, file, text, settings),
                 zone=settings.serve.zone,
                 now=clock.now(),
                 secrets=frozenset(secrets.names(connection)),
@@ -117,10 +122,10 @@ async def trial(database: Database, text: str, settings: Settings) -> tuple[list
     return found, parsed.warnings
 
 
-def _others(connection: Connection, text: str, settings: Settings) -> Callable[[str], Known | None]:
+def _others(connection: Connection, file: str, text: str, settings: Settings) -> Callable[[str], Known | None]:
     """Return the view of existing sentinels without those of the text itself: it may be tried again after it was added."""
     existing = register.lookup(connection)
-    own = {s.name for s in parser.parse(text, zone=settings.serve.zone).statements if isinstance(s, Sentinel)}
+    own = {s.name for s in parse_file(file, text, zone=settings.serve.zone).statements if isinstance(s, Sentinel)}
     return lambda name: None if name in own else existing(name)
 
 
