@@ -31,10 +31,11 @@ INITIATOR: Final = 2
 
 
 class Expression:
-    """An event expression; `operator` is its name in Snoop."""
+    """An event expression; `operator` is its name in Snoop, `options` are the names of what it has beside its parts."""
 
     __slots__ = ()
     operator: ClassVar[str]
+    options: ClassVar[tuple[str, ...]] = ()
 
     @property
     def roles(self) -> tuple[tuple[int, Expression], ...]:
@@ -57,6 +58,7 @@ class Primitive(Expression):
     """An event that is told from outside. `lasting`: its occurrences may have a duration."""
 
     operator: ClassVar[str] = "event"
+    options: ClassVar[tuple[str, ...]] = ("name", "lasting")
     name: str
     lasting: bool = False
 
@@ -102,6 +104,7 @@ class And(Expression):
     """Both, in any order; `within` bounds the whole, `consume` takes in the recent context what was reported away."""
 
     operator: ClassVar[str] = "AND"
+    options: ClassVar[tuple[str, ...]] = ("within", "consume")
     left: Expression
     right: Expression
     within: Duration | None = None
@@ -122,6 +125,7 @@ class AnyOf(Expression):
     """`count` different ones of the parts, in any order; `within` and `consume` as for AND."""
 
     operator: ClassVar[str] = "ANY"
+    options: ClassVar[tuple[str, ...]] = ("count", "within", "consume")
     count: int
     parts: tuple[Expression, ...]
     within: Duration | None = None
@@ -145,6 +149,7 @@ class Seq(Expression):
     """`first`, ended before `second` started; `within` bounds the whole, `consume` takes `first` away in the recent context."""
 
     operator: ClassVar[str] = "SEQ"
+    options: ClassVar[tuple[str, ...]] = ("within", "consume")
     first: Expression
     second: Expression
     within: Duration | None = None
@@ -164,6 +169,7 @@ class Not(Expression):
     """`first` … `last` without a whole `unless` from the end of the one to the start of the other, both included."""
 
     operator: ClassVar[str] = "NOT"
+    options: ClassVar[tuple[str, ...]] = ("within", "consume", "ends_at_points")
     unless: Expression
     first: Expression
     last: Expression
@@ -177,6 +183,11 @@ class Not(Expression):
     def roles(self) -> tuple[tuple[int, Expression], ...]:
         """Return what may not lie between, initiator and terminator."""
         return ((MIDDLE, self.unless), (INITIATOR, self.first), (TERMINATOR, self.last))
+
+    @property
+    def ends_at_points(self) -> bool:
+        """Return whether no terminator can have begun before it arrives."""
+        return self.last.is_punctual
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +225,7 @@ class Periodic(Expression):
     """A tick every `period` from the end of `first` until `last`."""
 
     operator: ClassVar[str] = "P"
+    options: ClassVar[tuple[str, ...]] = ("period",)
     first: Expression
     period: Duration
     last: Expression
@@ -237,6 +249,7 @@ class PeriodicStar(Expression):
     """All ticks together, at `last`."""
 
     operator: ClassVar[str] = "P*"
+    options: ClassVar[tuple[str, ...]] = ("period",)
     first: Expression
     period: Duration
     last: Expression
@@ -255,6 +268,7 @@ class Plus(Expression):
     """Once, `delay` (0 or more) after the end of `event`."""
 
     operator: ClassVar[str] = "PLUS"
+    options: ClassVar[tuple[str, ...]] = ("delay",)
     event: Expression
     delay: Duration
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, Final
 
 from tidings.events.expression import Expression, Primitive
 from tidings.events.node import Bounds, Context, Listener, Node, Reach
@@ -31,7 +31,9 @@ class Loading:
         self.nodes: dict[int, Node] = {}
 
 
-_Key = tuple[Expression, Context | None, Bounds | None]
+_Key = tuple[Any, ...]
+_UNBOUNDED: Final = Bounds()
+"""Of primitive events, in which nothing waits."""
 
 
 class Graph:
@@ -123,22 +125,26 @@ class Graph:
         return node
 
     def _build(self, expression: Expression, context: Context, bounds: Bounds) -> Node:
+        """Return the node of an expression; of equal parts an equal whole, if nothing waits in it."""
         if isinstance(expression, Primitive):
             return self._leaf(expression)
-        living = self._index.get(_key(expression, context, bounds))
-        if living is not None and all(node.is_idle for node in self.below(living)):
-            return living
         parts = tuple(self._build(part, context, bounds) for _, part in expression.roles)
-        return self._make(expression, context, bounds, parts)
+        key = _key(expression, context, bounds, parts)
+        living = self._index.get(key)
+        if living is not None and living.is_idle:
+            return living
+        return self._make(key, expression, context, bounds, parts)
 
     def _leaf(self, event: Primitive) -> Node:
         leaf = self.leaves.get(event.name)
         if leaf is None:
-            leaf = self.leaves[event.name] = self._make(event, Context.RECENT, Bounds(), ())
+            key = _key(event, Context.RECENT, _UNBOUNDED, ())
+            leaf = self.leaves[event.name] = self._make(key, event, Context.RECENT, _UNBOUNDED, ())
         return leaf
 
     def _make(
         self,
+        key: _Key,
         expression: Expression,
         context: Context,
         bounds: Bounds,
@@ -153,8 +159,7 @@ class Graph:
             part.above[number, role] = (node, role)
         node.rank = 1 + max((part.rank for part in parts), default=-1)
         self.nodes[number] = node
-        if not isinstance(expression, Primitive):
-            self._index[_key(expression, context, bounds)] = node
+        self._index[key] = node
         return node
 
     def _prune(self, node: Node) -> None:
@@ -164,10 +169,9 @@ class Graph:
         del self.nodes[node.number]
         if isinstance(node.expression, Primitive):
             del self.leaves[node.expression.name]
-        else:
-            key = _key_of(node)
-            if self._index.get(key) is node:
-                del self._index[key]
+        key = _key_of(node)
+        if self._index.get(key) is node:
+            del self._index[key]
         for (role, _), part in zip(node.expression.roles, node.parts, strict=True):
             del part.above[node.number, role]
         for part in {part.number: part for part in node.parts}.values():
@@ -178,7 +182,8 @@ class Graph:
             return node
         if node.number not in copied:
             parts = tuple(self._copy(part, copied) for part in node.parts)
-            copy = copied[node.number] = self._make(node.expression, node.context, node.bounds, parts)
+            key = _key(node.expression, node.context, node.bounds, parts)
+            copy = copied[node.number] = self._make(key, node.expression, node.context, node.bounds, parts)
             copy.dropped = node.dropped
             copy.restore(node.save())
         return copied[node.number]
@@ -192,12 +197,12 @@ class Graph:
         number = next(numbers)
         if number not in loading.nodes:
             dropped, state = loading.states[str(number)]
-            key = _key(expression, context, bounds)
+            key = _key(expression, context, bounds, parts)
             for living in (self.nodes.get(number), self._index.get(key)):
-                if living is not None and living.parts == parts and _key_of(living) == key and living.dump() == state:
+                if living is not None and _key_of(living) == key and living.dump() == state:
                     loading.nodes[number] = living
                     return living
-            node = loading.nodes[number] = self._make(expression, context, bounds, parts, number)
+            node = loading.nodes[number] = self._make(key, expression, context, bounds, parts, number)
             node.dropped = dropped
             node.load(state)
         return loading.nodes[number]
@@ -235,7 +240,10 @@ class Graph:
 
 
 def reach_of(node: Node) -> Reach:
-    """Return what an occurrence of a node can lead to; remembered until who subscribes below it changes."""
+    """Return what an occurrence of a node can lead to; remembered until who subscribes above it changes.
+
+    Nodes are fed in the order in which they were made, over a restart too: clocks of one instant depend on it.
+    """
     if node.reach is None:
         seen: dict[int, Node] = {}
         branches = False
@@ -246,6 +254,8 @@ def reach_of(node: Node) -> Reach:
                 branches = True
                 continue
             seen[one.number] = one
+            if (order := sorted(one.above)) != list(one.above):  # loaded in another order than once made
+                one.above = {key: one.above[key] for key in order}
             waiting.extend(above for above, _ in one.above.values())
         listeners = [(one, listener) for one in seen.values() for listener in one.listeners.values()]
         node.reach = Reach(
@@ -278,10 +288,14 @@ def _forget_reach(node: Node) -> None:
         _forget_reach(part)
 
 
-def _key(expression: Expression, context: Context, bounds: Bounds) -> _Key:
-    """Return what makes nodes equal; where nothing waits neither context nor bounds do anything."""
-    return (expression, None, None) if expression.is_stateless else (expression, context, bounds)
+def _key(expression: Expression, context: Context, bounds: Bounds, parts: Sequence[Node]) -> _Key:
+    """Return what makes nodes equal: operator, options and parts; where something can wait, context and bounds, too."""
+    options = tuple([getattr(expression, name) for name in expression.options])
+    numbers = tuple([part.number for part in parts])
+    if expression.is_stateless:
+        return (expression.operator, options, numbers)
+    return (expression.operator, options, numbers, context.value, bounds.max_waiting, bounds.max_age)
 
 
 def _key_of(node: Node) -> _Key:
-    return _key(node.expression, node.context, node.bounds)
+    return _key(node.expression, node.context, node.bounds, node.parts)

@@ -93,6 +93,7 @@ class Node:
     ended more than `lifetime` ago waits no longer.
     """
 
+    type: str
     __slots__ = (
         "above",
         "bounds",
@@ -124,17 +125,24 @@ class Node:
         self.context = context
         self.bounds = bounds
         self.timers = timers
-        self.type = spelled(expression)
         self.within: Duration | None = getattr(expression, "within", None)
         self.consume: bool = getattr(expression, "consume", False)
-        ages = [age for age in (self.within, bounds.max_age) if age is not None]
-        self.lifetime: Duration | None = min(ages, default=None)
+        self.lifetime = self.within
+        if bounds.max_age is not None and (self.within is None or bounds.max_age < self.within):
+            self.lifetime = bounds.max_age
         self.parts: tuple[Node, ...] = ()
         self.above: dict[tuple[int, int], tuple[Node, int]] = {}
         self.listeners: dict[Any, Listener] = {}
         self.rank = 0
         self.dropped = 0
         self.reach: Reach | None = None
+
+    def __getattr__(self, name: str) -> str:
+        """Return the type of what this node detects, spelled out when it is first asked for: most never are."""
+        if name != "type":
+            raise AttributeError(name)
+        self.type = spelled(self.expression)
+        return self.type
 
     @property
     def subscribers(self) -> int:

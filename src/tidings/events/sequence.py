@@ -110,8 +110,7 @@ class NegationNode(SequenceNode):
     def __init__(self, number: int, expression: Expression, context: Context, bounds: Bounds, timers: Timers) -> None:
         super().__init__(number, expression, context, bounds, timers)
         self._blocked: deque[tuple[Occurrence, Instant]] = deque(maxlen=bounds.max_waiting)
-        (last,) = (part for role, part in expression.roles if role == TERMINATOR)
-        self._keeps_blocked = not last.is_punctual
+        self._keeps_blocked = not getattr(expression, "ends_at_points", False)
 
     @property
     def is_idle(self) -> bool:

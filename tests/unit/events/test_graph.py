@@ -191,8 +191,6 @@ def test_sharing_is_never_seen(wanted, trace, data):
         for number, start in enumerate(starts):
             if start == place:
                 expression, context = wanted[number]
-                if place:
-                    run(trace[place - 1].end)
                 graph.subscribe(expression, context, Bounds(), Ear(number))
         if place < len(trace):
             run(trace[place].end - 1)

@@ -58,6 +58,14 @@ def test_what_began_before_the_block_is_not_blocked(context):
     assert (0, 5) not in spans(detect(event, context, trace_of("abdcbc")))
 
 
+def test_the_latest_replaces_what_was_blocked_too():
+    """In the recent context only the latest initiator counts, be the one before it blocked or open."""
+    event = Not(D, A, Seq(B, C))
+
+    assert [(0, 3)] == spans(detect(event, RECENT, trace_of("abdc")))
+    assert [] == detect(event, RECENT, trace_of("abdac"))
+
+
 def test_blocked_initiators_are_not_counted_as_dropped():
     """What can no longer be detected may be forgotten without a word, and holds no place of others."""
     detector = Detector(Not(B, A, And(C, B)), CHRONICLE, Bounds(max_waiting=3))

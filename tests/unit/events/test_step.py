@@ -5,7 +5,7 @@ import pytest
 from tests.strategies_events import A, B, C, at
 from tidings.events.engine import Engine
 from tidings.events.expression import And, Aperiodic, Or, Periodic, Plus, Primitive, Seq
-from tidings.events.node import Context
+from tidings.events.node import Bounds, Context
 from tidings.events.rule import Coupling, Problem, Raised, Retuned, Rule, RuleId
 from tidings.events.step import MOST_DEPTH
 
@@ -39,8 +39,8 @@ def retune(firing):
 ACTIONS = {"tell": tell, "raise": raise_, "fail": fail, "retune": retune}
 CONDITIONS = {
     "odd": lambda firing: firing.occurrence.params["n"] % 2 == 1,
+    "even": lambda firing: firing.occurrence.params["n"] % 2 == 0,
     "impossible": lambda firing: firing.occurrence.params["missing"],
-    "never": lambda firing: False,
 }
 
 
@@ -235,6 +235,17 @@ def test_a_clock_whose_step_fails_goes_off_all_the_same():
     assert [5, 10] == [firing.at for firing in outcome.firings]
     assert ["action"] == [problem.kind for problem in outcome.problems]
     assert 15 == engine.next_due()
+
+
+def test_what_overflows_in_a_step_that_is_undone_is_counted_once():
+    """The count of dropped occurrences is undone with the step."""
+    full = rule("full", Seq(A, B), context=Context.CHRONICLE, bounds=Bounds(max_waiting=1))
+    engine = engine_of(full, rule("bad", action="fail", condition="even"))
+    for n in (1, 2, 3):
+        engine.push(at("a", n, n))
+
+    assert {RuleId("", "bad")} == set(engine.flags())
+    assert 2 == engine.dropped("")
 
 
 def test_a_failing_action_leaves_no_clock():
