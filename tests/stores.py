@@ -94,7 +94,7 @@ _EMPTY = "; ".join(
             for name, table in metadata.tables.items()
             if name != "owner" and table.columns[0].identity
         ),
-        "UPDATE owner SET last_seq = 0",
+        "UPDATE owner SET last_seq = 0, rules_seq = 0",
     ]
 )
 

@@ -1,4 +1,4 @@
-"""The states of rules of sentinels, plain JSON."""
+"""The states of rules of sentinels, plain JSON, and how far the log of events has been followed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from tidings.model.unit import RuleState
 from tidings.storage.connection import Connection
+from tidings.storage.events import OWNER
 from tidings.storage.values import from_json, to_json
 
 _GET = "SELECT state FROM rule_state WHERE sentinel_id = :sentinel_id AND name = :name"
@@ -24,6 +25,23 @@ def get(c: Connection, sentinel_id: int, name: str) -> Mapping[str, Any] | None:
         return None
     found: Mapping[str, Any] = from_json(state)
     return found
+
+
+def listing(c: Connection, name: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """Return (sentinel, state) of all rules of that name, in the order of the sentinels."""
+    text = "SELECT sentinel_id, state FROM rule_state WHERE name = :name ORDER BY sentinel_id"
+    return [(sentinel_id, from_json(state)) for sentinel_id, state in c.rows(text, name=name)]
+
+
+def followed(c: Connection) -> int:
+    """Return the number of an event up to which all rules have heard and written what came of it."""
+    return int(c.value("SELECT rules_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)
+
+
+def follow(c: Connection, seq: int, *, forget: str) -> None:
+    """Write how far all rules have followed the log, and forget the states of a name, which were of use till then."""
+    c.execute("UPDATE owner SET rules_seq = :seq WHERE id = :owner_id", seq=seq, owner_id=OWNER)
+    c.execute("DELETE FROM rule_state WHERE name = :name", name=forget)
 
 
 def put(c: Connection, states: Sequence[RuleState]) -> None:

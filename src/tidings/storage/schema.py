@@ -79,7 +79,7 @@ def _partial(table: Table, name: str, *columns: str, where: str) -> None:
     Index(name, *(table.c[column] for column in columns), sqlite_where=text(where), postgresql_where=text(where))
 
 
-owner = _table("owner", _identity(), _text("name"), _number("last_seq", default=0))
+owner = _table("owner", _identity(), _text("name"), _number("last_seq", default=0), _number("rules_seq", default=0))
 
 instance = _table(
     "instance",

@@ -27,6 +27,7 @@ def upgrade() -> None:
     op.add_column("page", sa.Column("fresh_until", sa.BigInteger()))
     op.add_column("page", sa.Column("fresh_doubt", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     _frames()
+    _rules()
     _own_secrets()
 
 
@@ -36,6 +37,12 @@ def _frames() -> None:
     op.add_column("version_member", sa.Column("seq", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     op.add_column("page_member", sa.Column("told", sa.SmallInteger(), server_default=sa.text("0"), nullable=False))
     op.create_index("ix_version_member_sha256", "version_member", ["sha256"])
+
+
+def _rules() -> None:
+    """Say how far the rules of sentinels have followed the log of events: what was before them they have no need to hear."""
+    op.add_column("owner", sa.Column("rules_seq", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    op.execute("UPDATE owner SET rules_seq = last_seq")
 
 
 def _own_secrets() -> None:
