@@ -117,3 +117,66 @@ def test_the_thesis_example_is_accepted_letter_for_letter_and_its_end_has_passed
 
     assert ("ended", "missed") == (world.sentinel("s1").state, world.sentinel("s1").reason)
     assert [] == world.polls()
+
+
+def test_to_first_change_ends_with_the_report_which_is_told(world: World):
+    """After its first report a sentinel ends; that report goes out, whatever the rate; nothing is looked at any more (W-136)."""
+    world.page("/a", "<p>count 0</p>")
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel once Using {{/a}} Monitor all words Fetch every 1 hour To first change Notify By webhook {hook} immediate; "
+        f"Create Sentinel kept Using {{/a}} Monitor all words Fetch every 1 hour To first change Notify By webhook {hook} every 4 day; "
+        "Create Sentinel next Using {/a} Monitor all words Fetch every 1 hour From end(once)"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        assert ["enabled", "enabled", "waiting"] == _states(world, "once", "kept", "next")
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", "<p>count 2</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    told = [m["data"] for _, m in world.received]
+
+    assert ["ended", "ended", "enabled"] == _states(world, "once", "kept", "next")
+    assert "its first change was told" == world.sentinel("once").reason
+    assert ["kept", "once"] == sorted(record["sentinel"] for record in told)
+    assert [1, 1, 1] == [len(world.changes(name)) for name in ("once", "kept", "next")]
+
+
+def test_who_was_missed_is_told(world: World):
+    """The owner of a sentinel whose whole life passed unwatched hears of it once, also if news were to be gathered."""
+    world.page("/a", "<p>one</p>")
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor any change From now + 1 day For 1 day Notify By webhook {hook} every 4 day"
+    )
+    play(world, world.settle)
+    world.clock.advance(5 * DAY)
+
+    play(world, lambda monitor: world.pass_time(monitor, 9 * DAY))
+
+    assert ["missed"] == [m["data"]["kind"] for _, m in world.received]
+
+
+def test_each_step_is_one_event(world: World):
+    """created, waiting, enabled, ended: each once, with the instant at which it fell due, in the order of their numbers."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour From now + 1 day For 1 day")
+    begun = world.clock.now()
+    play(world, world.settle)
+    world.clock.advance(DAY + 5 * HOUR)
+    play(world, world.settle)
+    world.clock.advance(5 * DAY)
+    play(world, world.settle)
+
+    steps = [(e.type, (e.at - begun) // HOUR) for e in world.events() if e.type.startswith("sentinel.")]
+
+    assert [
+        ("sentinel.created", 0),
+        ("sentinel.waiting", 0),
+        ("sentinel.enabled", 24),
+        ("sentinel.ended", 48),
+    ] == steps

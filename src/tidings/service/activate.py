@@ -1,76 +1,147 @@
 """Activate: the steps in a sentinel's life that time or another sentinel brings (sentinels_and_events §2).
 
-`created → waiting → enabled → ended`. A start or an end may hang on another sentinel's start or end; such a one waits until that step
-is committed and is judged again then. End steps go before start steps, then creation order.
+`created → waiting → enabled → ended`. All steps that are due by now are worked out at once, in the order in which they fell due: at one
+instant ends before starts, then in the order of creation. Each has the instant at which it fell due, not that at which it was
+found, so that a stop of the service moves no life.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.language.dates import ends_at, starts_at
-from tidings.language.verify import Known
-from tidings.model.unit import SentinelMove, Timer, Unit
+from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Timer, Unit
+from tidings.notification.rendering import News, render
+from tidings.service.lifespan import Life, ends, never_starts, starts
+from tidings.service.records import life_record
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.service.watchlist import WatchedSentinel, Watchlist
+    from tidings.model.unit import ChangeRow
+    from tidings.service.watchlist import Subscription, WatchedSentinel
+
+MISSED = "missed"
+NEVER_STARTED = "never started"
+REPORTED = "its first change was told"
+_MODES = ("immediate", "best_effort", "every", "at")
+_END, _START, _WAIT = range(3)
+"""the order of steps at one instant"""
 
 
-Lookup = Callable[[str], Known | None]
+class Course(NamedTuple):
+    """The steps that are due, in order, and the next instant after them at which time alone brings one (None: there is none)."""
+
+    moves: tuple[SentinelMove, ...]
+    next_at: Instant | None
 
 
-def steps(watchlist: Watchlist, *, now: Instant) -> list[SentinelMove]:
-    """Return the life steps that are due at `now`, ends first."""
-    moves = [move for held in watchlist.sentinels.values() if (move := _step(held, watchlist.known, now)) is not None]
-    return sorted(moves, key=lambda move: move.state != "ended")
+def course(lives: Iterable[Life], *, now: Instant) -> Course:
+    """Return the steps that `lives`, all sentinels that there are and were, take until `now`. They are left as they will be then."""
+    return _Play(lives, now).run()
 
 
-def next_step(watchlist: Watchlist, *, now: Instant) -> Instant | None:
-    """Return the earliest instant after `now` at which time alone brings a step; what another sentinel brings comes with its step."""
-    later = (
-        i
-        for held in watchlist.sentinels.values()
-        for i in _life(held, watchlist.known, now)
-        if i is not None and i > now
+class _Step(NamedTuple):
+    """A step that falls due; of those of one sentinel only the `number`th counts."""
+
+    at: Instant
+    order: int
+    sentinel_id: int
+    number: int
+    reason: str
+
+
+class _Play:
+    """Plays the lives of sentinels forward, step by step."""
+
+    def __init__(self, lives: Iterable[Life], now: Instant) -> None:
+        self._now = now
+        self._lives: dict[int, Life] = {}
+        self._names: dict[str, Life] = {}
+        for life in lives:
+            self._lives[life.row.id] = life
+            if (other := self._names.get(life.row.name)) is None or other.state == "ended":
+                self._names[life.row.name] = life
+        self._waiting: dict[str, list[Life]] = {}
+        self._numbers = dict.fromkeys(self._lives, 0)
+        self._due: list[_Step] = []
+        for life in self._lives.values():
+            if life.state != "ended":
+                for name in life.awaits():
+                    self._waiting.setdefault(name, []).append(life)
+
+    def run(self) -> Course:
+        moves: list[SentinelMove] = []
+        for life in self._lives.values():
+            if life.state != "ended":
+                self._expect(life, 0)
+        while self._due and self._due[0].at <= self._now:
+            step = heapq.heappop(self._due)
+            if step.number == self._numbers[step.sentinel_id]:
+                moves += self._take(self._lives[step.sentinel_id], step)
+        return Course(
+            tuple(moves), min((s.at for s in self._due if s.number == self._numbers[s.sentinel_id]), default=None)
+        )
+
+    def _take(self, life: Life, step: _Step) -> Iterator[SentinelMove]:
+        before = life.state
+        if step.order == _END:
+            life.state, life.ended_at = "ended", step.at
+        elif step.order == _START:
+            life.state, life.started_at = "enabled", step.at
+        else:
+            life.state = "waiting"
+        yield SentinelMove(sentinel_id=life.row.id, state=life.state, at=step.at, reason=step.reason, before=before)
+        self._numbers[life.row.id] += 1
+        concerned = [life] if step.order == _WAIT else [life, *self._waiting.get(life.row.name, ())]
+        for other in concerned:
+            if other.state != "ended":
+                self._expect(other, step.at)
+
+    def _expect(self, life: Life, at: Instant) -> None:
+        """Note the next step of a life, not before an instant."""
+        found = self._next(life)
+        self._numbers[life.row.id] += 1
+        if found is not None:
+            due, order, reason = found
+            due = max(due, at, life.row.revised_at)
+            heapq.heappush(self._due, _Step(due, order, life.row.id, self._numbers[life.row.id], reason))
+
+    def _next(self, life: Life) -> tuple[Instant, int, str] | None:
+        start, end, never = (
+            starts(life, self._names.get),
+            ends(life, self._names.get),
+            never_starts(life, self._names.get),
+        )
+        if never is not None:
+            return never, _END, NEVER_STARTED
+        is_over = end is not None and end <= self._now
+        if life.has_begun:
+            return None if end is None else (end, _END, "its end has come")
+        if end is not None and (is_over or (start is not None and end <= start)):
+            return end, _END, MISSED
+        if start is not None and (start <= self._now or life.state == "waiting"):
+            return start, _START, ""
+        if life.state == "created":
+            return self._now, _WAIT, ""
+        return None if end is None else (end, _END, MISSED)
+
+
+def first_report(
+    found: Iterable[ChangeRow], subscriptions: dict[int, Subscription], at: Instant
+) -> tuple[SentinelMove, ...]:
+    """Return the ends of the sentinels that live `To first change` and have one now: it is told in the same unit."""
+    owners = {
+        row.sentinel_id: subscriptions[row.subscription_id].owner
+        for row in found
+        if row.subscription_id in subscriptions
+    }
+    return tuple(
+        SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
+        for sentinel_id, owner in owners.items()
+        if owner.sentinel.end is not None and owner.sentinel.end.base == "change"
     )
-    return min(later, default=None)
-
-
-def _life(held: WatchedSentinel, known: Lookup, now: Instant) -> tuple[Instant | None, Instant | None]:
-    """Return when a sentinel starts and ends as far as that is fixed by now; the start of one that runs is past."""
-    row, sentinel = held.row, held.sentinel
-    start = row.started_at if row.started_at is not None else row.start_at
-    if start is None:
-        start = starts_at(sentinel, now, known)
-    end = row.end_at if row.end_at is not None else ends_at(sentinel, start, known)
-    return start, end
-
-
-def _step(held: WatchedSentinel, known: Lookup, now: Instant) -> SentinelMove | None:
-    row = held.row
-    start, end = _life(held, known, now)
-    if end is not None and end <= now:
-        reason = "missed" if row.started_at is None else "its end has come"
-        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason=reason, before=row.state)
-    if row.state not in {"created", "waiting"}:
-        return None
-    if (
-        start is None
-        and held.sentinel.start.base == "start"
-        and _never_starts(known(held.sentinel.start.sentinel or ""))
-    ):
-        return SentinelMove(sentinel_id=row.id, state="ended", at=now, reason="never started", before=row.state)
-    if start is not None and start <= now:
-        return SentinelMove(sentinel_id=row.id, state="enabled", at=now, before=row.state)
-    if row.state == "waiting":
-        return None
-    return SentinelMove(sentinel_id=row.id, state="waiting", at=now, before=row.state)
-
-
-def _never_starts(awaited: Known | None) -> bool:
-    return awaited is None or awaited.state == "ended"
 
 
 def digest_timers(held: WatchedSentinel, *, now: Instant, after: int) -> tuple[Timer, ...]:
@@ -95,6 +166,28 @@ def digest_place(timer: Timer) -> int | None:
     return int(place) if kind == "digest" else None
 
 
-def unit_for(move: SentinelMove, *, epoch: int, timers: tuple[Timer, ...] = ()) -> Unit:
-    """Return the unit that carries one step."""
-    return Unit(at=move.at, epoch=epoch, sentinels=(move,), timers=timers)
+def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int, timers: tuple[Timer, ...] = ()) -> Unit:
+    """Return the unit that carries one step; an end that nobody asked for is told at once to all who are told anything."""
+    unit = Unit(at=move.at, epoch=epoch, sentinels=(move,), timers=timers)
+    if move.reason not in {MISSED, NEVER_STARTED}:
+        return unit
+    told = Event(type="life.told", at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
+    record = life_record(move, sentinel=held.row.name, url=held.sentinel.pages[0].url)
+    targets = dict.fromkeys(target for mode in _MODES for _, _, targets in held.told(mode) for target in targets)
+    drafts = []
+    for target in targets:
+        news = News(sentinel=held.row.name, address=target.address, records=[record], at=move.at)
+        message = render(target.kind, news)
+        drafts.append(
+            DeliveryDraft(
+                endpoint_id=target.endpoint_id,
+                sentinel_id=move.sentinel_id,
+                content_type=message.content_type,
+                body=message.body,
+                due_at=move.at,
+                subject=message.subject,
+                events=(0,),
+                changes=0,
+            )
+        )
+    return replace(unit, events=(told,), deliveries=tuple(drafts))

@@ -36,10 +36,10 @@ from tidings.service.detect import Detector
 from tidings.service.errands import GuardedErrands
 from tidings.service.framed import Framed
 from tidings.service.frames import Frames
+from tidings.service.lives import Lives
 from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
-from tidings.service.rules import Rules
 from tidings.service.take import Taker
 from tidings.service.watchlist import Watchlist
 from tidings.storage import charge, garbage, hosts, instance, leases, polls, versions
@@ -225,7 +225,7 @@ async def _build(
             committer=committer,
             poller=poll,
             frames=frames,
-            rules=Rules(store, watchlist, committer, (), epoch=epoch),
+            lives=Lives(store, watchlist, planner, committer, epoch=epoch),
             deliverer=Deliverer(senders, disable_after=round(settings.notify.disable_days * DAY)),
             epoch=epoch,
             holder=holder,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.outcome import FetchRequest
     from tidings.model.page import HostState
-    from tidings.model.unit import Charged, SentinelMove, Timer
+    from tidings.model.unit import Charged, Timer
     from tidings.service.committer import Committer
     from tidings.service.deliver import Deliverer
     from tidings.service.frames import Frames
+    from tidings.service.lives import Lives
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
-    from tidings.service.rules import Rules
     from tidings.service.watchlist import WatchedPage, WatchedSentinel, Watchlist
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
@@ -74,7 +74,7 @@ class Parts:
     committer: Committer
     poller: Poller
     frames: Frames
-    rules: Rules
+    lives: Lives
     deliverer: Deliverer
     epoch: int
     holder: str
@@ -123,7 +123,6 @@ class Monitor:
         self._remember_at: Instant = 0
         self._next_delivery: Instant | None = 0
         self._next_timer: Instant | None = 0
-        self._next_life: Instant | None = 0
         self._budget_empty_until: Instant = 0
         self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
 
@@ -138,7 +137,6 @@ class Monitor:
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
         await self._mend_digests(parts.clock.now())
-        await parts.rules.start(parts.clock.now())
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
@@ -150,7 +148,6 @@ class Monitor:
                 await asyncio.wait(late)
         if self.committer.lost is None:
             await self._remember(self.parts.clock.now())
-            await self.parts.rules.remember()
             await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
 
     def quiescent(self) -> bool:
@@ -175,8 +172,7 @@ class Monitor:
             parts.planner.next_due(now, parts.gate) if now >= self._budget_empty_until else self._budget_empty_until,
             self._next_delivery,
             self._next_timer,
-            self._next_life,
-            parts.rules.next_due(now),
+            parts.lives.next_at,
             self._renew_at,
         )
         return min((i for i in known if i is not None), default=now + SECOND)
@@ -194,14 +190,13 @@ class Monitor:
             parts.planner.touch(await parts.watchlist.follow())
             await self._hear_requests()
             await self._mend_digests(now)
-            parts.rules.wake()
-            self._next_delivery = self._next_life = 0
+            parts.lives.wake()
+            self._next_delivery = 0
         await self.live()
         if now - self._stepped_at > MISSED:
             parts.planner.catch_up(now)
         self._stepped_at = now
         await self._tell_digests(now)
-        await parts.rules.follow(now)
         self._sweep(now)
         await self._grant(now)
         await self._send(now)
@@ -248,32 +243,10 @@ class Monitor:
 
     async def live(self) -> None:
         """Take the steps in sentinels' lives that are due."""
-        parts = self.parts
-        now = parts.clock.now()
-        while self._next_life is not None and self._next_life <= now:
-            moves = activate.steps(parts.watchlist, now=now)
-            for group in ([m for m in moves if m.state == "ended"], [m for m in moves if m.state != "ended"]):
-                await self._step_lives(group, now)
-            self._next_life = activate.next_step(parts.watchlist, now=now)
-            if activate.steps(parts.watchlist, now=now):
-                self._next_life = now
-
-    async def _step_lives(self, moves: Sequence[SentinelMove], now: Instant) -> None:
-        """Write steps that do not wait for one another; the store takes many in one transaction."""
-        if not moves:
-            return
-        parts = self.parts
-        upto = await parts.store.read(events.last_seq)
-        units = []
-        for move in moves:
-            held = parts.watchlist.sentinels[move.sentinel_id]
-            begins = move.state == "enabled" and held.row.started_at is None
-            gathering = activate.digest_timers(held, now=now, after=upto) if begins else ()
-            units.append(activate.unit_for(move, epoch=parts.epoch, timers=gathering))
-        await asyncio.gather(*(self.committer.write(unit) for unit in units))
-        for move in moves:
-            parts.planner.touch(await parts.watchlist.reload(move.sentinel_id))
-        self._next_timer = 0
+        now = self.parts.clock.now()
+        moves = await self.parts.lives.live(now)
+        if moves:
+            self._next_timer = 0
         if any(move.state == "ended" for move in moves):
             await self._mend_digests(now)
 
@@ -579,7 +552,7 @@ class Monitor:
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
         parts.watchlist.settle(unit)
-        parts.rules.note(unit)
+        parts.lives.note(unit)
         if unit.page is not None:
             parts.planner.observe(unit)
         for row in unit.comparisons:

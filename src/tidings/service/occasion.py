@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import SECOND
 from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
+from tidings.service.activate import first_report
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import tick_all, ticked
 from tidings.service.states import with_states
@@ -114,6 +115,7 @@ def with_findings(
         comparisons=(*unit.comparisons, *findings.comparisons, *done),
         changes=found,
         events=events,
+        sentinels=(*unit.sentinels, *first_report(found, page.subscriptions, at)),
         deliveries=(*unit.deliveries, *teller.drafts(page, found, events, at=at)),
     )
 

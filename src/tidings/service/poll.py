@@ -15,6 +15,7 @@ from tidings.detection.job import Body, Examination
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import Quarantined, Unit
 from tidings.service import asking, standing
+from tidings.service.activate import first_report
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import takes
@@ -146,7 +147,11 @@ class Poller:
     def _told(self, unit: Unit, poll: Occasion) -> Unit:
         """Add what is told of the unit's events, where no findings come with them."""
         unit = with_states(unit, poll.page, self._instance)
-        return replace(unit, deliveries=self._teller.drafts(poll.page, unit.changes, unit.events, at=poll.at))
+        return replace(
+            unit,
+            sentinels=first_report(unit.changes, poll.page.subscriptions, poll.at),
+            deliveries=self._teller.drafts(poll.page, unit.changes, unit.events, at=poll.at),
+        )
 
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 

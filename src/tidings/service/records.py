@@ -15,7 +15,7 @@ from tidings.notification.secrecy import shown
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
-    from tidings.model.unit import ChangeRow, Quarantined
+    from tidings.model.unit import ChangeRow, Quarantined, SentinelMove
     from tidings.model.version import Version
     from tidings.storage.deliveries import DeliveryRow
     from tidings.storage.polls import PollRow
@@ -234,6 +234,25 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
         "summary": summary,
         "since": rfc3339(data.get("since")),
         "detected_at": rfc3339(event.at),
+    }
+    return problem_record(summary, where=sentinel, details=details)
+
+
+def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
+    """Return the end of a sentinel that nobody asked for: its owner is told."""
+    if move.reason == "missed":
+        summary = "it has ended without a look: from its start to its end nobody watched (Tidings was not running)"
+    else:
+        summary = "it has ended: the sentinel whose start it waited for never started"
+    details = {
+        "event": "sentinel.ended",
+        "sentinel": sentinel,
+        "page": "",
+        "url": url,
+        "kind": move.reason,
+        "summary": summary,
+        "since": None,
+        "detected_at": rfc3339(move.at),
     }
     return problem_record(summary, where=sentinel, details=details)
 

@@ -19,6 +19,8 @@ from tidings.language.forms import parse_file
 from tidings.model.sentinel import Channel, Command, Point, Sentinel, State
 from tidings.model.unit import SentinelMove
 from tidings.notification import addresses
+from tidings.service import lifespan
+from tidings.service.lifespan import Life
 from tidings.service.watchlist import SENDABLE, meaning
 from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions
 
@@ -83,15 +85,31 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
 
 def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
     """Return the view of existing sentinels that the language needs."""
+    find = lives(connection)
 
     def known(name: str) -> verify.Known | None:
         try:
             row = sentinels.find(connection, name)
         except UnknownNameError:
             return None
-        return verify.Known(meaning(row.text), row.state, row.start_at, row.end_at, row.ended_at)
+        life = Life.of(row, meaning(row.text))
+        start, end = lifespan.starts(life, find), lifespan.ends(life, find)
+        return verify.Known(life.sentinel, row.state, start, end, row.ended_at)
 
     return known
+
+
+def lives(connection: Connection) -> lifespan.Find:
+    """Return what finds the life of the sentinel of a name."""
+
+    def found(name: str) -> Life | None:
+        try:
+            row = sentinels.find(connection, name)
+        except UnknownNameError:
+            return None
+        return Life.of(row, meaning(row.text))
+
+    return found
 
 
 def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
@@ -100,7 +118,7 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
         (page, address.identify(page.url, sentinel.asking)) for page in sentinel.pages
     ]
     _ensure_endpoints(connection, sentinel)
-    start, end = _life(connection, sentinel, now)
+    start, end = _life(sentinel, now)
     base = find(connection, sentinel.base) if sentinel.base else None
     return sentinels.create(
         connection,
@@ -118,7 +136,7 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
 def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
     """Give a sentinel another meaning on the pages that it has (sentinels §2.2); nothing is reported for the switch itself."""
     _ensure_endpoints(connection, sentinel)
-    start, end = _life(connection, sentinel, now)
+    start, end = _life(sentinel, now)
     begun = row.started_at if row.started_at is not None else start
     return sentinels.alter(connection, row.id, sentinel, text=canonical(sentinel), start_at=begun, end_at=end, at=now)
 
@@ -135,10 +153,14 @@ def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
                 endpoints.ensure(connection, channel.kind, _address_of(channel))
 
 
-def _life(connection: Connection, sentinel: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
-    known = lookup(connection)
-    start = starts_at(sentinel, now, known)
-    return start, ends_at(sentinel, start, known) if start is not None else None
+def _life(sentinel: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
+    """Return when a sentinel starts and ends by the calendar; what hangs on another one is found out when it is asked for (`lifespan`)."""
+    start = starts_at(sentinel, now, _nobody) if sentinel.start.sentinel is None else None
+    return start, ends_at(sentinel, start, _nobody)
+
+
+def _nobody(name: str) -> None:  # noqa: ARG001 - no sentinel is asked
+    return None
 
 
 def _effective(sentinel: Sentinel) -> Sentinel:

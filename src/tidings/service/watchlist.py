@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.language import parser
 from tidings.language.dates import zone_of
-from tidings.language.verify import Known
 from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange, Notify, Sentinel
 from tidings.notification.channel import KINDS
+from tidings.service.lifespan import Life
 from tidings.storage import endpoints, events, members, pages, sentinels, subscriptions
 
 if TYPE_CHECKING:
@@ -177,15 +177,12 @@ class Watchlist:
         for move in unit.cursors:
             self._move(move, unit.page.page_id if unit.page is not None else None)
 
-    def known(self, name: str) -> Known | None:
-        """Return the life of the sentinel of that name, for those that start or end by it; one that has ended is known for ever."""
-        row = next((held.row for held in self.sentinels.values() if held.row.name == name), None) or self._past.get(
-            name
-        )
-        if row is None:
-            return None
-        begun = row.started_at if row.started_at is not None else row.start_at
-        return Known(self._meaning(row), row.state, begun, row.end_at, row.ended_at)
+    def lives(self) -> list[Life]:
+        """Return the lives of all sentinels in the order of creation; one that has ended is known while its name is."""
+        living = [Life.of(held.row, held.sentinel) for held in self.sentinels.values()]
+        names = {life.row.name for life in living}
+        past = [Life.of(row, self._meaning(row)) for row in self._past.values() if row.name not in names]
+        return sorted((*living, *past), key=lambda life: life.row.id)
 
     async def recall(self, sentinel_id: int) -> WatchedSentinel:
         """Return a sentinel that may have ended, for what it has still to tell."""

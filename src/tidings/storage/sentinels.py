@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class SentinelRow:
-    """A stored sentinel; `text` is the newest revision as the language prints it, `pages` how many it watches."""
+    """A stored sentinel; `text` is the newest revision as the language prints it, made at `revised_at`, `pages` how many it watches."""
 
     id: int
     name: str
@@ -49,11 +49,12 @@ class SentinelRow:
     base_id: int | None
     tags: tuple[str, ...]
     pages: int
+    revised_at: Instant = 0
 
 
 _SELECT = (
     "SELECT s.id, s.name, s.state, s.reason, s.revision, r.text, s.start_at, s.end_at, s.created_at, s.started_at, s.ended_at,"
-    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id)"
+    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id), r.created_at"
     " FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
 )
 _INSERT = (
@@ -283,4 +284,4 @@ def _with_tags(c: Connection, rows: list[tuple[Any, ...]]) -> list[SentinelRow]:
         found = c.rows("SELECT sentinel_id, name FROM tag ORDER BY sentinel_id, name")
     for sentinel_id, name in found:
         tags.setdefault(sentinel_id, []).append(name)
-    return [SentinelRow(*[*row[:12], tuple(tags.get(row[0], ())), row[12]]) for row in rows]
+    return [SentinelRow(*[*row[:12], tuple(tags.get(row[0], ())), *row[12:]]) for row in rows]
