@@ -58,7 +58,7 @@ def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | No
 
 def _is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
     if condition.measure == "contains":
-        wanted = condition.text.casefold()
+        wanted = " ".join(condition.text.split()).casefold()
         return any(wanted in " ".join(text.split()).casefold() for text in texts)
     pattern = compiled(condition.text)
     return any(pattern.search(text.encode("utf-8", "replace")) is not None for text in texts)

@@ -19,22 +19,27 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import Literal
 
 Sense = Literal["decimal", "group", "doubt", ""]
 
-_CURRENCIES = "EUR USD GBP CHF JPY CNY RMB SEK NOK DKK PLN CZK HUF RUB UAH INR AUD CAD NZD BRL MXN KRW TRY ZAR Rs kr Kč zł Ft US A C R NT HK"
+_CURRENCIES = (
+    "EUR USD GBP CHF JPY CNY RMB SEK NOK DKK PLN CZK HUF RUB UAH INR AUD CAD NZD BRL MXN KRW TRY ZAR Rs kr Kč zł Ft R"
+)
 _CURRENCY = rf"(?:\p|{'|'.join(_CURRENCIES.split())})".replace(r"\p", r"[$¢£¤¥֏؋৲৳฿₠-⃀﷼﹩＄￠￡￥￦]")
 _SPACES = " \u00a0\u2007\u2009\u202f"
 _MINUS = "-\u2212\u2010\u2011\u2013\ufe63\uff0d"
-_GROUPED = rf"\d{{1,3}}(?:[{_SPACES}'’]\d{{3}}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*"
-_NUMBER = re.compile(
-    rf"(?P<name>[^\W\d_]+)?(?P<before>{_CURRENCY}[{_SPACES}]?)?(?P<sign>[{_MINUS}+])?(?P<middle>{_CURRENCY}[{_SPACES}]?)?(?P<digits>{_GROUPED})"
+_DIGITS = re.compile(
+    rf"(?P<digits>\d{{1,3}}(?:[{_SPACES}'’]\d{{3}}(?!\d))+(?:[.,]\d{{1,20}})?|\d{{1,40}}(?:[.,]\d{{1,20}}){{0,12}})"
     rf"(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?(?P<after>[{_SPACES}]?(?:%|{_CURRENCY}(?!\w)))?"
 )
-_IS_CURRENCY = re.compile(_CURRENCY)
+_LEAD = re.compile(rf"(?P<before>{_CURRENCY}[{_SPACES}]?)?(?P<sign>[{_MINUS}+])?(?P<middle>{_CURRENCY}[{_SPACES}]?)?\Z")
+_LONGEST_LEAD = 12
+MOST_NAMES = 50_000
+"""After so many names with digits in them no number is looked for any more."""
 _JSON = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?(?!\w)")
-_LONGEST = 60
+_FOREIGN = re.compile(r"(?![0-9])\d|[٫٬，．]")
 _OTHER_SIGNS = {"٫": ".", "٬": ",", "，": ",", "．": "."}
 
 
@@ -67,7 +72,7 @@ def number_in(text: str, *, is_json: bool = False) -> Written | None:
         return Written(
             text[found.start() : found.end()], *found.span(), digits, negative, is_money=False, sense="decimal"
         )
-    for found in _NUMBER.finditer(plain):
+    for found in islice(_DIGITS.finditer(plain), MOST_NAMES):
         if (number := _written(text, plain, found)) is not None:
             return number
     return None
@@ -98,34 +103,49 @@ def _meaning(other: Written, sign: str) -> Sense:
 
 
 def _written(text: str, plain: str, found: re.Match[str]) -> Written | None:
-    name, sign = found["name"], found["sign"]
-    before = bool(found["before"] or found["middle"])
-    if name and not sign and not before:
-        if not _IS_CURRENCY.fullmatch(name):
-            return None
-        before = True
-    start = found.start("sign") if sign else found.start("digits")
-    if sign:
-        at = found.start("sign")
-        previous = plain[at - 1] if at else " "
-        if previous.isalnum() and not found["before"] and not (name and _IS_CURRENCY.fullmatch(name)):
-            sign, start = None, found.start("digits")
-    digits = found["digits"]
-    end = found.end("digits")
-    if re.fullmatch(r"\d+(?:[.,]\d+)*", digits) and not _is_one_number(digits):
-        digits = _longest_number(digits)
-        end = found.start("digits") + len(digits)
+    start = found.start()
+    lead = _lead(plain, start)
+    if lead is None:
+        return None
+    sign, is_money = lead
+    digits, end = found["digits"], found.end("digits")
+    after = (found["after"] or "").strip()
+    if not _has_spaces(digits) and not _is_one_number(digits):
+        digits, after = _longest_number(digits), ""
+        end = start + len(digits)
     elif found["power"]:
-        digits += found["power"]
-        end = found.end("power")
-    after = (found["after"] or "").strip() if end in {found.end("digits"), found.end("power")} else ""
-    is_money = before or (bool(after) and after != "%")
+        digits, end = digits + found["power"], found.end("power")
     sense = _sense(digits)
     if sense == "doubt" and after == "%":
         sense = "decimal"
-    if end - start > _LONGEST:
-        return None
-    return Written(text[start:end], start, end, digits, bool(sign) and sign != "+", is_money, sense)
+    start = sign if sign is not None else start
+    is_negative = sign is not None and plain[sign] != "+"
+    return Written(text[start:end], start, end, digits, is_negative, is_money or after not in {"", "%"}, sense)
+
+
+def _lead(plain: str, start: int) -> tuple[int | None, bool] | None:
+    """Return (where the sign of a number is, whether a currency stands before it); None if the digits at `start` are part of a name."""
+    near = plain[max(0, start - _LONGEST_LEAD) : start]
+    found = _LEAD.search(near)
+    before, sign, middle = (
+        (found["before"], found["sign"], found["middle"]) if found is not None else (None, None, None)
+    )
+    lead = len(near) - (found.start() if found is not None else len(near))
+    previous = near[-lead - 1 : len(near) - lead] if lead < len(near) else ""
+    if before and before[0].isalpha() and previous.isalpha():
+        before = None  # the end of a word that looks like a currency
+        if not sign and not middle and near[-1:].isalpha():
+            return None
+    elif not found or not lead:
+        return None if near[-1:].isalpha() else (None, False)
+    at = start - len(sign + (middle or "")) if sign else None
+    if at is not None and before is None and plain[at - 1 : at].isalnum():
+        at = None  # `A-5`, `10-20`
+    return at, bool(before or middle)
+
+
+def _has_spaces(digits: str) -> bool:
+    return re.search(rf"[{_SPACES}'’]", digits) is not None
 
 
 def _is_one_number(digits: str) -> bool:
@@ -166,7 +186,7 @@ def _sense(digits: str) -> Sense:
         return "decimal"
     if len(signs) > 1:
         return "group"
-    if re.search(rf"[{_SPACES}'’]", mantissa):
+    if _has_spaces(mantissa):
         return "decimal"
     head, tail = re.split(r"[.,]", mantissa)
     if len(tail) != 3 or head.strip("0") == "" or len(head) > 3:
@@ -195,9 +215,9 @@ def _value(number: Written, sense: Sense) -> Decimal:
 
 def _plain(text: str) -> str:
     """Return a text in which every digit is one of ASCII, character for character."""
-    if text.isascii():
-        return text
-    return "".join(
-        _OTHER_SIGNS.get(letter) or (str(unicodedata.decimal(letter)) if letter.isdecimal() else letter)
-        for letter in text
-    )
+    return text if text.isascii() else _FOREIGN.sub(_in_ascii, text)
+
+
+def _in_ascii(found: re.Match[str]) -> str:
+    letter = found.group()
+    return _OTHER_SIGNS.get(letter) or str(unicodedata.decimal(letter))
