@@ -471,6 +471,15 @@ _WORDS: Sequence[str] = (
 _LETTERS = '()<>",;-\\ \n/:.@%0aZ\x00é\u2028\x85'
 
 
+def injured(text: str, rng: random.Random) -> str:
+    """Return a text with up to three words or letters lost, added, swapped, cut off."""
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        text = rng.choice((_lose_word, _add_word, _swap_word, _lose_letter, _add_letter, _cut_off, _lose_part))(
+            text, rng
+        )
+    return text
+
+
 def mutant(rng: random.Random) -> str:
     """Return an example with up to four small injuries: words and letters lost, added, swapped, cut off."""
     text = rng.choice(rng.choice((EXAMPLES, ACCEPTED, FURTHER)))

@@ -1,5 +1,7 @@
 """The YAML form takes what the sentence form takes, and says where something is wrong."""
 
+import random
+
 import pytest
 from hypothesis import given, settings
 
@@ -11,6 +13,7 @@ from tests.strategies_language import (
     alterations,
     commands,
     group_defaults,
+    injured,
     sentinels,
 )
 from tidings.language.parser import parse, read
@@ -159,6 +162,22 @@ def test_absurd_texts_are_told_not_followed(text):
 
     assert () == loaded.statements
     assert bool(loaded.problems) == bool(text.strip() and not text.startswith("#"))
+
+
+def test_injured_yaml_stops_nobody():
+    """Of 300 injured texts none raises, and what is accepted survives being written again."""
+    rng = random.Random(20_261_128)
+    texts = [to_yaml(parse(text, known=ALL.get, now=NOW).statements) for text in (*EXAMPLES, *ACCEPTED, *FURTHER)]
+    accepted = 0
+    for _ in range(300):
+        text = injured(rng.choice(texts), rng)
+        loaded = load(text, known=KNOWN.get, now=NOW)
+        if loaded.statements and not loaded.problems:
+            accepted += 1
+
+            assert loaded.statements == load(to_yaml(loaded.statements), known=KNOWN.get, now=NOW).statements, text
+
+    assert accepted > 5
 
 
 def test_what_stands_before_is_taken_away_by_null_none_or_an_empty_list():
