@@ -5,6 +5,7 @@ told as that, once, and never as a part that became empty.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ JSON = {"Content-Type": "application/json"}
 RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
 
 
-def watch(world: World, text: str, bodies: list[str | bytes], **more: Any) -> list[list[Record]]:
+def watch(world: World, text: str, bodies: Sequence[str | bytes], **more: Any) -> list[list[Record]]:
     """Return the changes that each body brought, one an hour; the first is the baseline."""
     world.page("/p", bodies[0], **more)
     world.add(f"Create Sentinel s Using {{/p}} {text} Fetch every 1 hour")

@@ -1,0 +1,286 @@
+"""Tables, lists, entries, patterns and the first number: what came, went and was updated (004 §3.4.2; detection.md §1.4, §5)."""
+
+import json
+
+import pytest
+
+from tidings.detection import matches
+from tidings.detection.expression import evaluate
+from tidings.detection.pair import Pair
+from tidings.document import entries, tables
+from tidings.document.chosen import RefusedError
+from tidings.document.parse import parse
+from tidings.model.sentinel import Interest
+
+
+def page(body, media):
+    return parse(body.encode(), media, url="http://x.org/a/", keep_tree=True)
+
+
+def found(interest, old, new, media="text/html; charset=utf-8"):
+    """Return (inserted, deleted, updated)."""
+    interest = Interest(interest) if isinstance(interest, str) else interest
+    change = evaluate(interest, Pair(page(old, media), page(new, media)))
+    return list(change.inserted), list(change.deleted), list(change.updated)
+
+
+NOTHING = ([], [], [])
+
+
+def table(*rows, head=("Land", "Rate", "Note")):
+    top = "".join(f"<th>{name}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table>{f'<tr>{top}</tr>' if head else ''}{body}</table>"
+
+
+NO, SE, DK = ("NO", "4.1", "x"), ("SE", "3.0", "x"), ("DK", "2.2", "x")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (table(NO, SE), table(SE, NO), NOTHING),
+        (table(NO, SE), table(NO, ("SE", "3.5", "x")), ([], [], [("SE, Rate: 3.0", "SE, Rate: 3.5")])),
+        (table(NO, SE), table(NO, DK, SE), (["DK | 2.2 | x"], [], [])),
+        (table(NO, SE), table(SE), ([], ["NO | 4.1 | x"], [])),
+        (
+            table(NO, head=()),
+            table(("NO", "4.2", "x"), head=()),
+            ([], [], [("NO, column 2: 4.1", "NO, column 2: 4.2")]),
+        ),
+        (table(("a", "b", "c"), ("a", "b", "c")), table(("a", "b", "c")), ([], ["a | b | c"], [])),
+        (
+            table(("a", "1", "c"), ("a", "2", "c")),
+            table(("a", "1", "c"), ("a", "2", "d")),
+            ([], [], [("2, Note: c", "2, Note: d")]),
+        ),
+        (
+            table(("NO", "4.1"), ("SE", "3.0"), head=("Land", "Rate")),
+            table(("NO", "4.1", "y"), ("SE", "3.0", "z")),
+            (["column Note"], [], []),
+        ),
+        (
+            table(NO, SE),
+            table(("4.1", "NO", "x"), ("3.0", "SE", "x"), head=("Rate", "Land", "Note")),
+            NOTHING,
+        ),
+        (table(NO), "<p>no table</p>", ([], ["NO | 4.1 | x"], [])),
+        ("<p>no table</p>", table(NO), (["NO | 4.1 | x"], [], [])),
+    ],
+)
+def test_rows_are_known_by_their_key_and_columns_by_their_name(old, new, expected):
+    """A row is keyed by the first column whose texts all differ, else rows are a multiset; a column is told once."""
+    assert expected == found("table", old, new)
+
+
+def test_what_spans_stands_everywhere_it_is_seen():
+    """A cell over two rows is in both; a span of a million is cut, and tables of too many cells are refused."""
+    spanned = "<table><tr><td>a<td rowspan=2>both<tr><td>b</table>"
+    (grid,) = tables.tables_of(page(spanned, "text/html"))
+
+    assert (("a", "both"), ("b", "both")) == grid.rows
+    with pytest.raises(RefusedError):
+        tables.tables_of(page(f"<table>{'<tr><td colspan=1000>x' * 300}</table>", "text/html"))
+
+
+def test_the_second_table_and_list():
+    """A place names one; the others are silence, and one that is not there is not compared."""
+    two = table(NO) + table(SE)
+
+    assert ([], [], [("SE, Rate: 3.0", "SE, Rate: 9")]) == found(
+        Interest("table", ordinal=2), two, table(DK) + table(("SE", "9", "x"))
+    )
+    assert NOTHING == found(Interest("table", ordinal=2), two, table(NO))
+    assert (["c"], [], []) == found(
+        Interest("list", ordinal=2), "<ul><li>a</ul><ol><li>b</ol>", "<ol><li>b<li>c</ol>" * 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("<ul><li>A<li>B<li>C</ul>", "<ul><li>B<li>A<li>C</ul>", NOTHING),
+        ("<ul><li>A<li>A</ul>", "<ul><li>A</ul>", ([], ["A"], [])),
+        ("<ul><li>one two three</ul>", "<ul><li>one two four</ul>", ([], [], [("one two three", "one two four")])),
+        ("<ul><li>abc</ul>", "<ul><li>xyz</ul>", (["xyz"], ["abc"], [])),
+        (
+            "<ul><li>a<ul><li>b</ul></ul>",
+            "<ul><li>a<ul><li>c</ul></ul>",
+            ([], [], [("a b", "a c")]),
+        ),
+        ("<dl><dt>a<dd>b</dl>", "<dl><dt>a<dd>b<dt>c</dl>", (["c"], [], [])),
+    ],
+)
+def test_items_of_lists(old, new, expected):
+    """A multiset: order means nothing; an item of which most is left was reworded."""
+    assert expected == found("list", old, new)
+
+
+def rss(*items, more=""):
+    """Return a feed of (id, title, text, link)."""
+    inside = "".join(
+        f"<item><title>{title}</title>{f'<guid>{id_}</guid>' if id_ else ''}<link>{link}</link><description>{text}</description>"
+        f"<pubDate>{more}</pubDate></item>"
+        for id_, title, text, link in items
+    )
+    return f"<rss version='2.0'><channel><title>f</title>{inside}</channel></rss>"
+
+
+A, B, C, D = (
+    ("1", "Alpha", "first text", "http://x.org/1"),
+    ("2", "Beta", "second text", "http://x.org/2"),
+    ("3", "Gamma", "third text", "http://x.org/3"),
+    ("4", "Delta", "fourth text", "http://x.org/4"),
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ((B, A), (C, B, A), (["Gamma http://x.org/3"], [], [])),
+        ((B, A), (A, B), NOTHING),
+        ((C, B, A), (D, C, B), (["Delta http://x.org/4"], [], [])),
+        ((C, B, A), (C, B), NOTHING),
+        ((C, B, A), (C, A), ([], ["Beta http://x.org/2"], [])),
+        ((A, B, C), (B, C, D), (["Delta http://x.org/4"], [], [])),
+        ((C, B, A), (B, A), ([], ["Gamma http://x.org/3"], [])),
+        (
+            (A,),
+            (("1", "Alpha (new)", "first text", "http://x.org/1"),),
+            ([], [], [("Alpha http://x.org/1", "Alpha (new) http://x.org/1")]),
+        ),
+        ((A,), (("1", "Alpha", "other text", "http://x.org/1"),), ([], [], [("Alpha first text", "Alpha other text")])),
+        ((B, A), tuple((f"new{n}", *item[1:]) for n, item in enumerate((B, A))), NOTHING),
+        ((B, A), tuple(("same", *item[1:]) for item in (C, B, A)), (["Gamma http://x.org/3"], [], [])),
+        ((B, A), tuple(("", *item[1:]) for item in (C, B, A)), (["Gamma http://x.org/3"], [], [])),
+        (
+            (B, A),
+            tuple((f"n{item[0]}", item[1], item[2], f"{item[3]}?s=9") for item in (C, B, A)),
+            (["Gamma http://x.org/3?s=9"], [], []),
+        ),
+        ((A,), (A, A), (["Alpha http://x.org/1"], [], [])),
+    ],
+    ids=range(14),
+)
+def test_entries_of_feeds(old, new, expected):
+    """By their ids, guarded against ids that are shared or given anew; what falls off the end was not deleted; an edit is an update."""
+    assert expected == found("items", rss(*old), rss(*new), "application/rss+xml")
+
+
+def test_a_date_alone_is_no_change_of_an_entry():
+    """An entry that is dated anew says what it said."""
+    assert NOTHING == found("items", rss(A, more="now"), rss(A, more="later"), "application/rss+xml")
+
+
+def test_atom_entries_and_their_html():
+    """What an entry says is its text, not its markup."""
+    atom = "<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>1</id><title type='html'>A &amp;amp; B</title><link href='/1'/><content type='html'>{}</content></entry></feed>"
+    old, same, new = (atom.format(text) for text in ("&lt;p&gt;one", "&lt;b&gt;one&lt;/b&gt;", "two"))
+
+    assert NOTHING == found("items", old, same, "application/atom+xml")
+    assert ([], [], [("A & B one", "A & B two")]) == found("items", old, new, "application/atom+xml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ([{"id": 1, "name": "a"}], [{"name": "a", "id": 1}, {"id": 2, "name": "b"}], (["b"], [], [])),
+        ([{"id": 1, "n": 1}, {"id": 2, "n": 2}], [{"id": 2, "n": 2}, {"id": 1, "n": 1}], NOTHING),
+        (
+            [{"id": 1, "name": "a", "s": "up"}],
+            [{"id": 1, "name": "a", "s": "down"}],
+            ([], [], [("id 1 name a s up", "id 1 name a s down")]),
+        ),
+        ([{"id": 1, "name": "a", "updated": 1}], [{"id": 1, "name": "a", "updated": 2}], NOTHING),
+        ([{"id": 1, "name": "a"}], [], ([], ["a"], [])),
+        (["x", "y"], ["y", "z"], (["z"], ["x"], [])),
+        (
+            {"total": 1, "items": [{"id": 1, "name": "a"}]},
+            {"total": 2, "items": [{"id": 1, "name": "a"}, {"id": 2, "url": "/b", "name": "b"}]},
+            (["b http://x.org/b"], [], []),
+        ),
+    ],
+)
+def test_entries_of_json(old, new, expected):
+    """The members of the array, by their ids; the order of keys and members means nothing."""
+    assert expected == found("items", json.dumps(old), json.dumps(new), "application/json")
+
+
+def test_entries_of_a_page_are_what_is_selected():
+    """Each selected part is an entry, known by its id or where its first link leads."""
+    css = Interest("items", selector=None)
+    old = "<ul><li id=a>one<li><a href=x>two</a></ul>"
+
+    assert (["three"], [], [("one", "one more")]) == found(
+        css, old, "<ul><li id=a>one more<li><a href=x>two</a><li>three</ul>"
+    )
+
+
+def test_h_062_a_feed_with_a_bomb_of_entities_is_read_at_once():
+    """The document type is cut out: no entity is there to grow."""
+    bomb = "<!DOCTYPE l [<!ENTITY a0 'lol'>" + "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10))
+    text = f"<?xml version='1.0'?>{bomb}]><rss version='2.0'><channel><item><guid>1</guid><title>&a9;</title></item></channel></rss>"
+
+    assert "lollol" not in "".join(entry.text for entry in entries.entries_of(page(text, "application/rss+xml")))
+
+
+def test_too_many_entries_or_matches_are_refused(monkeypatch):
+    """What is too much is no comparison, never "unchanged"."""
+    monkeypatch.setattr(entries, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(matches, "MOST_MATCHES", 3)
+
+    with pytest.raises(RefusedError):
+        found("items", "[]", "[1,2,3,4]", "application/json")
+    with pytest.raises(RefusedError):
+        found(Interest("regex", pattern="x"), "x", "x x x x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "old", "new", "expected"),
+    [
+        (r"v(\d+\.\d+)", "v1.2 v1.2", "v1.3 v1.2", (["1.3"], ["1.2"], [])),
+        (r"v\d+", "v1", "v1", NOTHING),
+        (r"(\w+)=(\d+)", "a=1", "a=2", (["a 2"], ["a 1"], [])),
+        (r"^\d+$", "<p>5<p>x 6", "<p>5<p>7", (["7"], [], [])),
+        (r"(?P<n>\d+)|x", "1", "2", (["2"], ["1"], [])),
+        ("", "a", "b", NOTHING),
+        ("é+", "café", "caféé", (["éé"], ["é"], [])),
+    ],
+)
+def test_matches_are_a_multiset(pattern, old, new, expected):
+    """The group if there is one, several with a space between; `^` and `$` are the ends of a line."""
+    assert expected == found(Interest("regex", pattern=pattern), old, new)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", r"\s+$", "(a|aa)+b", "(.*)*x"], ids=["H-068", "H-069", "alternatives", "dots"]
+)
+def test_h_068_h_069_no_pattern_runs_away(pattern):
+    """RE2 reads a megabyte once, whatever the pattern."""
+    for text in ("a" * 1_000_000, "x" + " " * 50_000 + "x"):
+        found(Interest("regex", pattern=pattern), "b", text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Price 5 of 9", "Price 6 of 9", ([], [], [("5", "6")])),
+        ("1,234.50", "1.234,50", NOTHING),
+        ("€5", "$5", NOTHING),
+        ("-5", "5", ([], [], [("-5", "5")])),
+        ("5", "sold out", ([], ["5"], [])),
+        ("sold out", "5", (["5"], [], [])),
+        ("none", "still none", NOTHING),
+    ],
+)
+def test_the_first_number(old, new, expected):
+    """Another number is an update; one that goes or comes is that; how it is written means nothing."""
+    assert expected == found("number", old, new)
+
+
+def test_a_number_is_an_edit_of_its_tokens():
+    """The change says which tokens hold the number, in both versions."""
+    change = evaluate(Interest("number"), Pair(*(page(t, "text/html") for t in ("was 1,200.50 x", "x y 3 z"))))
+    (edit,) = change.edits
+
+    assert ((1, 4), (2, 3)) == ((edit.old_start, edit.old_end), (edit.new_start, edit.new_end))
