@@ -40,6 +40,7 @@ from tidings.service.lives import Lives
 from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
+from tidings.service.rules import Rules
 from tidings.service.take import Taker
 from tidings.service.watchlist import Watchlist
 from tidings.storage import charge, garbage, hosts, instance, leases, polls, versions
@@ -226,6 +227,7 @@ async def _build(
             poller=poll,
             frames=frames,
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
+            rules=Rules(store, watchlist, committer, (), epoch=epoch),
             deliverer=Deliverer(senders, disable_after=round(settings.notify.disable_days * DAY)),
             epoch=epoch,
             holder=holder,

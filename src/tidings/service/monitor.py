@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tidings.service.lives import Lives
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
+    from tidings.service.rules import Rules
     from tidings.service.watchlist import WatchedPage, WatchedSentinel, Watchlist
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
@@ -75,6 +76,7 @@ class Parts:
     poller: Poller
     frames: Frames
     lives: Lives
+    rules: Rules
     deliverer: Deliverer
     epoch: int
     holder: str
@@ -137,6 +139,7 @@ class Monitor:
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
         await self._mend_digests(parts.clock.now())
+        await parts.rules.start(parts.clock.now())
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
@@ -148,6 +151,7 @@ class Monitor:
                 await asyncio.wait(late)
         if self.committer.lost is None:
             await self._remember(self.parts.clock.now())
+            await self.parts.rules.remember()
             await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
 
     def quiescent(self) -> bool:
@@ -173,6 +177,7 @@ class Monitor:
             self._next_delivery,
             self._next_timer,
             parts.lives.next_at,
+            parts.rules.next_due(now),
             self._renew_at,
         )
         return min((i for i in known if i is not None), default=now + SECOND)
@@ -190,6 +195,7 @@ class Monitor:
             parts.planner.touch(await parts.watchlist.follow())
             await self._hear_requests()
             await self._mend_digests(now)
+            parts.rules.wake()
             parts.lives.wake()
             self._next_delivery = 0
         await self.live()
@@ -197,6 +203,7 @@ class Monitor:
             parts.planner.catch_up(now)
         self._stepped_at = now
         await self._tell_digests(now)
+        await parts.rules.follow(now)
         self._sweep(now)
         await self._grant(now)
         await self._send(now)
@@ -552,6 +559,7 @@ class Monitor:
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
         parts.watchlist.settle(unit)
+        parts.rules.note(unit)
         parts.lives.note(unit)
         if unit.page is not None:
             parts.planner.observe(unit)
