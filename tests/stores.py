@@ -38,7 +38,10 @@ from tidings.storage.commit import Committed, commit
 from tidings.storage.database import Database, open_database
 from tidings.storage.schema import metadata
 
-POSTGRES = "postgresql://postgres@127.0.0.1:5432/"
+POSTGRES = (
+    os.environ.get("TESTS_POSTGRES_URL", "postgresql://postgres:postgres@127.0.0.1:5432/test").rpartition("/")[0] + "/"
+)
+"""The server; each test's database is made beside the one that the variable names."""
 PRODUCTS = ("sqlite", "postgresql")
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
@@ -111,8 +114,8 @@ def _server() -> psycopg.Connection[Any]:
     try:
         return psycopg.connect(POSTGRES + "postgres", autocommit=True, connect_timeout=2)
     except psycopg.OperationalError as error:
-        if "postgres" in os.environ.get("TIDINGS_TESTS_REQUIRE", ""):
-            pytest.fail(f"TIDINGS_TESTS_REQUIRE asks for PostgreSQL, and {POSTGRES} does not answer: {error}")
+        if "postgres" in os.environ.get("TESTS_REQUIRE", ""):
+            pytest.fail(f"TESTS_REQUIRE asks for PostgreSQL, and {POSTGRES} does not answer: {error}")
         pytest.skip(f"no PostgreSQL answers at {POSTGRES}")
 
 
