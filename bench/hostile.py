@@ -20,12 +20,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.fakes import WebServer
 from tests.hostile import Row, Stage, act
-from tests.hostile_product import PRODUCT_ROWS, ProductRow
 from tests.hostile_rows import rows
-from tests.world import World
+
+if TYPE_CHECKING:
+    from tests.hostile_product import ProductRow
 
 LONGEST_TEXT = 64
 
@@ -43,9 +44,9 @@ class Played:
     def is_right(self) -> bool:
         """Say whether it ended as required, inside its limits."""
         row = self.row
-        if isinstance(row, ProductRow) or self.growth is None:
+        if self.got != row.expected or not isinstance(row, Row):
             return self.got == row.expected
-        return self.got == row.expected and self.growth <= row.most_mebibytes and self.seconds <= row.most_seconds
+        return (self.growth or 0) <= row.most_mebibytes and self.seconds <= row.most_seconds
 
 
 def memory(name: str) -> int:
@@ -83,6 +84,9 @@ def play(row: Row) -> Played:
 
 def play_whole(row: ProductRow) -> Played:
     """Play one row against a whole Tidings on a manual clock."""
+    from tests.fakes import WebServer
+    from tests.world import World
+
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, WebServer() as server:
         got = row.story(World(Path(folder) / "data", server))
@@ -105,10 +109,14 @@ def main() -> int:
     options.add_argument("--only", default="", help="rows whose id begins so")
     chosen = options.parse_args()
     print("| id | input | required | got | RSS growth MiB | seconds |\n|---|---|---|---|---:|---:|")
+    from tests.hostile_product import (
+        PRODUCT_ROWS,
+    )  # not above: the processes that ask import this file and are to stay small
+
     played = []
     for row in sorted((*rows(), *PRODUCT_ROWS), key=lambda row: row.id):
         if row.id.startswith(chosen.only):
-            played.append(play_whole(row) if isinstance(row, ProductRow) else play(row))
+            played.append(play(row) if isinstance(row, Row) else play_whole(row))
             print(*lines(played[-1]), sep="\n", flush=True)
     right = sum(one.is_right for one in played)
     ids = {one.row.id for one in played}

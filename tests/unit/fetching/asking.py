@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
+import trustme
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tests.fakes import FreePermit
@@ -43,6 +44,15 @@ def ask(
             await client.close()
 
     return asyncio.run(run())
+
+
+def tls_pair(authority: trustme.CA, **changes: object) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """Return the TLS of a server at 127.0.0.1 with a certificate of this authority, and that of a client that trusts it."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1", **changes).configure_cert(server)  # type: ignore[arg-type]
+    client = ssl.create_default_context()
+    authority.configure_trust(client)
+    return server, client
 
 
 class FixedNames(AbstractResolver):

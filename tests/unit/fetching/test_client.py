@@ -13,8 +13,7 @@ import trustme
 
 import tidings
 from tests.fakes import FreePermit, Page, Seen, SocketRecorder, WebServer, Wire, response
-from tests.unit.fetching.asking import FixedNames, ask, settings
-from tests.unit.fetching.test_hostile import tls_pair
+from tests.unit.fetching.asking import FixedNames, ask, settings, tls_pair
 from tidings.fetching.client import Client, product_token, user_agent
 from tidings.fetching.fetcher import PostAnswer
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
