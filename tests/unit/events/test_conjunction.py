@@ -39,9 +39,9 @@ def test_continuous_windows_begin_at_each_occurrence():
 
 def test_consume_takes_what_was_told():
     """With consume the latest pair is told once, and each side needs something new."""
-    trace = [at("a", 1), at("b", 2), at("b", 3), at("a", 4), at("a", 5), at("b", 6)]
+    trace = [at("a", 1), at("b", 2), at("b", 3), at("a", 4), at("a", 5), at("b", 6), at("a", 7)]
 
-    assert 5 == len(detect(And(A, B), Context.RECENT, trace))
+    assert 6 == len(detect(And(A, B), Context.RECENT, trace))
     assert [(1, 2), (3, 4), (5, 6)] == [
         (one.start, one.end) for one in detect(And(A, B, consume=True), Context.RECENT, trace)
     ]

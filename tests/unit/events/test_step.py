@@ -131,6 +131,17 @@ def test_raised_events_are_heard_by_operators():
     assert ("composite", 7, {"by": "r"}) == (firing.rule.name, firing.occurrence.end, firing.occurrence.parts[1].params)
 
 
+def test_what_waits_for_raised_events_is_to_be_stored():
+    """Groups in which a raised event waits are among those that changed."""
+    engine = engine_of(
+        rule("r", group="raises", action="raise", data={"raises": ["b"]}), rule("waits", Seq(B, C), group="waits")
+    )
+    engine.take_changed()
+    engine.push(at("a", 1))
+
+    assert {"waits"} == engine.take_changed()
+
+
 def test_deferred_rules_come_last_and_once():
     """A deferred rule fires at the end of the step, once for all that it heard of in it."""
     engine = engine_of(
@@ -275,8 +286,10 @@ def test_cascades_of_two_rules_are_cut():
             rule("back", B, "raise", data={"raises": ["a"]}, coupling=coupling),
         )
 
-        assert ["cascade"] == [one.kind for one in engine.push(at("a", 1)).problems]
-        assert 1 == len(engine.flags())
+        (problem,) = engine.push(at("a", 1)).problems
+        assert "cascade" == problem.kind
+        assert f"events raised one another {MOST_DEPTH} deep" in problem.text
+        assert {problem.rule} == set(engine.flags())
 
 
 def test_wide_cascades_are_cut(monkeypatch):
