@@ -4,6 +4,7 @@ told as that, once, and never as a part that became empty.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,9 @@ from tidings.clock import HOUR
 from tidings.isolation.in_process import InProcess
 from tidings.service.monitor import Monitor
 from tidings.service.records import Record
+from tidings.service.trial import trial
+from tidings.service.welcome import answer
+from tidings.storage.database import open_database
 
 JSON = {"Content-Type": "application/json"}
 RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
@@ -356,3 +360,28 @@ def test_transforms_make_the_text_ready(world: World, text: str, expected: list[
 
     assert expected == updates(changes)
     assert 2 == len(world.versions())
+
+
+def test_w7_a_part_that_is_not_there_is_said_at_once(world: World):
+    """`test` and `add --url` say that a selector matches nothing now (W7), and `test` shows how what is selected begins."""
+    world.page("/p", "<h1>Shop</h1><p class=price>only 5 € today</p>")
+    world.add('Create Sentinel c Using {/p} Select css ".prise" Monitor number')
+    play(world, world.settle)
+    welcomed = world.read(answer, 1, settings=world.settings, now=world.clock.now())
+    database = open_database(world.settings)
+    text = world.text(
+        'Create Sentinel a Using {/p} Monitor number in css ".price"; Create Sentinel b Using {/p} Monitor table 2 OR number in css ".prise"'
+    )
+    try:
+        (right, wrong), _ = asyncio.run(trial(database, text, world.settings))
+    finally:
+        database.close()
+
+    assert ((), "only 5 € today", 4) == (right.warnings, right.first_words, right.words)
+    assert ['W7 css ".prise" matches nothing on this page as it is now'] == [
+        warning for warning in welcomed["warnings"] if warning.startswith("W7")
+    ]
+    assert (
+        "W7 table 2 matches nothing on this page as it is now",
+        'W7 css ".prise" matches nothing on this page as it is now',
+    ) == wrong.warnings

@@ -11,7 +11,7 @@ from tidings.detection.absence import absence
 from tidings.detection.aims import digests_in, needs_nodes, scopes_of
 from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
-from tidings.detection.job import EXTRACTION, Absent, Body, Examination, Facts, Found, Job, Refused, Wanted
+from tidings.detection.job import EXTRACTION, Absent, Body, Examination, Facts, Found, Job, Refused, Selected, Wanted
 from tidings.detection.pair import Pair
 from tidings.detection.plausibility import Answer, Verdict, judge
 from tidings.document.canonical import RULES_VERSION
@@ -86,6 +86,7 @@ class _Examiner:
         self.parts: dict[Extraction, Digest] = {}
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
+        self.selected: list[Selected] = []
         self.verdict: Verdict = ("", "")
 
     def run(self) -> Examination:
@@ -149,6 +150,8 @@ class _Examiner:
             scopes = scopes_of(wanted.expression, wanted.extraction)
             if self._is_absent(wanted) or not wanted.reference:
                 self._note_parts(scopes)
+                if not wanted.reference and self.keep_tree:
+                    self._note_selected(wanted, scopes)
                 continue
             asked = (wanted.reference, wanted.expression, wanted.extraction)
             if asked not in self.changes:
@@ -211,6 +214,18 @@ class _Examiner:
             if not scope.is_whole and not extract(self.document, scope).problem:
                 self._part(scope)
 
+    def _note_selected(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> None:
+        if all(scope.is_whole for scope in scopes):
+            return
+        parts = [extract(self.document, scope) for scope in scopes]
+        refusal = next((part.problem for part in parts if part.problem), "")
+        if refusal:
+            self.refused.append(Refused(key=wanted.key, reason=refusal))
+            return
+        words = sum(part.words for part in parts)
+        first = " … ".join(text for part in parts if (text := first_words_of(part)))
+        self.selected.append(Selected(key=wanted.key, words=words, first_words=first[:_LONGEST_FIRST_WORDS]))
+
     def _part(self, scope: Extraction) -> Digest:
         if scope not in self.parts:
             part = extract(self.document, scope)
@@ -251,18 +266,23 @@ class _Examiner:
             parts=tuple(self.parts.values()),
             absent=tuple(self.absent),
             refused=tuple(self.refused),
+            selected=tuple(self.selected),
         )
 
 
 def facts_of(document: Document) -> Facts:
     """Return what tells whether a page is what it seems."""
     words = document.words
-    first = " ".join(document.chunks[:_FIRST_WORDS])
     return Facts(
         words=words,
         links=len(document.links),
         images=len(document.images),
         scripts_only=document.media == "html" and document.scripts > 0 and words < _FEW_WORDS,
         login=document.password and words < _WORDS_OF_A_LOGIN,
-        first_words=first[:_LONGEST_FIRST_WORDS],
+        first_words=first_words_of(document),
     )
+
+
+def first_words_of(document: Document) -> str:
+    """Return how the text of a document begins."""
+    return " ".join(document.chunks[:_FIRST_WORDS])[:_LONGEST_FIRST_WORDS]

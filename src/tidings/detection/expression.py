@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tidings.detection.aims import Aim, Aimed, Both, Either, aimed, aims_of, interests_of, scopes_of
+from tidings.detection.aims import Aim, Aimed, Both, Either, aimed, aims_of, scopes_of
 from tidings.detection.conditions import Seen, hold
 from tidings.detection.findings import narrowed, union
+from tidings.detection.interests import interests_of
 from tidings.detection.kinds import KINDS, size_of, terms_of
 from tidings.detection.pair import Pair
 from tidings.detection.terms import distinct, words_of_term

@@ -120,6 +120,15 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """What subscription `key` sees of a page at its first look, if not the whole: how many words, and how they begin."""
+
+    key: int
+    words: int
+    first_words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """Why the comparison of subscription `key` could not be made, though others of the same body could."""
 
@@ -146,7 +155,8 @@ class Examination:
     `media_type` is the kind of document (html, feed, xml, json, text, pdf, binary); `text_changed` whether the visible text differs
     from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
-    follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared.
+    follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
+    `selected` what those see that had nothing to compare yet.
     """
 
     charset: str
@@ -164,3 +174,4 @@ class Examination:
     parts: tuple[Digest, ...] = ()
     absent: tuple[Absent, ...] = ()
     refused: tuple[Refused, ...] = ()
+    selected: tuple[Selected, ...] = ()

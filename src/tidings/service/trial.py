@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import SECOND, SystemClock
-from tidings.detection.job import Body, Examination, Job
+from tidings.detection.job import Body, Examination, Job, Wanted
 from tidings.detection.run import examine
+from tidings.document.extraction import extraction_of
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
@@ -25,7 +26,7 @@ from tidings.service import register
 from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import open_fetcher, open_runner, open_web, render_cost
 from tidings.service.frames import followed
-from tidings.service.welcome import page_warnings
+from tidings.service.welcome import matches_nothing, page_warnings
 from tidings.storage import charge, hosts, leases, secrets
 from tidings.storage.vault import Vault
 
@@ -184,15 +185,23 @@ class _Looker:
     async def _examined(self, sentinel: Sentinel, identity: PageIdentity, fetched: Fetched) -> Tried:
         body = Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url)
         answer = await self._runner.run(
-            examine, Job(new=body, references={}, known={}, wanted=(), depth=identity.frames)
+            examine, Job(new=body, references={}, known={}, wanted=(_first_look(sentinel),), depth=identity.frames)
         )
         if isinstance(answer, Died):
             return _tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
         seen = answer.value
         facts = seen.facts
         warnings = page_warnings(scripts_only=facts.scripts_only, login=facts.login, problem=seen.problem)
+        warnings += [matches_nothing(name) for absent in seen.absent for name in absent.names]
+        warnings += [refusal.reason for refusal in seen.refused]
         tried = _tried(sentinel, identity, "ok", seen, tuple(warnings))
+        for selected in seen.selected:
+            tried = replace(tried, words=selected.words, first_words=selected.first_words)
         return replace(tried, frames=tuple(f.url for f in followed(identity, fetched.final_url, seen.frames)))
+
+
+def _first_look(sentinel: Sentinel) -> Wanted:
+    return Wanted(key=0, reference=0, expression=sentinel.monitor, extraction=extraction_of(sentinel))
 
 
 def _tried(

@@ -49,7 +49,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
         "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
         "next_look": rfc3339(_next_look(sentinel, state, settings, now)),
         "pace": _pace(sentinel, settings),
-        "warnings": _warnings(state, seen, settings),
+        "warnings": [*_warnings(state, seen, settings), *_missing(connection, sentinel_id, page_id)],
     }
 
 
@@ -88,6 +88,16 @@ def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> lis
             "robots.txt has not been read yet (one request a host at a time); if it forbids this page you are told at the next look"
         )
     return found
+
+
+def _missing(connection: Connection, sentinel_id: int, page_id: int) -> list[str]:
+    subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
+    return [matches_nothing(name) for sub in subs if sub.missing is not None for name in sub.missing.names]
+
+
+def matches_nothing(name: str) -> str:
+    """Return what is said of a part that is not there; `name` is in words of the language."""
+    return f"W7 {name} matches nothing on this page as it is now"
 
 
 def page_warnings(*, scripts_only: bool, login: bool, problem: str) -> list[str]:

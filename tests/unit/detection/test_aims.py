@@ -3,8 +3,9 @@
 import pytest
 
 from tidings.detection.absence import absence
-from tidings.detection.aims import is_across, needs_nodes, on_page, scopes_of
+from tidings.detection.aims import needs_nodes, scopes_of
 from tidings.detection.expression import evaluate, evaluate_each
+from tidings.detection.interests import is_across, on_page
 from tidings.detection.pair import Pair
 from tidings.document.chosen import RefusedError
 from tidings.document.extraction import WHOLE, Extraction, extraction_of

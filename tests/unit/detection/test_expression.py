@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 
 from tests.strategies import expressions
-from tidings.detection.aims import interests_of
 from tidings.detection.expression import digests_of, evaluate
+from tidings.detection.interests import interests_of
 from tidings.model.change import ChangeSet, Edit, ObjectCount
 from tidings.model.sentinel import AllOf, AnyOf, Interest, Not
 

@@ -24,7 +24,7 @@ def found(interest, old, new, media="text/html; charset=utf-8"):
     return list(change.inserted), list(change.deleted), list(change.updated)
 
 
-NOTHING = ([], [], [])
+NOTHING: tuple[list[str], list[str], list[tuple[str, str]]] = ([], [], [])
 
 
 def table(*rows, head=("Land", "Rate", "Note")):

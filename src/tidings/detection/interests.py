@@ -1,0 +1,63 @@
+"""Interests: the leaves of an expression, and what of it is about one page of its sentinel (sentinels_and_events.md §4.5).
+
+Nothing here reads pages, so that the service can ask too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+
+
+def on_page(expression: Expression, page: str | None) -> Expression | None:
+    """Return what of an expression is about one page of its sentinel, None if nothing is; `page` is the page's name there.
+
+    An interest without `of` is about every page. What is joined with parts of other pages stands alone here: whoever combines pages asks each for
+    its own changes. So does what NOT names: `any change of A AND NOT any change of B` is a change of B on B.
+    """
+    match expression:
+        case Interest():
+            return expression if expression.of in {None, page} else None
+        case Not(part):
+            found = on_page(part, page)
+            return None if found is None else Not(found)
+        case AnyOf(parts):
+            return _joined(AnyOf, [on_page(part, page) for part in parts])
+        case AllOf(parts):
+            return _joined(AllOf, [on_page(part, page) for part in parts])
+
+
+def is_across(expression: Expression) -> bool:
+    """Return whether an AND joins parts of several pages, so that one page alone cannot decide it."""
+    match expression:
+        case Interest():
+            return False
+        case Not(part):
+            return is_across(part)
+        case AnyOf(parts):
+            return any(map(is_across, parts))
+        case AllOf(parts):
+            return len({interest.of for part in parts for interest in interests_of(part)}) > 1 or any(
+                map(is_across, parts)
+            )
+
+
+def interests_of(expression: Expression) -> Iterator[Interest]:
+    """Yield the leaves of an expression, from left to right."""
+    match expression:
+        case Interest():
+            yield expression
+        case Not(part):
+            yield from interests_of(part)
+        case AnyOf(parts) | AllOf(parts):
+            for part in parts:
+                yield from interests_of(part)
+
+
+def _joined(form: type[AnyOf | AllOf], parts: Sequence[Expression | None]) -> Expression | None:
+    left = tuple(part for part in parts if part is not None)
+    if not any(not isinstance(part, Not) for part in left):
+        left = tuple(part.part if isinstance(part, Not) else part for part in left)
+        form = AnyOf
+    return left[0] if len(left) == 1 else form(left) if left else None
