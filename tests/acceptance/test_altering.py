@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
+from tidings.errors import SentinelError
 from tidings.service.apply import Step, apply
 from tidings.service.monitor import Monitor
 from tidings.storage.database import open_database
@@ -108,3 +111,293 @@ def test_robots_txt_is_remembered_across_restarts(make_world):
 
     assert 1 == world.server.paths().count("/robots.txt")
     assert 3 <= world.server.paths().count("/a")
+
+
+def test_another_filter_is_never_a_change_of_the_page_that_answers_304(world: World):
+    """The switch is not told; the next look asks for all of the page, so that a 304 hides nothing; the next change is told (§5.2)."""
+    world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"1"')
+    world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        before = len(world.server.seen)
+        world.add('Alter s Monitor all words in css ".b"')
+        await world.pass_time(monitor, 2 * HOUR)
+        after = world.server.seen[before:]
+        assert ["if-none-match" in seen.headers for seen in after][:2] == [False, True]
+        assert [] == world.changes()
+        world.page("/a", '<p class="a">two</p><p class="b">2</p>', etag='"2"')
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+
+    assert [{"old": "1", "new": "2"}] == change["updated"]
+    assert [] == world.violations()
+
+
+def test_a_change_at_the_same_time_as_the_edit_is_told_under_the_new_meaning(world: World):
+    """The page changes between the last look and the edit, and its validators lie: what the new filter sees of that is told, once."""
+    world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"same"')
+    world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/a", '<p class="a">two</p><p class="b">2</p>', etag='"same"')
+        world.add('Alter s Monitor all words in css ".b"')
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+    revisions = world.read(lambda c: c.rows("SELECT revision FROM change"))
+
+    assert [{"old": "1", "new": "2"}] == change["updated"]
+    assert [(2,)] == revisions
+
+
+def test_class_a_keeps_the_tick_and_class_b_makes_it_anew(world: World):
+    """Whom to tell alters no look; another interval begins at once and keeps the phase of the sentinel's start. Each is a revision."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 4 hour slack 0 s")
+    begun = world.clock.now()
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.add("Alter s Notify By console immediate Importance 0.9")
+        await world.pass_time(monitor, 8 * HOUR)
+        world.add("Alter s Fetch every 3 hour slack 0 s")
+        await world.pass_time(monitor, 4 * HOUR)
+
+    play(world, story)
+    looks = [(p.charged_at - begun) // HOUR for p in world.polls()]
+    texts = world.read(lambda c: c.rows("SELECT number, text FROM sentinel_revision ORDER BY number"))
+
+    assert [0, 4, 8, 9, 12] == looks
+    assert [1, 2, 3] == [number for number, _ in texts]
+    assert "Fetch every 4 hour" in texts[1][1]
+    assert "Importance 0.9" in texts[1][1]
+    assert "Fetch every 3 hour" in texts[2][1]
+
+
+def test_asking_for_a_page_in_another_way_begins_anew_on_it(world: World):
+    """With another header it is another page: its first version is the base, nothing is told, what changes after it is; and back again."""
+
+    def answer(seen, wire) -> None:
+        body = b"<p>for members 1</p>" if seen.headers.get("x-who") else b"<p>for all</p>"
+        wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    world.server.pages["/a"] = answer
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        world.add('Alter s Header "X-Who" "me"')
+        await world.pass_time(monitor, 2 * HOUR)
+        assert 2 == len({p.page_id for p in world.polls()})
+        assert 1 != world.polls()[-1].page_id
+        world.add("Alter s Header none")
+        await world.pass_time(monitor, 2 * HOUR)
+        assert 1 == world.polls()[-1].page_id
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/a", "<p>for nobody</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert ["1"] == [c["page"] for c in world.changes()]
+    assert 1 == world.sentinel("s").pages
+    assert [] == world.violations()
+
+
+def test_apply_moves_a_sentinel_to_the_page_as_it_is_asked_for_now(world: World):
+    """Another header in the file alters the sentinel; it is not replaced, and its history stays."""
+    world.page("/a", "x")
+    text = "Create Sentinel one Using {/a} Monitor any change"
+    _apply(world, text)
+
+    assert [("one", "altered")] == _apply(world, text + ' Header "Accept-Language" "fr"')
+    assert [("one", "unchanged")] == _apply(world, text + ' Header "Accept-Language" "fr"')
+    assert 2 == world.sentinel("one").revision
+
+
+def test_what_cannot_be_altered_is_refused_with_its_reason(world: World):
+    """Pages and names are not altered; no circle arises, and it is named; an ended sentinel stays so (E33, E35)."""
+    world.page("/a", "x")
+    world.add(
+        "Create Sentinel x Using {/a} Monitor any change; Create Sentinel s Using {/a} Monitor any change From end(x); "
+        "Create Sentinel over Using {/a} Monitor any change For 1 hour"
+    )
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
+
+    said = []
+    for text in ("Alter x From end(s)", "Alter x To start(s)", "Alter over To 2030-01-01", "Alter x Using {/b}"):
+        with pytest.raises(SentinelError) as refused:
+            world.add(text)
+        said.append(next(p.as_dict() for p in refused.value.problems))
+
+    assert ["E35", "E35", "E33"] == [problem["code"] for problem in said[:3]]
+    assert "x → s → x" in str(said[0]["message"])
+    assert 1 == world.sentinel("x").revision
+
+
+def test_a_life_is_altered_from_where_it_stands(world: World):
+    """For counts from the start that was; a sentinel that waits gets another start; an end in the past ends it now."""
+    world.page("/a", "x")
+    world.add(
+        "Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour For 10 day; "
+        "Create Sentinel w Using {/a} Monitor any change Fetch every 1 hour From now + 5 day; "
+        "Create Sentinel after Using {/a} Monitor any change Fetch every 1 hour From end(s) + 1 day"
+    )
+    begun = world.clock.now()
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+        world.add("Alter s For 2 day; Alter w From now + 1 hour")
+        await world.pass_time(monitor, 4 * DAY)
+
+    play(world, story)
+    rows = [world.sentinel(name) for name in ("s", "w", "after")]
+
+    assert ("ended", 2 * DAY) == (rows[0].state, rows[0].ended_at - begun)
+    assert ("enabled", DAY + HOUR) == (rows[1].state, rows[1].started_at - begun)
+    assert ("enabled", 3 * DAY) == (rows[2].state, rows[2].started_at - begun)
+
+
+def test_what_happened_in_a_pause_is_one_change_that_says_so(world: World):
+    """One comparison across the pause, marked; the next change is not. Nothing is looked at meanwhile (W-52)."""
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour; Create Sentinel c Using {/a} Monitor all words"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        world.add("Disable s; Disable c")
+        before = len(world.polls())
+        for number in range(1, 4):
+            world.page("/a", f"<p>count {number}</p>")
+            await world.pass_time(monitor, DAY)
+        assert before == len(world.polls())
+        world.add("Enable s; Enable c")
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/a", "<p>count 4</p>")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    for name in ("s", "c"):
+        across, plain = world.changes(name)
+        assert [{"old": "0", "new": "3"}] == across["updated"]
+        assert across["summary"].endswith("(across a pause of 3 d)")
+        assert "pause" not in plain["summary"]
+
+
+def test_a_pause_in_which_nothing_happened_marks_nothing(world: World):
+    """The first look after the pause found the page as it was: a change after it is one like any other."""
+    world.page("/a", "<p>count 0</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        world.add("Disable s")
+        await world.pass_time(monitor, DAY)
+        world.add("Enable s")
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    (change,) = world.changes()
+
+    assert "pause" not in change["summary"]
+
+
+def test_enabled_afresh_the_pause_is_not_told(world: World):
+    """Enable … fresh: the next look is the base, even if another sentinel has seen the page meanwhile; then changes are told again."""
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        "Create Sentinel s Using {/a} Monitor all words Fetch every 4 hour; Create Sentinel other Using {/a} Monitor all words Fetch every 1 day slack 0 s"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        world.add("Disable s")
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, 2 * DAY)
+        world.page("/a", "<p>count 2</p>")
+        world.add("Enable s fresh")
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", "<p>count 3</p>")
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+
+    assert [[{"old": "2", "new": "3"}]] == [c["updated"] for c in world.changes("s")]
+
+
+def test_a_name_that_is_used_again_takes_nobody_along(world: World):
+    """Who lives until a week after the end of x does so although there is a new x."""
+    world.page("/a", "x")
+    world.add(
+        "Create Sentinel x Using {/a} Monitor any change Fetch every 1 day; "
+        "Create Sentinel s Using {/a} Monitor any change Fetch every 1 day To end(x) + 7 day"
+    )
+    begun = world.clock.now()
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+        world.add("Drop x")
+        world.add("Create Sentinel x Using {/a} Monitor any change Fetch every 1 day")
+        await world.pass_time(monitor, 9 * DAY)
+
+    play(world, story)
+
+    assert ("ended", 8 * DAY) == (world.sentinel("s").state, world.sentinel("s").ended_at - begun)
+
+
+def test_made_from_a_sentinel_that_has_ended_a_life_of_its_own_begins(world: World):
+    """W2: what the base says is copied; its schedule is over, so the new one starts now and has no end."""
+    world.page("/a", "x")
+    world.add("Create Sentinel base Using {/a} Monitor links Fetch every 1 hour For 1 day")
+    play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+    world.add("Create Sentinel child Using base Monitor all images")
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+
+    assert "enabled" == world.sentinel("child").state
+    assert "Fetch every 1 hour" in world.sentinel("child").text
+
+
+def test_defaults_of_tags_hold_for_what_is_made_after_them(world: World):
+    """They are kept over restarts, copied into each new sentinel with the tag, replaced and taken away; nobody alters what is there."""
+    world.page("/a", "x")
+    world.add("Defaults For Tags shop, all Fetch 2 hour Notify By console immediate")
+    world.add("Create Sentinel one Using {/a} Monitor links Tags shop")
+    world.add("Defaults For Tags shop Fetch 3 hour")
+    world.add(
+        "Create Sentinel two Using {/a} Monitor links Tags shop; Create Sentinel three Using {/a} Monitor links Tags all Fetch 5 hour"
+    )
+    world.add("Defaults For Tags shop; Create Sentinel four Using {/a} Monitor links Tags shop")
+
+    texts = {name: world.sentinel(name).text for name in ("one", "two", "three", "four")}
+
+    assert "Fetch every 2 hour" in texts["one"]
+    assert "console" in texts["one"]
+    assert "Fetch every 3 hour" in texts["two"]
+    assert "console" not in texts["two"]
+    assert "Fetch every 5 hour" in texts["three"]
+    assert "console" in texts["three"]
+    assert "Fetch" not in texts["four"]
+
+
+def test_defaults_in_files_reach_the_sentinels_of_all_files(world: World):
+    """Whatever the order of the files; other defaults alter the sentinels of the files, since those say what is to be."""
+    world.page("/a", "x")
+    one = "Create Sentinel one Using {/a} Monitor links Tags shop"
+    _apply(world, one, "Defaults For Tags shop Fetch 2 hour")
+    first = world.sentinel("one").text
+
+    assert "Fetch every 2 hour" in first
+    assert [("one", "unchanged")] == _apply(world, one)
+    assert [("one", "altered")] == _apply(world, one, "Defaults For Tags shop Fetch 3 hour")
+    assert "Fetch every 3 hour" in world.sentinel("one").text

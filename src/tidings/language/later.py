@@ -15,7 +15,6 @@ from tidings.model.interest import Expression, Interest, Not
 from tidings.model.sentinel import (
     Alter,
     Command,
-    Defaults,
     FetchOnChange,
     Life,
     Sentinel,
@@ -103,14 +102,11 @@ def _field(name: str, *usual: object) -> Callable[[Statement], bool]:
 
 LATER: dict[str, Later] = {
     # statements
-    "alter": Later("Alter", "Drop the sentinel and create it again", lambda said: isinstance(said, Alter)),
-    "defaults": Later("Defaults", "write the clauses in each sentinel", lambda said: isinstance(said, Defaults)),
     "confirm": Later(
         "Confirm",
         "Drop the sentinel and create it again",
         lambda said: isinstance(said, Command) and said.verb == "confirm",
     ),
-    "fresh": Later("fresh", "leave it out", lambda said: isinstance(said, Command) and said.fresh),
     # what
     "file": Later(
         "file:",

@@ -7,7 +7,7 @@ earlier apply made and that no file names any more; sentinels made by `tidings a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -16,14 +16,16 @@ from tidings.fetching import address
 from tidings.language import later, printer
 from tidings.language.forms import parse_file
 from tidings.language.verify import Known
-from tidings.model.sentinel import Sentinel
+from tidings.model.sentinel import Defaults, Sentinel
 from tidings.model.unit import Event
 from tidings.service import register
-from tidings.storage import events, pages, sentinels, subscriptions
+from tidings.service.watchlist import meaning
+from tidings.storage import events, sentinels
 
 if TYPE_CHECKING:
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
+    from tidings.model.sentinel import Clauses
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.sentinels import SentinelRow
@@ -65,10 +67,13 @@ def apply(
     Raises `SentinelError` with all problems of all files; then nothing is written. A caller who wants to know only what would be done
     takes the transaction back.
     """
-    wanted = _read_all(connection, files, settings, now)
+    defaults = _defaults(connection, files, settings)
+    wanted = _read_all(connection, files, settings, now, defaults)
+    for group in defaults.said:
+        register.remember(connection, group)
     by_apply = {e.sentinel_id for e in events.listing(connection, types=(APPLIED,))}
     steps = [
-        _settle(connection, name, sentinel, (file, files[file]), settings, now)
+        _settle(connection, name, sentinel, (file, files[file]), settings, now, defaults)
         for name, (file, sentinel) in wanted.items()
     ]
     for row in sentinels.listing(connection):
@@ -80,8 +85,30 @@ def apply(
     return steps
 
 
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What holds for tags: the `Defaults For Tags` of all files, whatever their order, else what holds already."""
+
+    said: tuple[Defaults, ...]
+    held: Mapping[str, Clauses]
+    before: Callable[[str], Clauses | None]
+
+    def __call__(self, tag: str) -> Clauses | None:
+        clauses = self.held.get(tag)
+        return self.before(tag) if clauses is None else clauses if clauses.said else None
+
+
+def _defaults(connection: Connection, files: Mapping[str, str], settings: Settings) -> _Groups:
+    said: list[Defaults] = []
+    for file, text in files.items():
+        said += [s for s in parse_file(file, text, zone=settings.serve.zone).statements if isinstance(s, Defaults)]
+    return _Groups(
+        tuple(said), {tag: group.clauses for group in said for tag in group.tags}, register.group(connection)
+    )
+
+
 def _read_all(
-    connection: Connection, files: Mapping[str, str], settings: Settings, now: Instant
+    connection: Connection, files: Mapping[str, str], settings: Settings, now: Instant, defaults: _Groups
 ) -> dict[str, tuple[str, Sentinel]]:
     problems: list[Filed] = []
     names: set[str] = set()
@@ -98,13 +125,23 @@ def _read_all(
 
     for file, text in files.items():
         parsed = later.understood(
-            parse_file(file, text, known=known, zone=settings.serve.zone, now=now, names=sorted(names))
+            parse_file(
+                file,
+                text,
+                known=known,
+                zone=settings.serve.zone,
+                now=now,
+                names=sorted(names),
+                defaults=defaults,
+            )
         )
         problems.extend(Filed(file, problem) for problem in parsed.problems)
         for statement in parsed.statements:
+            if isinstance(statement, Defaults):
+                continue
             if not isinstance(statement, Sentinel):
                 said = printer.to_text(statement).partition("\n")[0]
-                message = f"{file}: apply takes statements that create sentinels; {said} is a command"
+                message = f"{file}: apply takes statements that create sentinels, and Defaults; {said} is a command"
                 raise UsageError(message)
             for page in statement.pages:
                 address.identify(page.url, statement.asking)
@@ -115,7 +152,13 @@ def _read_all(
 
 
 def _settle(
-    connection: Connection, name: str, sentinel: Sentinel, source: tuple[str, str], settings: Settings, now: Instant
+    connection: Connection,
+    name: str,
+    sentinel: Sentinel,
+    source: tuple[str, str],
+    settings: Settings,
+    now: Instant,
+    defaults: _Groups,
 ) -> Step:
     if name not in sentinels.names(connection):
         return _make(connection, sentinel, now, "created")
@@ -123,11 +166,11 @@ def _settle(
     if row.state == "ended":
         sentinels.drop(connection, row.id, now)
         return _make(connection, sentinel, now, "replaced", "the one of that name had ended")
-    wanted = register.canonical(sentinel)
-    if row.text == wanted or row.text == _as_of(connection, name, source, settings, row):
+    wanted = register.canonical(sentinel, register.lives(connection))
+    if row.text == wanted or row.text == _as_of(connection, name, source, settings, row, defaults):
         _note(connection, row, now)
         return Step(name, "unchanged", row.text)
-    if _pages_of(connection, row) != sorted(address.identify(page.url, sentinel.asking).key for page in sentinel.pages):
+    if _pages_of(meaning(row.text)) != _pages_of(sentinel):
         sentinels.drop(connection, row.id, now)
         return _make(connection, sentinel, now, "replaced", "its pages are others")
     altered = register.alter(connection, row, sentinel, now=now)
@@ -136,20 +179,29 @@ def _settle(
 
 
 def _as_of(
-    connection: Connection, name: str, source: tuple[str, str], settings: Settings, row: SentinelRow
+    connection: Connection,
+    name: str,
+    source: tuple[str, str],
+    settings: Settings,
+    row: SentinelRow,
+    defaults: _Groups,
 ) -> str | None:
     """Return the canonical text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
     existing = register.lookup(connection)
     parsed = parse_file(
-        *source, known=lambda n: None if n == name else existing(n), zone=settings.serve.zone, now=row.created_at
+        *source,
+        known=lambda n: None if n == name else existing(n),
+        zone=settings.serve.zone,
+        now=row.revised_at,
+        defaults=defaults,
     )
     found: Iterator[Sentinel] = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == name)
-    return next((register.canonical(s) for s in found), None)
+    return next((register.canonical(s, register.lives(connection)) for s in found), None)
 
 
-def _pages_of(connection: Connection, row: SentinelRow) -> list[str]:
-    subs = subscriptions.listing(connection, sentinel_id=row.id)
-    return sorted(pages.identity(connection, s.page_id).key for s in subs)
+def _pages_of(sentinel: Sentinel) -> list[tuple[str, str]]:
+    """Return the pages of a sentinel, however they are asked for: in another way they are still its pages."""
+    return sorted((address.identify(page.url).key, page.name or "") for page in sentinel.pages)
 
 
 def _make(connection: Connection, sentinel: Sentinel, now: Instant, action: Action, reason: str = "") -> Step:

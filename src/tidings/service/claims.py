@@ -95,5 +95,5 @@ def _is_served(sub: Subscription, checked_at: Instant | None, floor: Duration) -
     if checked_at is None:
         return False
     if sub.interval is None:
-        return not sub.row.taken and checked_at + floor >= sub.owner.row.created_at
+        return not sub.row.taken and checked_at + floor >= (sub.row.since or sub.owner.row.created_at)
     return ticks_of(sub).is_satisfied(next_tick(sub), checked_at)

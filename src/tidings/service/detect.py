@@ -19,6 +19,7 @@ from tidings.document.extraction import extraction_of
 from tidings.isolation.runner import Died, Done
 from tidings.language import expressions
 from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
+from tidings.service.records import spell_gap
 
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
@@ -162,7 +163,7 @@ class Detector:
             rules_version=RULES_VERSION,
             extraction=found.extraction,
             found=found.change,
-            summary=summary(found.change),
+            summary=f"{summary(found.change)}{_across(sub, state.checked_at)}",
             quiet=False,
             modified_at=look.modified_at,
             polled_at=look.at,
@@ -218,6 +219,14 @@ class Detector:
             attempt=self._attempts,
             reason=reason,
         )
+
+
+def _across(sub: Subscription, checked_at: Instant | None) -> str:
+    """Return the mark of the one comparison that goes across a pause of its sentinel (sentinels_and_events §2), empty for others."""
+    looked_at = checked_at if sub.interval is None else sub.row.ticked_at
+    if not sub.row.paused or (looked_at or 0) >= sub.row.since:
+        return ""
+    return f" (across a pause of {spell_gap(sub.row.paused)})"
 
 
 def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:

@@ -76,14 +76,16 @@ class Poller:
     ) -> FetchRequest | Failed:
         """Return the request for a page, or why there can be none: a secret is missing.
 
-        It is conditional unless its validators are due for an audit, or a secret is newer than the last one. Called when the request
+        It is conditional unless its validators are due for an audit, or a secret or what a sentinel compares is newer than the last one. Called when the request
         may leave, so that what is secret is in memory no longer than that. `ignoring_robots`: a page that it is a frame of says so.
         """
         state = page.state
+        altered_at = max((sub.row.altered_at for sub in page.subscriptions.values()), default=0)
+        knows_nothing = standing.is_audit(state, now) or altered_at > (state.audited_at or 0)
         occasion = asking.Occasion(
             now=now,
             timeout=_timeout(page, self._timeout),
-            validators=Validators() if standing.is_audit(state, now) else state.validators,
+            validators=Validators() if knows_nothing else state.validators,
             audited_at=state.audited_at,
             final_url=state.final_url,
             obey_robots=obey_robots,

@@ -213,7 +213,7 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
         case "page.error":
             summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
         case "page.ok":
-            summary = f"the page can be watched again, after {_spell_gap(event.at - (data.get('since') or event.at))}"
+            summary = f"the page can be watched again, after {spell_gap(event.at - (data.get('since') or event.at))}"
         case "page.partial":
             failing = "; ".join(f"{f['url']} ({f['kind']}): {f['reason']}" for f in data["frames"])
             summary = f"a part of the page cannot be watched for now, what it showed last stays: {failing}"
@@ -257,11 +257,11 @@ def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
     return problem_record(summary, where=sentinel, details=details)
 
 
-def _spell_gap(gap: Duration) -> str:
+def spell_gap(gap: Duration) -> str:
     """Return a stretch of time as people say it."""
     minutes = max(1, round(gap / 60_000_000))
     hours, rest = divmod(minutes, 60)
     days, hours_left = divmod(hours, 24)
     if days:
-        return f"{days} d {hours_left} h"
+        return f"{days} d {hours_left} h" if hours_left else f"{days} d"
     return f"{hours} h {rest} min" if hours else f"{minutes} min"

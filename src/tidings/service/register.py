@@ -13,16 +13,15 @@ from urllib.parse import urlsplit
 from tidings.clock import SECOND
 from tidings.errors import SentinelError, UnknownNameError
 from tidings.fetching import address
-from tidings.language import later, printer, verify, words
-from tidings.language.dates import ends_at, starts_at
+from tidings.language import later, parser, printer, verify, words
 from tidings.language.forms import parse_file
-from tidings.model.sentinel import Channel, Command, Point, Sentinel, State
+from tidings.model.sentinel import Alter, Channel, Clauses, Command, Defaults, Point, Sentinel
 from tidings.model.unit import SentinelMove
 from tidings.notification import addresses
-from tidings.service import lifespan
+from tidings.service import altering, lifespan
 from tidings.service.lifespan import Life
-from tidings.service.watchlist import SENDABLE, meaning
-from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions
+from tidings.service.watchlist import SENDABLE, channels_of, meaning
+from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions, tag_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,11 +38,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of a text: the sentinels made, the commands done, and warnings."""
+    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered, and the defaults that hold now."""
 
     made: tuple[SentinelRow, ...]
     commanded: tuple[tuple[Command, SentinelRow], ...]
     warnings: tuple[Problem, ...]
+    altered: tuple[SentinelRow, ...] = ()
+    defaults: tuple[Defaults, ...] = ()
 
 
 def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
@@ -67,20 +68,28 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             floor=floor,
             names=names,
             secrets=frozenset(secrets.names(connection)),
+            defaults=group(connection),
         )
     )
     if parsed.problems:
         raise SentinelError(parsed.problems)
     made: list[SentinelRow] = []
+    altered: list[SentinelRow] = []
     commanded: list[tuple[Command, SentinelRow]] = []
+    defaults: list[Defaults] = []
     for statement in parsed.statements:
         match statement:
             case Sentinel():
                 made.append(create(connection, statement, now=now))
             case Command():
                 commanded.append((statement, command(connection, statement, now=now)))
+            case Alter(name=name, sentinel=Sentinel() as after):
+                altered.append(alter(connection, find(connection, name), after, now=now))
+            case Defaults():
+                remember(connection, statement)
+                defaults.append(statement)
     warnings = tuple(w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
-    return Registered(tuple(made), tuple(commanded), warnings)
+    return Registered(tuple(made), tuple(commanded), warnings, tuple(altered), tuple(defaults))
 
 
 def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
@@ -118,12 +127,15 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
         (page, address.identify(page.url, sentinel.asking)) for page in sentinel.pages
     ]
     _ensure_endpoints(connection, sentinel)
-    start, end = _life(sentinel, now)
+    altering.sever(connection, sentinel.name, now=now)
+    text = canonical(sentinel, lives(connection))
+    alone = meaning(text)
+    start, end = altering.calendar(replace(sentinel, start=alone.start, end=alone.end), now)
     base = find(connection, sentinel.base) if sentinel.base else None
     return sentinels.create(
         connection,
         sentinel,
-        text=canonical(sentinel),
+        text=text,
         pages=watched,
         state="created",
         start_at=start,
@@ -136,43 +148,57 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
 def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
     """Give a sentinel another meaning on the pages that it has (sentinels §2.2); nothing is reported for the switch itself."""
     _ensure_endpoints(connection, sentinel)
-    start, end = _life(sentinel, now)
-    begun = row.started_at if row.started_at is not None else start
-    return sentinels.alter(connection, row.id, sentinel, text=canonical(sentinel), start_at=begun, end_at=end, at=now)
+    return altering.alter(connection, row, sentinel, text=canonical(sentinel, lives(connection)), now=now)
 
 
-def canonical(sentinel: Sentinel) -> str:
+def group(connection: Connection) -> Callable[[str], Clauses | None]:
+    """Return what finds the defaults of a tag."""
+
+    def found(tag: str) -> Clauses | None:
+        text = tag_defaults.get(connection, tag)
+        return None if text is None else clauses_of(text)
+
+    return found
+
+
+def clauses_of(text: str) -> Clauses:
+    """Return the clauses of a stored `Defaults For Tags` statement."""
+    statement = parser.recall(text)
+    return statement.clauses if isinstance(statement, Defaults) else Clauses()
+
+
+def remember(connection: Connection, statement: Defaults) -> None:
+    """Let defaults hold for their tags from now on; sentinels that are there already stay as they are."""
+    for tag in statement.tags:
+        text = printer.to_text(replace(statement, tags=(tag,))) if statement.clauses.said else None
+        tag_defaults.put(connection, tag, text)
+
+
+def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
     """Return the text under which a sentinel is stored: canonical, and complete by itself."""
-    return printer.to_text(_effective(sentinel))
+    return printer.to_text(_effective(sentinel, find))
 
 
 def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
-    for clause in sentinel.notify:
-        for channel in clause.channels:
-            if channel.kind in SENDABLE:
-                endpoints.ensure(connection, channel.kind, _address_of(channel))
+    for channel in channels_of(sentinel):
+        if channel.kind in SENDABLE:
+            endpoints.ensure(connection, channel.kind, _address_of(channel))
 
 
-def _life(sentinel: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
-    """Return when a sentinel starts and ends by the calendar; what hangs on another one is found out when it is asked for (`lifespan`)."""
-    start = starts_at(sentinel, now, _nobody) if sentinel.start.sentinel is None else None
-    return start, ends_at(sentinel, start, _nobody)
-
-
-def _nobody(name: str) -> None:  # noqa: ARG001 - no sentinel is asked
-    return None
-
-
-def _effective(sentinel: Sentinel) -> Sentinel:
+def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
     """Return a sentinel that says all by itself: what it inherited stays although its base may be altered or dropped.
 
-    A life that is that of the base (sentinels §1.3, Inheritance) is spelled as what it means: from start(base) to end(base).
+    A life that is that of the base (sentinels §1.3, Inheritance) is spelled as what it means: from start(base) to end(base). Where that
+    one has ended the new one starts now and has no end (W2).
     """
     if sentinel.base is None:
         return sentinel
     alone = replace(sentinel, base=None, correlated=False)
     if not sentinel.correlated:
         return alone
+    base = find(sentinel.base)
+    if base is not None and base.ended_at is not None:
+        return replace(alone, start=Point("now"), end=None, span=None)
     return replace(
         alone, start=Point("start", sentinel=sentinel.base), end=Point("end", sentinel=sentinel.base), span=None
     )
@@ -194,9 +220,8 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
         return row
     if statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
-    elif statement.verb == "enable" and row.state == "disabled":
-        state: State = "enabled" if row.started_at is not None else "created"
-        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state=state, at=now))
+    elif statement.verb == "enable" and row.state != "ended":
+        altering.enable(connection, row, fresh=statement.fresh, find=lives(connection), now=now)
     elif row.state == "ended":
         message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
         raise UnknownNameError(message)

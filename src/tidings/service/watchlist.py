@@ -97,7 +97,8 @@ SENDABLE = KINDS
 
 
 LIFE_EVENTS = tuple(
-    f"sentinel.{step}" for step in ("created", "waiting", "enabled", "disabled", "ended", "dropped", "altered")
+    f"sentinel.{step}"
+    for step in ("created", "waiting", "enabled", "disabled", "ended", "dropped", "altered", "renewed")
 )
 
 

@@ -124,6 +124,14 @@ tag = _table(
     Index(None, "name"),
 )
 
+tag_default = _table(
+    "tag_default",
+    _number("owner_id", refers="owner.id"),
+    _text("tag"),
+    _text("text"),
+    PrimaryKeyConstraint("owner_id", "tag"),
+)
+
 page = _table(
     "page",
     _identity(),
@@ -206,6 +214,10 @@ subscription = _table(
     _number("ticked_at", null=True),
     _flag("active", default=0),
     _text("missing", default=""),
+    _number("since", default=0),
+    _number("paused", default=0),
+    _number("altered_at", default=0),
+    _number("left_at", null=True),
     UniqueConstraint("sentinel_id", "page_id", "label"),
     Index(None, "page_id"),
 )

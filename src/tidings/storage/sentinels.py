@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tidings.errors import UnknownNameError, UsageError
@@ -54,7 +54,7 @@ class SentinelRow:
 
 _SELECT = (
     "SELECT s.id, s.name, s.state, s.reason, s.revision, r.text, s.start_at, s.end_at, s.created_at, s.started_at, s.ended_at,"
-    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id), r.created_at"
+    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL), r.created_at"
     " FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
 )
 _INSERT = (
@@ -110,8 +110,8 @@ def create(
         "INSERT INTO tag (sentinel_id, name) VALUES (:sentinel_id, :name)",
         [{"sentinel_id": sentinel_id, "name": name} for name in dict.fromkeys(sentinel.tags)],
     )
-    first_tick = (at if start_at is None else start_at) if isinstance(sentinel.fetch, FetchEvery) else None
-    _subscribe(c, sentinel_id, pages, next_tick=first_tick, active=is_enabled)
+    next_tick = first_tick(sentinel, at if start_at is None else start_at)
+    _subscribe(c, sentinel_id, pages, next_tick=next_tick, active=is_enabled)
     events.append(
         c,
         [Event(type="sentinel.created", at=at, sentinel_id=sentinel_id, data={"name": sentinel.name, "state": state})],
@@ -195,7 +195,7 @@ def move(c: Connection, step: SentinelMove) -> None:
         started=int(step.state == "enabled"),
         ended=int(step.state == "ended"),
     )
-    subscription_rows.activate(c, step.sentinel_id, active=step.state == "enabled")
+    subscription_rows.activate(c, step.sentinel_id, active=step.state == "enabled", at=step.at)
     data = {"name": name, "before": before, "reason": step.reason}
     events.append(c, [Event(type=f"sentinel.{step.state}", at=step.at, sentinel_id=step.sentinel_id, data=data)])
 
@@ -206,14 +206,19 @@ def alter(
     sentinel: Sentinel,
     *,
     text: str,
+    pages: Sequence[tuple[Watched, PageIdentity, PageIdentity]],
     start_at: Instant | None,
     end_at: Instant | None,
+    ticks_anew: bool,
+    compares_anew: bool,
     at: Instant,
 ) -> SentinelRow:
-    """Give a sentinel another meaning on the same pages: a new revision, with the event `sentinel.altered`; return its row.
+    """Give a sentinel another meaning: a new revision, with the event `sentinel.altered`; return its row.
 
-    Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels_and_events §2.2); a fixed interval
-    ticks anew from its start. What it found before keeps the revision that found it.
+    Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels_and_events §2.2). `pages` are as they
+    were and as they are asked for now: where that differs, the first version of the new one becomes the base. With `ticks_anew` a fixed
+    interval ticks from now on, with `compares_anew` the next look is made as if nothing were known. What it found before keeps the
+    revision that found it.
     """
     before = get(c, id)
     number = before.revision + 1
@@ -236,17 +241,83 @@ def alter(
         "INSERT INTO tag (sentinel_id, name) VALUES (:sentinel_id, :name)",
         [{"sentinel_id": id, "name": name} for name in dict.fromkeys(sentinel.tags)],
     )
-    next_tick = at if isinstance(sentinel.fetch, FetchEvery) else None
-    c.execute(
-        "UPDATE subscription SET revision = :number, next_tick = :next_tick WHERE sentinel_id = :id",
-        id=id,
-        number=number,
-        next_tick=next_tick,
-    )
+    next_tick = first_tick(sentinel, at)
+    for row in subscriptions(c, sentinel_id=id):
+        revised = replace(row, revision=number)
+        if ticks_anew:
+            revised = replace(revised, next_tick=next_tick)
+        if compares_anew:
+            revised = replace(revised, altered_at=at)
+        elif row.missing is not None:
+            revised = replace(revised, missing=replace(row.missing, revision=number))
+        subscription_rows.revise(c, revised)
+    _move_pages(c, before, number, pages, next_tick=next_tick, at=at)
     events.append(
         c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": before.name, "revision": number})]
     )
     return get(c, id)
+
+
+def _move_pages(
+    c: Connection,
+    row: SentinelRow,
+    revision: int,
+    watched: Sequence[tuple[Watched, PageIdentity, PageIdentity]],
+    *,
+    next_tick: Instant | None,
+    at: Instant,
+) -> None:
+    """Let a sentinel leave the pages that it asks for in another way now, and begin anew on what they are then."""
+    held = {(sub.page_id, sub.label): sub for sub in subscriptions(c, sentinel_id=row.id)}
+    for page, was, now in watched:
+        if was.key == now.key:
+            continue
+        sub = held.pop((pages.ensure(c, was), page.name or ""), None)
+        if sub is not None:
+            subscription_rows.leave(c, sub.id, at)
+        subscription_rows.add(
+            c,
+            sentinel_id=row.id,
+            page_id=pages.ensure(c, now),
+            label=page.name or "",
+            next_tick=next_tick,
+            active=row.state == "enabled",
+            since=at,
+            revision=revision,
+        )
+
+
+def first_tick(sentinel: Sentinel, at: Instant) -> Instant | None:
+    """Return when a sentinel with a fixed interval is first looked at; None: that is found out when it is asked for."""
+    return at if isinstance(sentinel.fetch, FetchEvery) else None
+
+
+def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:  # noqa: A002
+    """Let the next version of each of a sentinel's pages be a new base, with the event `sentinel.renewed`."""
+    subscription_rows.renew(c, id, at=at, next_tick=first_tick(sentinel, at))
+    events.append(c, [Event(type="sentinel.renewed", at=at, sentinel_id=id, data={"name": sentinel.name})])
+
+
+def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant | None, at: Instant) -> None:  # noqa: A002
+    """Write when a sentinel starts and ends, now that it is fixed for good, with the event `sentinel.altered`."""
+    row = get(c, id)
+    c.execute(
+        "UPDATE sentinel SET start_at = :start_at, end_at = :end_at WHERE id = :id",
+        id=id,
+        start_at=start_at,
+        end_at=end_at,
+    )
+    events.append(c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": row.name})])
+
+
+def last_holder(c: Connection, name: str) -> SentinelRow | None:
+    """Return the sentinel that had a name last and was dropped, or None."""
+    rows = c.rows(
+        f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped <> 0 ORDER BY s.id DESC LIMIT 1",
+        owner_id=events.OWNER,
+        name=name,
+    )
+    return _with_tags(c, rows)[0] if rows else None
 
 
 def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> SentinelRow:  # noqa: A002

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidings.errors import UnitError
-from tidings.model.interval import Instant
+from tidings.model.interval import Duration, Instant
 from tidings.model.unit import CursorMove, Missing
 from tidings.storage.connection import Connection, select
 from tidings.storage.values import from_json, to_json
@@ -16,7 +16,7 @@ from tidings.storage.values import from_json, to_json
 @dataclass(frozen=True, slots=True)
 class SubscriptionRow:
     """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need, `missing` what it looks at and its
-    page did not have.
+    page did not have. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last.
     """
 
     id: int
@@ -30,13 +30,28 @@ class SubscriptionRow:
     ticked_at: Instant | None
     active: bool
     missing: Missing | None = None
+    since: Instant = 0
+    paused: Duration = 0
+    altered_at: Instant = 0
 
 
-_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing FROM subscription"
+_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at FROM subscription"
 _INSERT = (
-    "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active)"
-    " VALUES (:sentinel_id, :page_id, :label, 1, :next_tick, :active) ON CONFLICT (sentinel_id, page_id, label) DO NOTHING"
+    "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active, since)"
+    " VALUES (:sentinel_id, :page_id, :label, :revision, :next_tick, :active, :since) ON CONFLICT (sentinel_id, page_id, label) DO UPDATE"
+    " SET revision = excluded.revision, next_tick = excluded.next_tick, active = excluded.active, since = excluded.since, base = 0,"
+    " taken = '[]', missing = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
 )
+_ACTIVATE = (
+    "UPDATE subscription SET paused = CASE WHEN :active = 1 AND taken <> '[]' THEN :at - since ELSE 0 END, since = :at, active = :active"
+    " WHERE sentinel_id = :id AND active <> :active AND left_at IS NULL"
+)
+_RENEW = (
+    "UPDATE subscription SET base = 0, taken = '[]', missing = '', paused = 0, since = :at, next_tick = :next_tick"
+    " WHERE sentinel_id = :id AND left_at IS NULL"
+)
+_LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
+_REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at WHERE id = :id"
 # A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken.
 _MOVE = (
     "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END, base = :base,"
@@ -47,21 +62,63 @@ _MOVE = (
 def listing(
     c: Connection, *, active: bool | None = None, sentinel_id: int | None = None, page_id: int | None = None
 ) -> list[SubscriptionRow]:
-    """Return subscriptions in the order of ids, narrowed by what is given."""
+    """Return subscriptions in the order of ids, narrowed by what is given; those to pages that a sentinel has left are none."""
     wanted = {"active": None if active is None else int(active), "sentinel_id": sentinel_id, "page_id": page_id}
     given = {name: value for name, value in wanted.items() if value is not None}
-    rows = c.rows(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY id"), **given)
+    conditions = ["left_at IS NULL", *(f"{name} = :{name}" for name in given)]
+    rows = c.rows(select(_SELECT, conditions, "ORDER BY id"), **given)
     return [_to_row(row) for row in rows]
 
 
-def add(c: Connection, *, sentinel_id: int, page_id: int, label: str, next_tick: Instant | None, active: bool) -> None:
-    """Subscribe a sentinel to a page; a second time under the same label is the same subscription."""
-    c.execute(_INSERT, sentinel_id=sentinel_id, page_id=page_id, label=label, next_tick=next_tick, active=int(active))
+def add(
+    c: Connection,
+    *,
+    sentinel_id: int,
+    page_id: int,
+    label: str,
+    next_tick: Instant | None,
+    active: bool,
+    since: Instant = 0,
+    revision: int = 1,
+) -> None:
+    """Subscribe a sentinel to a page; a second time under the same label is the same subscription. One to a page that was left begins anew."""
+    c.execute(
+        _INSERT,
+        sentinel_id=sentinel_id,
+        page_id=page_id,
+        label=label,
+        next_tick=next_tick,
+        active=int(active),
+        since=since,
+        revision=revision,
+    )
 
 
-def activate(c: Connection, sentinel_id: int, *, active: bool) -> None:
-    """Switch all subscriptions of a sentinel on or off; their cursors stay."""
-    c.execute("UPDATE subscription SET active = :active WHERE sentinel_id = :id", active=int(active), id=sentinel_id)
+def activate(c: Connection, sentinel_id: int, *, active: bool, at: Instant) -> None:
+    """Switch all subscriptions of a sentinel on or off; their cursors stay, and how long they stood still is noted."""
+    c.execute(_ACTIVATE, active=int(active), at=at, id=sentinel_id)
+
+
+def renew(c: Connection, sentinel_id: int, *, at: Instant, next_tick: Instant | None) -> None:
+    """Let the next version of each page be a new base: what came before is compared with nothing."""
+    c.execute(_RENEW, id=sentinel_id, at=at, next_tick=next_tick)
+
+
+def leave(c: Connection, id: int, at: Instant) -> None:  # noqa: A002
+    """Take a subscription off its page for good; what it found stays."""
+    c.execute(_LEAVE, id=id, at=at)
+
+
+def revise(c: Connection, row: SubscriptionRow) -> None:
+    """Write what another revision of the sentinel makes of a subscription: its revision, tick, `missing` and `altered_at`."""
+    c.execute(
+        _REVISE,
+        id=row.id,
+        revision=row.revision,
+        next_tick=row.next_tick,
+        missing=_missing_text(row.missing),
+        altered_at=row.altered_at,
+    )
 
 
 def move(c: Connection, moves: Sequence[CursorMove]) -> None:
@@ -73,7 +130,7 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
             m.base,
             f"[{','.join(map(str, m.taken))}]",
             m.ticked_at,
-            "" if m.missing is None else to_json([m.missing.seq, m.missing.revision, m.missing.names, m.missing.never]),
+            _missing_text(m.missing),
             m.subscription_id,
         )
         for m in moves
@@ -83,11 +140,14 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
-    id_, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing = row
+    *place, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at = row
     numbers = () if taken == "[]" else tuple(from_json(taken))
-    return SubscriptionRow(
-        id_, sentinel_id, page_id, label, revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)
-    )
+    cursor = [revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)]
+    return SubscriptionRow(*[*place, *cursor, since, paused, altered_at])
+
+
+def _missing_text(missing: Missing | None) -> str:
+    return "" if missing is None else to_json([missing.seq, missing.revision, missing.names, missing.never])
 
 
 def _missing(text: str) -> Missing | None:

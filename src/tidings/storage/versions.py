@@ -195,7 +195,7 @@ def put_digests(c: Connection, page_id: int, kept: Sequence[tuple[int, Digest]])
 
 def forget_digests(c: Connection, page_id: int) -> None:
     """Remove the digests of versions that no cursor and no owed comparison needs; the newest version's stay."""
-    text = "SELECT u.base, u.taken FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id WHERE u.page_id = :page_id AND s.state <> 'ended'"
+    text = "SELECT u.base, u.taken FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id WHERE u.page_id = :page_id AND s.state <> 'ended' AND u.left_at IS NULL"
     needed: set[int] = set()
     for base, taken in c.rows(text, page_id=page_id):
         needed.update((base, *from_json(taken)))

@@ -8,10 +8,7 @@ HEAD = "Create Sentinel s Using https://x.example As A{monitor}\n"
 WHOLE = ("Alter", "Defaults", "Confirm", "Enable", "Create")
 
 LATE = {
-    "alter": ("Alter s0 Fetch 1 hour", 1),
-    "defaults": ("Defaults For Tags a Fetch 1 hour", 1),
     "confirm": ("Confirm s0", 1),
-    "fresh": ("Enable s0 fresh", 11),
     "file": ("Create Sentinel s Using file:///srv/x Monitor any change", 25),
     "within": ("Monitor any change within 1 hour", 20),
     "of": ("Monitor any change of A", 20),

@@ -29,10 +29,10 @@ def test_the_steps_make_the_schema_that_is_described(products: Products, product
 
 
 def test_every_table_of_the_contract_is_there():
-    """The tables are those of contracts.md §4."""
+    """The tables are those of contracts.md §4, and what tags have by default."""
     expected = (
         "owner sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
-        " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance"
+        " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default"
     )
 
     assert set(expected.split()) == set(metadata.tables)

@@ -27,6 +27,7 @@ def upgrade() -> None:
     op.add_column("page", sa.Column("fresh_until", sa.BigInteger()))
     op.add_column("page", sa.Column("fresh_doubt", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     _frames()
+    _lives()
     _rules()
     _own_secrets()
 
@@ -43,6 +44,21 @@ def _rules() -> None:
     """Say how far the rules of sentinels have followed the log of events: what was before them they have no need to hear."""
     op.add_column("owner", sa.Column("rules_seq", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     op.execute("UPDATE owner SET rules_seq = last_seq")
+
+
+def _lives() -> None:
+    """Say since when a subscription is as it is, after what pause, and when it was altered or left its page; give tags defaults."""
+    for name in ("since", "paused", "altered_at"):
+        op.add_column("subscription", sa.Column(name, sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("subscription", sa.Column("left_at", sa.BigInteger()))
+    op.create_table(
+        "tag_default",
+        sa.Column("owner_id", sa.BigInteger(), nullable=False),
+        sa.Column("tag", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["owner_id"], ["owner.id"], name="fk_tag_default_owner_id"),
+        sa.PrimaryKeyConstraint("owner_id", "tag", name="pk_tag_default"),
+    )
 
 
 def _own_secrets() -> None:
