@@ -161,7 +161,15 @@ class _Examiner:
                 self.refused.append(replace(change, key=wanted.key))
             elif change:
                 name = named(*scopes)
-                found.append(Found(key=wanted.key, reference=wanted.reference, change=change, extraction=name))
+                found.append(
+                    Found(
+                        key=wanted.key,
+                        reference=wanted.reference,
+                        change=change,
+                        extraction=name,
+                        number=wanted.number,
+                    )
+                )
         return found
 
     def _is_absent(self, wanted: Wanted) -> bool:

@@ -220,7 +220,9 @@ class _Examiner:
             elif change:
                 scopes = scopes_of(wanted.expression, wanted.extraction)
                 name = WITH_FRAMES if all(scope.is_whole for scope in scopes) else f"{WITH_FRAMES} {named(*scopes)}"
-                yield Found(key=wanted.key, reference=wanted.reference, change=change, extraction=name)
+                yield Found(
+                    key=wanted.key, reference=wanted.reference, change=change, extraction=name, number=wanted.number
+                )
 
     def _change(self, wanted: Wanted) -> ChangeSet | Refused:
         known = self.job.known.get(wanted.reference)

@@ -37,13 +37,15 @@ class Body:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`, or 0 if there is
-    nothing to compare with yet and only what is looked at is sought. `extraction` is what the sentinel selects of the page.
+    nothing to compare with yet and only what is looked at is sought. `extraction` is what the sentinel selects of the page. `number` tells
+    several comparisons of one subscription apart.
     """
 
     key: int
     reference: int
     expression: Expression
     extraction: Extraction = WHOLE
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +104,13 @@ class FramedJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A change for subscription `key`, never an empty one. `extraction` names the text whose tokens its edits count."""
+    """A change for subscription `key`, in its comparison `number`, never an empty one. `extraction` names the text whose tokens its edits count."""
 
     key: int
     reference: int
     change: ChangeSet
     extraction: str = PAGE
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
