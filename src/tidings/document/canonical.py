@@ -14,7 +14,7 @@ import xxhash
 
 from tidings.document.words import ASCII_SYMBOLS, tokens_of, tokens_of_chunk
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Grows whenever walk, tokens or canonical forms give anything else for some page."""
 
 _SEPARATED = bytes(byte if byte >= 128 or chr(byte).isalnum() or byte in ASCII_SYMBOLS else 32 for byte in range(256))

@@ -117,7 +117,7 @@ class JsonTree:
 
 
 def words_of_json(value: Any, path: Path = (), out: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """Yield the keys and values of a JSON value in their order, without what stands at the paths `out`."""
+    """Yield the keys and values of a JSON value, members in the order of their keys, without what stands at the paths `out`."""
     for kind, text, _ in _values(value, path, out):
         if kind:
             yield text
@@ -134,7 +134,7 @@ def _values(value: Any, path: Path, out: frozenset[Path] = frozenset()) -> Itera
         if out and place in out:
             continue
         if isinstance(item, dict):
-            for key, member in reversed(item.items()):
+            for key, member in reversed(sorted(item.items(), key=_key)):
                 below = (*place, key) if out else place
                 if below in out:
                     continue
@@ -148,6 +148,10 @@ def _values(value: Any, path: Path, out: frozenset[Path] = frozenset()) -> Itera
             yield False, "", place
         else:
             yield True, written(item), place
+
+
+def _key(member: tuple[str, Any]) -> str:
+    return member[0]
 
 
 def written(value: Any) -> str:

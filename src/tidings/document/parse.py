@@ -152,7 +152,7 @@ def text_of_fragment(text: str) -> str:
 
 def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     pieces_of_html = _pieces_of_fragment if media == "feed" else _as_it_is
-    read = pieces_of_xml(decoded.text, pieces_of_html)
+    read = pieces_of_xml(decoded.text, pieces_of_html, with_attributes=media == "xml")
     if read is None:
         return _text(media, decoded, url, keep_tree)
     pieces, links, title = read
@@ -164,7 +164,7 @@ def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
         links=tuple(links) if media == "feed" else (),
         base=url,
         title=title if media == "feed" else "",
-        tree=XmlTree(decoded.text, Shown(pieces_of_html).pieces) if keep_tree else None,
+        tree=XmlTree(decoded.text, Shown(pieces_of_html).pieces, with_attributes=media == "xml") if keep_tree else None,
     )
 
 

@@ -1,7 +1,8 @@
-"""The text of JSON and XML, as lines of words, so that a change in them is found; their own meaning comes with issue D.
+"""The text of JSON and XML, as lines of words, so that a change in them is found.
 
-JSON: each key and each value in the order of the body, escapes read. XML: the text of each element, no attributes; CDATA too.
-Text inside a feed that is HTML gives its own text. No DTD, no entity and no address is ever loaded.
+JSON: each key and each value, escapes read; members of an object in the order of their keys, since the order of the body means nothing. XML:
+what each element says, CDATA too, and what its attributes do, in the order of their names; of a feed only the texts. Text inside a feed
+that is HTML gives its own text. No DTD, no entity and no address is ever loaded.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ def pieces_of_json(text: str) -> list[str] | None:
     return pieces
 
 
+def _key(member: tuple[str, Any]) -> str:
+    return member[0]
+
+
 class _Pairs(list[tuple[str, Any]]):
     """The members of an object in order; of a key that is there twice both count."""
 
@@ -57,7 +62,7 @@ def _words(value: Any) -> Iterator[str]:
     while left:
         item = left.pop()
         if isinstance(item, _Pairs):
-            for key, member in reversed(item):
+            for key, member in reversed(sorted(item, key=_key)):
                 left.extend((member, key))
         elif isinstance(item, list):
             left.extend(reversed(item))
@@ -67,7 +72,9 @@ def _words(value: Any) -> Iterator[str]:
             yield json.dumps(item)
 
 
-def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tuple[list[str], list[str], str] | None:
+def pieces_of_xml(
+    text: str, pieces_of_html: Callable[[str], list[str]], *, with_attributes: bool
+) -> tuple[list[str], list[str], str] | None:
     """Return (pieces, links, title) of an XML text, or None if it is not well-formed or nested too deep for the parser.
 
     Links are what feeds call so: the text or `href` of `link`. The title is the first element of that name. When a feed itself was
@@ -93,8 +100,19 @@ def pieces_of_xml(text: str, pieces_of_html: Callable[[str], list[str]]) -> tupl
             links.append(element.get("href") or (content or "").strip())
         elif name == "title" and not title:
             title = " ".join((content or "").split())
+        if with_attributes:
+            pieces.extend(attributes_of(element))
         pieces.extend(shown.pieces(content))
     return pieces, links, title
+
+
+def attributes_of(element: Any) -> list[str]:
+    """Return what the attributes of an element say, in the order of their names, as pieces; where its schema lies is nothing that it says."""
+    pieces: list[str] = []
+    for name in sorted(element.keys()):
+        if not name.endswith("}schemaLocation"):
+            pieces.extend((element.get(name), BREAK))
+    return pieces
 
 
 def local_name(element: Any) -> str:

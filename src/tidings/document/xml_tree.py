@@ -14,7 +14,7 @@ from lxml import etree
 from tidings.document.chosen import RefusedError, check_xpath
 from tidings.document.extraction import Extraction
 from tidings.document.mirror import evaluated
-from tidings.document.structured import PARSING, local_name, says_when_built
+from tidings.document.structured import PARSING, attributes_of, local_name, says_when_built
 from tidings.document.trees import Taken
 from tidings.document.walk import BREAK
 from tidings.model.interest import Selector
@@ -23,7 +23,8 @@ from tidings.model.interest import Selector
 class XmlTree:
     """An XML text; `pieces_of_html` reads texts in it that are HTML themselves."""
 
-    def __init__(self, text: str, pieces_of_html: Callable[[str | None], list[str]]) -> None:
+    def __init__(self, text: str, pieces_of_html: Callable[[str | None], list[str]], *, with_attributes: bool) -> None:
+        self._with_attributes = with_attributes
         self.text = text
         self._pieces_of_html = pieces_of_html
         self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
@@ -119,4 +120,6 @@ class XmlTree:
                 continue
             if local_name(element) == "link":
                 links.append(element.get("href") or (element.text or "").strip())
+            if self._with_attributes:
+                pieces += attributes_of(element)
             pieces += self._pieces_of_html(element.text)

@@ -12,15 +12,16 @@ def words(data, content_type=None):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('{"name": "caf\\u00e9", "n": [1.50, true, null]}', ["name", "café", "n", "1", "50", "true", "null"]),
+        ('{"name": "caf\\u00e9", "n": [1.50, true, null]}', ["n", "1", "50", "true", "null", "name", "café"]),
         ('{"a": 1, "a": 2}', ["a", "1", "a", "2"]),
+        ('{"b": {"d": 1, "c": 2}, "a": [3, 1]}', ["a", "3", "1", "b", "c", "2", "d", "1"]),
         ('{"a": NaN, "b": 1e999}', ["a", "NaN", "b", "1e999"]),
         ('["\\ud800x"]', ["\ufffd", "x"]),
         ('{"a": "<b>x</b>"}', ["a", "<", "b", ">", "x", "<", "b", ">"]),
     ],
 )
 def test_json_is_keys_and_values_in_order(text, expected):
-    """Keys and values with escapes read; of a key that is there twice both count (H-066, H-067)."""
+    """Keys in their own order, whatever the body's, and values with escapes read; of a key that is there twice both count (H-066, H-067)."""
     assert expected == words(text)
 
 
@@ -35,10 +36,19 @@ def test_json_too_deep_for_the_parser_is_read_as_text():
 
 
 def test_xml_is_the_text_of_its_elements():
-    """Each element is a border of words; attributes, comments and instructions are no text; CDATA is."""
-    assert ["a", "b", "c", "d"] == words(
+    """Each element is a border of words; comments and instructions are no text; CDATA is, and so is what attributes say."""
+    assert ["no", "a", "b", "c", "d"] == words(
         '<?xml version="1.0"?><x y="no">a<y>b</y>c<!-- no --><?no no?><z><![CDATA[d]]></z></x>'
     )
+
+
+def test_attributes_of_xml_are_read_in_the_order_of_their_names():
+    """Rates stand in attributes; their order, prefixes and where the schema lies mean nothing; of a feed only texts count."""
+    rate = '<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b"><c rate="1.08" currency="USD"/></r>'
+    other = "<r><c currency='USD' rate='1.08'></c></r>"
+
+    assert ["USD", "1", "08"] == words(f"<?xml version='1.0'?>{rate}") == words(f"<?xml version='1.0'?>{other}")
+    assert ["a"] == words('<rss version="2.0"><channel><item><title lang="en">a</title></item></channel></rss>')
 
 
 def test_html_in_a_feed_gives_its_own_text():
