@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:
     done = register.register(database, text, settings=settings, now=SystemClock().now(), file=arguments.file)
-    if not done.made and not done.commanded:
+    if not (done.made or done.commanded or done.altered or done.defaults):
         message = "there is no statement in this text; write for example: Create Sentinel news Using https://example.org/ Monitor any change"
         raise UsageError(message)
     write_warnings(done.warnings, as_json=arguments.json)
@@ -66,6 +66,15 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
             write_json(sentinel_record(row))
         else:
             write_line(f"{row.name} is watched{_span(row)}")
+    for row in done.altered:
+        if arguments.json:
+            write_json(sentinel_record(row))
+        else:
+            write_line(f"{row.name} is altered (revision {row.revision})")
+    for statement in done.defaults:
+        if not arguments.json:
+            held = "their defaults hold from now on" if statement.clauses.said else "they have no defaults any more"
+            write_line(f"tags {', '.join(statement.tags)}: {held}")
     for command, row in done.commanded:
         if arguments.json:
             write_json(sentinel_record(row))

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 DONE = {"enable": "is watched again", "disable": "is paused", "drop": "is dropped; its changes stay"}
 
 
-def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - the verbs are alike
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the arguments."""
     parser.add_argument("names", nargs="+", metavar="NAME")
+    if verb == "enable":
+        parser.add_argument(
+            "--fresh", action="store_true", help="the next version is a new base: what happened in the pause is not told"
+        )
     add_json(parser)
 
 
@@ -30,7 +34,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do it for all names or for none."""
     database = open_database(settings, create=False)
     try:
-        rows = database.write(_all, arguments.verb, arguments.names)
+        rows = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
     finally:
         database.close()
     for row in rows:
@@ -41,6 +45,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _all(connection: Connection, verb: str, names: list[str]) -> list[SentinelRow]:
+def _all(connection: Connection, verb: str, names: list[str], is_fresh: bool) -> list[SentinelRow]:
     now = SystemClock().now()
-    return [register.command(connection, Command(verb, name), now=now) for name in dict.fromkeys(names)]  # type: ignore[arg-type]
+    return [register.command(connection, Command(verb, name, is_fresh), now=now) for name in dict.fromkeys(names)]  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`tidings list` and `tidings show NAME`: what is watched and how it does."""
+"""`tidings list`: what is watched and how it does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.service.records import rfc3339, sentinel_record
-from tidings.storage import changes, members, pages, sentinels, subscriptions
+from tidings.storage import members, pages, sentinels, subscriptions
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -15,22 +15,17 @@ if TYPE_CHECKING:
     from tidings.storage.connection import Connection
 
 
-def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    if verb == "show":
-        parser.add_argument("name", metavar="NAME")
-    else:
-        parser.add_argument("--tag", help="only sentinels with this tag")
-        parser.add_argument("--all", action="store_true", help="also those that have ended")
+    parser.add_argument("--tag", help="only sentinels with this tag")
+    parser.add_argument("--all", action="store_true", help="also those that have ended")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print one sentinel or all."""
+    """Print all sentinels."""
     database = open_database(settings, create=False)
     try:
-        if arguments.verb == "show":
-            return database.read(_show, arguments)
         return database.read(_list, arguments)
     finally:
         database.close()
@@ -38,7 +33,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _list(connection: Connection, arguments: argparse.Namespace) -> int:
     rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
-    held = _pages(connection)
+    held = held_pages(connection)
     if arguments.json:
         for row in rows:
             write_json(sentinel_record(row, details={"pages": held.get(row.id, [])}))
@@ -62,7 +57,8 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
+def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
+    """Return the pages of each sentinel, and how they do."""
     known = {state.page_id: (identity, state) for identity, state in pages.listing(connection)}
     held: dict[int, list[dict[str, Any]]] = {}
     frames = {page_id: members.frames(connection, page_id) for page_id in members.framed_pages(connection)}
@@ -94,7 +90,7 @@ def _pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
 def _health(held: list[dict[str, Any]]) -> str:
     """Return the worst of the pages: `ok`, or what ails how many of them; partial if it is only some of their frames."""
     ill = [p for p in held if p["health"] in {"error", "shaky"}]
-    if not ill and any(_failing(p) for p in held):
+    if not ill and any(failing(p) for p in held):
         return "partial"
     if not ill:
         return "ok" if any(p["health"] == "ok" for p in held) else "new"
@@ -102,34 +98,6 @@ def _health(held: list[dict[str, Any]]) -> str:
     return f"{worst['health']}({worst['kind']})" + (f" {len(ill)}/{len(held)}" if len(held) > 1 else "")
 
 
-def _failing(page: dict[str, Any]) -> list[dict[str, Any]]:
+def failing(page: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the frames of a page that are in error."""
     return [frame for frame in page["frames"] if frame["health"] == "error"]
-
-
-def _show(connection: Connection, arguments: argparse.Namespace) -> int:
-    from_name = sentinels.find(connection, arguments.name)
-    held = _pages(connection).get(from_name.id, [])
-    found = changes.listing(connection, sentinel=from_name.name, limit=5)
-    if arguments.json:
-        write_json(sentinel_record(from_name, details={"pages": held, "recent_changes": [c.row.id for c in found]}))
-        return 0
-    write_line(f"{from_name.name}  {from_name.state}{f' ({from_name.reason})' if from_name.reason else ''}")
-    for line in from_name.text.splitlines():
-        write_line(f"    {line}")
-    for page in held:
-        write_line(f"{page['url']}  {page['title']}")
-        write_line(
-            f"    {page['versions']} versions in {page['polls']} looks; looked at {short_time(page['checked_at'])}, text changed {short_time(page['text_changed_at'])} UTC"
-        )
-        if page["kind"]:
-            write_line(
-                f"    {page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
-            )
-        if page["frames"]:
-            write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
-        for frame in _failing(page):
-            write_line(f"    partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays")
-    for change in found:
-        write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
-    return 0

@@ -220,6 +220,54 @@ def test_show_tells_text_state_and_pages(watched):
     assert [("ok", 1)] == [(p["health"], p["versions"]) for p in record["pages"]]
 
 
+def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
+    """The end, the next look and the next news with their times and reasons; a paused sentinel says so, what is only asked for too."""
+    said = f"Create Sentinel n Using {server.url('/news')} Monitor any change Fetch every 2 hour For 2 day Notify By console every 1 day"
+    (tmp_path / "n.sentinel").write_text(said)
+    tidings("add", str(tmp_path / "n.sentinel"))
+    tidings("check", "n")
+    shown = tidings("show", "n")
+    (record,) = tidings("show", "n", "--json").records
+    tidings("disable", "n")
+    (paused,) = tidings("show", "n", "--json").records
+
+    assert [("end", "For 2 day"), ("look", "Fetch every 2 hour")] == [
+        (p["what"], p["why"]) for p in record["next"]
+    ]
+    assert all(p["at"] is not None for p in record["next"])
+    assert "next look" in shown.out
+    assert ("look", None) == (paused["next"][1]["what"], paused["next"][1]["at"])
+    assert "tidings enable n" in paused["next"][1]["why"]
+
+
+def test_alter_replaces_clauses_and_keeps_every_revision(tidings, server, tmp_path):
+    """In the words of the language; a fault is told with its place, and then nothing is altered."""
+    (tmp_path / "n.sentinel").write_text(f"Create Sentinel n Using {server.url('/news')} Monitor any change")
+    tidings("add", str(tmp_path / "n.sentinel"))
+    ran = tidings("alter", "n", "Fetch every 2 hour", "Monitor", "all links")
+    (record,) = tidings("show", "n", "--json").records
+    wrong = tidings("alter", "n", "Fetch every 2 month")
+
+    assert 0 == ran.code
+    assert "revision 2" in ran.out
+    assert "Monitor all links" in record["text"]
+    assert "Fetch every 2 hour" in record["text"]
+    assert (2, 1) == (wrong.code, wrong.err.count("E05"))
+    assert 2 == tidings("show", "n", "--json").records[0]["revision"]
+
+
+def test_enable_fresh_begins_anew(tidings, server):
+    """What happened in the pause is not told."""
+    tidings("add", "--url", server.url("/news"), "--name", "n", "--no-test")
+    tidings("disable", "n")
+    _change_page(server, "count 2")
+    (enabled,) = tidings("enable", "n", "--fresh", "--json").records
+    tidings("check", "n")
+
+    assert "enabled" == enabled["state"]
+    assert [] == tidings("changes", "n", "--json").records
+
+
 def test_deliveries_lists_what_was_told_and_replays(tidings, server, tmp_path):
     """A webhook that was refused waits; replay puts it back with the same id."""
     server.pages["/hook"] = Page(b"", status=500)

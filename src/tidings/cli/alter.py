@@ -1,0 +1,46 @@
+"""`tidings alter NAME CLAUSE…`: other clauses for a sentinel, in the words of the language; - reads them from standard input."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from tidings.cli.arguments import read_text
+from tidings.cli.output import add_json, write_json, write_line, write_warnings
+from tidings.clock import SystemClock
+from tidings.service import register
+from tidings.service.records import sentinel_record
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument(
+        "clauses",
+        nargs="+",
+        metavar="CLAUSE|-",
+        help="what it is to say instead, e.g. 'Fetch every 2 hour'; a clause replaces that of the same word, `Exclude none` takes it away",
+    )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Alter one sentinel; nothing is told for the switch itself."""
+    clauses = read_text("-") if arguments.clauses == ["-"] else " ".join(arguments.clauses)
+    database = open_database(settings, create=False)
+    try:
+        text = f"Alter {arguments.name} {clauses}"
+        done = register.register(database, text, settings=settings, now=SystemClock().now())
+    finally:
+        database.close()
+    write_warnings(done.warnings, as_json=arguments.json)
+    for row in done.altered:
+        if arguments.json:
+            write_json(sentinel_record(row))
+        else:
+            write_line(f"{row.name} is altered (revision {row.revision}); nothing is told for that itself")
+    return 0

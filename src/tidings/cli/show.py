@@ -1,0 +1,75 @@
+"""`tidings show NAME`: one sentinel: what it says, where it stands, what comes next and why, how its pages do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.cli.listing import failing, held_pages
+from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.service import register
+from tidings.service.outlook import outlook
+from tidings.service.records import rfc3339, sentinel_record
+from tidings.storage import changes, sentinels
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("name", metavar="NAME")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print one sentinel."""
+    database = open_database(settings, create=False)
+    try:
+        return database.read(_show, arguments, settings)
+    finally:
+        database.close()
+
+
+def _show(connection: Connection, arguments: argparse.Namespace, settings: Settings) -> int:
+    row = sentinels.find(connection, arguments.name)
+    held = held_pages(connection).get(row.id, [])
+    found = changes.listing(connection, sentinel=row.name, limit=5)
+    coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=SystemClock().now())
+    if arguments.json:
+        details = {
+            "revision": row.revision,
+            "started_at": rfc3339(row.started_at),
+            "ended_at": rfc3339(row.ended_at),
+            "pages": held,
+            "next": [prospect.as_dict() for prospect in coming],
+            "recent_changes": [c.row.id for c in found],
+        }
+        write_json(sentinel_record(row, details=details))
+        return 0
+    write_line(f"{row.name}  {row.state}{f' ({row.reason})' if row.reason else ''}")
+    for line in row.text.splitlines():
+        write_line(f"    {line}")
+    for prospect in coming:
+        when = short_time(rfc3339(prospect.at)) if prospect.at is not None else "-"
+        write_line(f"next {prospect.what:<5}  {when:<19}  {prospect.why}{f'  {prospect.url}' if prospect.url else ''}")
+    for page in held:
+        write_line(f"{page['url']}  {page['title']}")
+        write_line(
+            f"    {page['versions']} versions in {page['polls']} looks; looked at {short_time(page['checked_at'])}, text changed {short_time(page['text_changed_at'])} UTC"
+        )
+        if page["kind"]:
+            write_line(
+                f"    {page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
+            )
+        if page["frames"]:
+            write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
+        for frame in failing(page):
+            write_line(f"    partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays")
+    for change in found:
+        write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
+    return 0

@@ -1,0 +1,121 @@
+"""Outlook: what comes next for a sentinel, and why: its start and end, the next look at each page.
+
+Reckoned from what is stored, as the running service reckons it. Another sentinel on the same page may bring a look sooner, limits of its
+host or the budget one later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from tidings.clock import SECOND
+from tidings.language.dates import point_text, zone_of
+from tidings.language.texts import clause_lines
+from tidings.model.interval import spell_duration
+from tidings.model.sentinel import FetchOnChange
+from tidings.service.cursors import hours_of, next_tick, ticks_of
+from tidings.service.lifespan import Life, ends, starts
+from tidings.service.records import rfc3339
+from tidings.service.watchlist import Subscription, WatchedSentinel, meaning
+from tidings.storage import estimates, pages, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageState
+    from tidings.service.lifespan import Find
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.sentinels import SentinelRow
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """Something that comes: `what` it is (start, end, look), when (None: nobody knows, or not by time), why; `url` of a look's page."""
+
+    what: str
+    at: Instant | None
+    why: str
+    url: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as a record shows it."""
+        return {
+            "what": self.what,
+            "at": rfc3339(self.at),
+            "why": self.why,
+            **({"url": self.url} if self.url else {}),
+        }
+
+
+def outlook(
+    connection: Connection, row: SentinelRow, *, find: Find, settings: Settings, now: Instant
+) -> list[Prospect]:
+    """Return what comes next for a sentinel, life first."""
+    if row.state == "ended":
+        return []
+    sentinel = meaning(row.text)
+    life = Life.of(row, sentinel)
+    zone = zone_of(sentinel.zone or settings.serve.zone) or UTC
+    held = WatchedSentinel(row, sentinel, {}, zone)
+    found = list(_life(life, find))
+    if row.state == "disabled":
+        found.append(Prospect("look", None, f"paused: tidings enable {row.name} goes on"))
+    elif row.state == "enabled":
+        learned = estimates.load_all(connection, settings.schedule.policy)
+        for sub in subscriptions.listing(connection, sentinel_id=row.id):
+            state = pages.state(connection, sub.page_id)
+            look = _look(Subscription(sub, held), state, learned.get(sub.page_id, {}), settings, now)
+            found.append(Prospect("look", *look, pages.identity(connection, sub.page_id).given))
+    return found
+
+
+def _life(life: Life, find: Find) -> Iterator[Prospect]:
+    sentinel = life.sentinel
+    if life.row.started_at is None:
+        yield Prospect("start", starts(life, find), f"From {point_text(sentinel.start)}")
+    end = ends(life, find)
+    if sentinel.span is not None:
+        yield Prospect("end", end, f"For {spell_duration(sentinel.span)}")
+    elif sentinel.end is not None:
+        yield Prospect("end", end, f"To {point_text(sentinel.end)}")
+
+
+def _look(
+    sub: Subscription, state: PageState, learned: Any, settings: Settings, now: Instant
+) -> tuple[Instant | None, str]:
+    """Return when a page is looked at next for a sentinel, and why then."""
+    fetch = sub.owner.sentinel.fetch
+    said = clause_lines("fetch", fetch)[0]
+    floor = round(settings.fetch.page_floor_seconds * SECOND)
+    if state.retry_at is not None and state.retry_at > now:
+        return _open(sub, state.retry_at, f"tried again after {state.kind or state.health}")
+    least = max(now, (state.polled_at or 0) + floor)
+    if sub.interval is not None:
+        asked = ticks_of(sub).execution_interval(next_tick(sub))
+        at, why = _open(sub, max(asked.start, least), said)
+        return at, why if at <= max(
+            asked.end, least
+        ) or not sub.owner.sentinel.during else f"{said}, moved to where its hours begin"
+    if not isinstance(fetch, FetchOnChange):
+        return None, f"{said}: tidings check {sub.owner.row.name}"
+    if state.checked_at is None:
+        return _open(sub, least, "the first look")
+    period, how = _period(fetch, learned, settings)
+    return _open(sub, max(state.checked_at + period, least), f"{said}: {how} {spell_duration(period)}")
+
+
+def _open(sub: Subscription, at: Instant, why: str) -> tuple[Instant, str]:
+    return (hours_of(sub).first_open(at) if sub.owner.sentinel.during else at), why
+
+
+def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Duration, str]:
+    """Return how far apart looks on change are now, to the second, and how that was found."""
+    known = learned.get("period") if isinstance(learned, dict) else None
+    seconds = round(known if isinstance(known, int | float) else settings.schedule.pace_seconds)
+    period = max(seconds, 1) * SECOND
+    if fetch.shortest is not None and fetch.longest is not None:
+        period = min(max(period, fetch.shortest), fetch.longest)
+    return period, "as it changes, about every" if known is not None else "until more is known, about every"
