@@ -1,4 +1,4 @@
-"""`tidings enable|disable|drop NAME…`: steps in a sentinel's life that you take yourself."""
+"""`tidings enable|disable|drop|confirm NAME…`: steps in a sentinel's life that you take yourself."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
+from tidings.errors import UsageError
 from tidings.model.sentinel import Command
 from tidings.service import register
 from tidings.service.records import sentinel_record
+from tidings.service.watchlist import meaning
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from tidings.storage.connection import Connection
     from tidings.storage.sentinels import SentinelRow
 
-DONE = {"enable": "is watched again", "disable": "is paused", "drop": "is dropped; its changes stay"}
+DONE = {
+    "enable": "is watched again",
+    "disable": "is paused",
+    "drop": "is dropped; its changes stay",
+    "confirm": "is compared with its newest version from now on",
+}
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -25,7 +32,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument("names", nargs="+", metavar="NAME")
     if verb == "enable":
         parser.add_argument(
-            "--fresh", action="store_true", help="the next version is a new base: what happened in the pause is not told"
+            "--fresh",
+            action="store_true",
+            help="the next version is a new base: what happened in the pause is not told",
         )
     add_json(parser)
 
@@ -47,4 +56,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _all(connection: Connection, verb: str, names: list[str], is_fresh: bool) -> list[SentinelRow]:
     now = SystemClock().now()
-    return [register.command(connection, Command(verb, name, is_fresh), now=now) for name in dict.fromkeys(names)]  # type: ignore[arg-type]
+    rows = [register.command(connection, Command(verb, name, is_fresh), now=now) for name in dict.fromkeys(names)]  # type: ignore[arg-type]
+    for row in rows if verb == "confirm" else ():
+        if (mode := meaning(row.text).compare.mode) != "first":
+            raise UsageError(f"{row.name} compares {mode}: there is no reference to confirm; Compare first keeps one")
+    return rows

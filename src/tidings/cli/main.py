@@ -55,6 +55,7 @@ VERBS: dict[str, Row] = {
     "enable": Row("life", "go on watching after disable; --fresh: from a new base"),
     "disable": Row("life", "pause a sentinel; nothing is lost"),
     "drop": Row("life", "end a sentinel and free its name"),
+    "confirm": Row("life", "let the newest version be what a sentinel compares with (Compare first)"),
     "check": Row("check", "look at what is due (or named), tell what changed; for cron"),
     "serve": Row("serve", "watch and tell until stopped"),
     "demo": Row("demo", "a living town on this machine, watched: see in a minute what Tidings does"),

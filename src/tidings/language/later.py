@@ -14,7 +14,6 @@ from tidings.language.problems import MOST, Problem
 from tidings.model.interest import Expression, Interest, Not
 from tidings.model.sentinel import (
     Alter,
-    Command,
     FetchOnChange,
     Life,
     Sentinel,
@@ -88,10 +87,6 @@ def _channel(kind: str) -> Callable[[Statement], bool]:
     )
 
 
-def _compare(mode: str) -> Callable[[Statement], bool]:
-    return _of_sentinel(lambda sentinel: sentinel.compare.mode == mode)
-
-
 def _rate(mode: str) -> Callable[[Statement], bool]:
     return _of_sentinel(lambda sentinel: any(notify.rate.mode == mode for notify in sentinel.notify))
 
@@ -102,11 +97,6 @@ def _field(name: str, *usual: object) -> Callable[[Statement], bool]:
 
 LATER: dict[str, Later] = {
     # statements
-    "confirm": Later(
-        "Confirm",
-        "Drop the sentinel and create it again",
-        lambda said: isinstance(said, Command) and said.verb == "confirm",
-    ),
     # what
     "file": Later(
         "file:",
@@ -143,9 +133,6 @@ LATER: dict[str, Later] = {
     "feed": Later("feed", "Notify by dashboard", _channel("feed")),
     "stream": Later("stream", "Notify by webhook https://…", _channel("stream")),
     "errors": Later("Errors", "leave it out: errors are told to whom changes are told", _field("errors", ())),
-    "compare moving": Later("Compare moving", "Compare pairwise", _compare("moving")),
-    "compare every": Later("Compare every", "Compare pairwise", _compare("every")),
-    "compare first": Later("Compare first", "Compare pairwise", _compare("first")),
     "history": Later("ChangeHistory", "leave it out: all changes are kept", _field("history", None)),
     "presentation": Later("Presentation", "leave it out", _field("presentation", "auto")),
     # how and how much

@@ -73,6 +73,7 @@ class Missing:
 class CursorMove:
     """A subscription's cursor after this unit: `base` and `taken` are version numbers of its page (sentinels §4.2).
 
+    `taken` are the versions that it still needs, `number` is how many it has taken and `seen` the newest of them (0: as `taken` says).
     `next_tick` is the next tick of a fixed interval, None for on-change. `missing` is what was not there; while all of it is not, the cursor
     stays where it was last.
     """
@@ -84,6 +85,8 @@ class CursorMove:
     next_tick: Instant | None = None
     ticked_at: Instant | None = None
     missing: Missing | None = None
+    number: int = 0
+    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,10 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRow:
-    """A change found for a subscription. `id` = hash(instance, restore epoch, subscription, from, to, rules)."""
+    """A change found for a subscription. `id` = hash(instance, restore epoch, subscription, from, to, rules).
+
+    A `partial` one was compared with a nearer version than `Compare moving n` asks for, since there is no older one yet.
+    """
 
     id: str
     sentinel_id: int
@@ -120,6 +126,7 @@ class ChangeRow:
     modified_at: Instant | None
     polled_at: Instant
     detected_at: Instant
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidings.detection import window
+from tidings.detection.window import Window
 from tidings.fetching import address
 from tidings.language.dates import ends_at, starts_at
-from tidings.model.unit import SentinelMove
+from tidings.model.unit import Event, SentinelMove
 from tidings.service import activate, lifespan
 from tidings.service.lifespan import Life
 from tidings.service.watchlist import meaning
-from tidings.storage import sentinels
+from tidings.storage import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Sentinel
+    from tidings.model.sentinel import Compare, Sentinel
     from tidings.storage.connection import Connection
     from tidings.storage.sentinels import SentinelRow
 
@@ -34,6 +36,7 @@ def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: st
         (page, address.identify(page.url, before.asking), address.identify(page.url, after.asking))
         for page in after.pages
     ]
+    _compare_otherwise(connection, row, before.compare, after.compare)
     start_at, end_at = row.start_at, row.end_at
     if (before.start, before.end, before.span) != (after.start, after.end, after.span):
         start_at, end_at = _life(row, after, now)
@@ -83,6 +86,25 @@ def enable(connection: Connection, row: SentinelRow, *, fresh: bool, find: lifes
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="created", at=now))
     if fresh and row.state != "ended":
         sentinels.renew(connection, row.id, sentinel, now)
+
+
+def confirm(connection: Connection, row: SentinelRow, *, now: Instant) -> None:
+    """Let the newest version that a sentinel has taken of each page be what it compares with from now on (`Compare first`)."""
+    if meaning(row.text).compare.mode != "first":
+        return
+    for sub in subscriptions.listing(connection, sentinel_id=row.id):
+        if sub.seen:
+            subscriptions.rewrite(connection, sub.id, base=sub.seen, taken=(sub.seen,), number=1)
+    data = {"name": row.name}
+    events.append(connection, [Event(type="sentinel.confirmed", at=now, sentinel_id=row.id, data=data)])
+
+
+def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare, after: Compare) -> None:
+    """Let the versions that a sentinel has kept be those that another Compare clause begins with (sentinels §4.4)."""
+    for sub in subscriptions.listing(connection, sentinel_id=row.id):
+        now = window.switched(before, after, Window(sub.number, sub.taken), sub.seen)
+        if now.kept != sub.taken or now.number != sub.number:
+            subscriptions.rewrite(connection, sub.id, base=sub.base, taken=now.kept, number=now.number)
 
 
 def sever(connection: Connection, name: str, *, now: Instant) -> None:

@@ -6,9 +6,12 @@ of day it takes, at its own tick, the newest one; on demand it takes what its se
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tidings.detection import window
+from tidings.detection.window import Window
 from tidings.model.sentinel import FetchAt, FetchOnDemand
 from tidings.model.unit import CursorMove
 from tidings.scheduling.hours import ClockTimes, Hours
@@ -43,6 +46,37 @@ def hours_of(sub: Subscription) -> Hours:
     return Hours(sub.owner.sentinel.during, sub.owner.zone)
 
 
+def window_of(sub: Subscription) -> Window:
+    """Return where a subscription stands in its own sequence of versions."""
+    return Window(sub.row.number, sub.row.taken)
+
+
+def reference(sub: Subscription) -> int:
+    """Return the version that the next one is compared with, 0 if with none (sentinels §4.4)."""
+    return window.reference(sub.owner.sentinel.compare, window_of(sub))
+
+
+def references(subs: Iterable[Subscription]) -> set[int]:
+    """Return the versions that subscriptions compare their next one with."""
+    return {seq for sub in subs if (seq := reference(sub))}
+
+
+def taken(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
+    """Return the cursor after `sub` has taken version `seq`; `anew`: what it had to compare with is lost, and it begins again with this one."""
+    before = Window() if anew else window_of(sub)
+    now = window.after(sub.owner.sentinel.compare, before, seq)
+    return CursorMove(
+        subscription_id=sub.row.id,
+        revision=sub.row.revision,
+        base=sub.row.base or seq,
+        taken=now.kept,
+        next_tick=sub.row.next_tick,
+        ticked_at=sub.row.ticked_at,
+        number=now.number,
+        seen=seq,
+    )
+
+
 def takes(sub: Subscription, at: Instant, eager: frozenset[int] = frozenset()) -> bool:
     """Say whether a look at `at` is one that `sub` takes: always on change or when its sentinel asked, else at its own tick."""
     if sub.row.sentinel_id in eager:
@@ -64,6 +98,8 @@ def ticked(sub: Subscription, at: Instant) -> CursorMove:
         next_tick=_following(sub, at),
         ticked_at=at,
         missing=sub.row.missing,
+        number=sub.row.number,
+        seen=sub.row.seen,
     )
 
 

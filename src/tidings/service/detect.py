@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 from tidings.detection.job import Absent, Body, Examination, Found, FramedJob, Job, Part, Wanted
 from tidings.detection.run import examine, examine_framed
 from tidings.detection.summary import summary
+from tidings.detection.window import is_partial
 from tidings.document.canonical import RULES_VERSION
 from tidings.document.extraction import extraction_of
 from tidings.isolation.runner import Died, Done
 from tidings.language import expressions
 from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
+from tidings.service.cursors import reference, taken, window_of
 from tidings.service.records import spell_gap
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ class Look:
 
     def comparing(self) -> tuple[Subscription, ...]:
         """Return the takers that have something to compare the newest version with."""
-        return tuple(s for s in self.takers if s.row.taken and s.row.taken[-1] != self.seq)
+        return tuple(s for s in self.takers if s.row.seen != self.seq and reference(s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,18 +141,19 @@ class Detector:
         lost = {
             s.row.id: reason
             for s in look.comparing()
-            if (reason := look.lost.get(s.row.taken[-1]) or refused.get(s.row.id))
+            if (reason := look.lost.get(reference(s)) or refused.get(s.row.id))
         }
         rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         absent = {absence.key: absence for absence in examination.absent}
-        moves = tuple(_seen(s, look, absent.get(s.row.id)) for s in look.takers)
+        moves = tuple(_seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost) for s in look.takers)
         for sub, move in zip(look.takers, moves, strict=True):
             events.extend(_absences(sub, look, move))
         return Findings(examination, moves, rows, tuple(changes), tuple(events))
 
     def _change(self, look: Look, sub: Subscription, found: Found) -> ChangeRow:
         state = look.page.state
+        compare = sub.owner.sentinel.compare
         return ChangeRow(
             id=self._change_id(sub, look, found),
             sentinel_id=sub.row.sentinel_id,
@@ -168,6 +171,7 @@ class Detector:
             modified_at=look.modified_at,
             polled_at=look.at,
             detected_at=look.at,
+            partial=is_partial(compare, window_of(sub)),
         )
 
     def _change_id(self, sub: Subscription, look: Look, found: Found) -> str:
@@ -187,32 +191,33 @@ class Detector:
         worst = max((attempts.get(s.row.id, 0) for s in look.takers), default=0) + 1
         if worst >= self._attempts:
             return self._given_up(look, reason, None)
-        first = [s for s in look.takers if not s.row.taken]
+        owed = look.comparing()
+        first = [s for s in look.takers if s not in owed]
         rows = tuple(
             ComparisonRow(
                 subscription_id=s.row.id,
                 page_id=s.row.page_id,
-                from_seq=s.row.taken[-1],
+                from_seq=reference(s),
                 to_seq=look.seq,
                 revision=s.row.revision,
                 status="pending",
                 attempt=attempts.get(s.row.id, 0) + 1,
                 reason=reason,
             )
-            for s in look.comparing()
+            for s in owed
         )
-        return Findings(None, tuple(_taken(s, look) for s in first), rows, (), (), reason)
+        return Findings(None, tuple(taken(s, look.seq) for s in first), rows, (), (), reason)
 
     def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Findings:
         rows = tuple(self._given_up_row(s, look, reason) for s in look.comparing())
         events = tuple(_given_up_event(s, look, reason) for s in look.comparing())
-        return Findings(examination, tuple(_taken(s, look) for s in look.takers), rows, (), events, reason)
+        return Findings(examination, tuple(taken(s, look.seq) for s in look.takers), rows, (), events, reason)
 
     def _given_up_row(self, sub: Subscription, look: Look, reason: str) -> ComparisonRow:
         return ComparisonRow(
             subscription_id=sub.row.id,
             page_id=sub.row.page_id,
-            from_seq=sub.row.taken[-1],
+            from_seq=reference(sub),
             to_seq=look.seq,
             revision=sub.row.revision,
             status="could_not_compare",
@@ -235,7 +240,7 @@ def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
         at=look.at,
         sentinel_id=sub.row.sentinel_id,
         page_id=sub.row.page_id,
-        data={"from": sub.row.taken[-1], "to": look.seq, "reason": reason},
+        data={"from": reference(sub), "to": look.seq, "reason": reason},
     )
 
 
@@ -250,21 +255,22 @@ def _wanted(look: Look) -> Iterator[Wanted]:
     """Yield what the takers want: a comparison, or to know whether what they look at is there."""
     for sub in look.takers:
         sentinel = sub.owner.sentinel
-        reference = sub.row.taken[-1] if sub.row.taken else 0
-        if reference == look.seq or (reference and reference not in look.references):
+        seq = reference(sub)
+        if sub.row.seen == look.seq or (seq and seq not in look.references):
             continue
         yield Wanted(
             key=sub.row.id,
-            reference=reference,
+            reference=seq,
             expression=sentinel.monitor,
             extraction=extraction_of(sentinel),
         )
 
 
-def _seen(sub: Subscription, look: Look, absent: Absent | None) -> CursorMove:
+def _seen(sub: Subscription, look: Look, absent: Absent | None, *, is_lost: bool) -> CursorMove:
     """Return the cursor after a look: where all that is looked at is missing it stays, so that what comes back is compared with what went."""
+    move = taken(sub, look.seq, anew=is_lost)
     if absent is None:
-        return _taken(sub, look)
+        return move
     known = sub.missing
     never = absent.names if not sub.row.taken else known.never if known is not None else ()
     missing = Missing(
@@ -274,8 +280,9 @@ def _seen(sub: Subscription, look: Look, absent: Absent | None) -> CursorMove:
         never=tuple(name for name in never if name in absent.names),
     )
     if absent.is_all and sub.row.taken:
-        return replace(_taken(sub, look), base=sub.row.base, taken=sub.row.taken, missing=missing)
-    return replace(_taken(sub, look), missing=missing)
+        row = sub.row
+        return replace(move, base=row.base, taken=row.taken, number=row.number, seen=row.seen, missing=missing)
+    return replace(move, missing=missing)
 
 
 def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event]:
@@ -298,18 +305,6 @@ def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event
                 page_id=sub.row.page_id,
                 data={"part": name, "version": look.seq},
             )
-
-
-def _taken(sub: Subscription, look: Look) -> CursorMove:
-    """Return the cursor after `sub` has taken the newest version (pairwise: only the last one is kept, sentinels §4.4)."""
-    return CursorMove(
-        subscription_id=sub.row.id,
-        revision=sub.row.revision,
-        base=sub.row.base or look.seq,
-        taken=(look.seq,),
-        next_tick=sub.row.next_tick,
-        ticked_at=sub.row.ticked_at,
-    )
 
 
 def _event(row: ChangeRow) -> Event:

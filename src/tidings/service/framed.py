@@ -19,7 +19,7 @@ from tidings.model.version import Member, member_list
 from tidings.service import standing
 from tidings.service.bodies import xxh3
 from tidings.service.claims import robots_ignored
-from tidings.service.cursors import takes
+from tidings.service.cursors import references, takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.occasion import first_look, modified_at, picture_name, version_of, with_findings, with_ticks
@@ -148,9 +148,8 @@ class Framed:
         else:
             seen = await self._frames.stored(ids)
         takers = tuple(s for s in poll.page.subscriptions.values() if takes(s, poll.at, poll.eager))
-        seqs = {s.row.taken[-1] for s in takers if s.row.taken}
         last = poll.page.state.last_seq
-        stored = await self._bodies.context(page_id, seqs | ({last} if last else set()), is_framed=True)
+        stored = await self._bodies.context(page_id, references(takers) | ({last} if last else set()), is_framed=True)
         own = hashlib.sha256(body.body).hexdigest() if body is not None else await self._own(stored.newest)
         made_of = (Member(poll.page.identity.key, own), *(s.member for s in seen if s.member is not None))
         told = frozenset(frame.state.page_id for frame in known if frame.told)

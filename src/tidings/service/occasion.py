@@ -14,7 +14,7 @@ from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
 from tidings.service.activate import first_report
 from tidings.service.claims import robots_ignored
-from tidings.service.cursors import tick_all, ticked
+from tidings.service.cursors import reference, tick_all, ticked
 from tidings.service.states import with_states
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def with_findings(
         ComparisonRow(
             subscription_id=sub_id,
             page_id=page.state.page_id,
-            from_seq=page.subscriptions[sub_id].row.taken[-1] if page.subscriptions[sub_id].row.taken else 0,
+            from_seq=reference(page.subscriptions[sub_id]),
             to_seq=page.state.last_seq,
             revision=page.subscriptions[sub_id].row.revision,
             status="done",

@@ -18,7 +18,7 @@ from tidings.service import asking, standing
 from tidings.service.activate import first_report
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
-from tidings.service.cursors import takes
+from tidings.service.cursors import references, takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
@@ -174,9 +174,10 @@ class Poller:
     async def _changed(self, poll: Occasion, fetched: Fetched, *, follow: bool) -> None:
         page, at, before = poll.page, poll.at, poll.page.state
         takers = tuple(s for s in page.subscriptions.values() if takes(s, at, poll.eager))
-        seen_by_takers = {s.row.taken[-1] for s in takers if s.row.taken}
         stored = await self._bodies.context(
-            before.page_id, seen_by_takers | ({before.last_seq} if before.last_seq else set()), is_framed=page.is_framed
+            before.page_id,
+            references(takers) | ({before.last_seq} if before.last_seq else set()),
+            is_framed=page.is_framed,
         )
         look = Look(
             page=page,

@@ -71,6 +71,7 @@ def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
         "from_version": version_id(row.page_id, row.from_seq),
         "to_version": version_id(row.page_id, row.to_seq),
         **found_record(found),
+        **({"partial": True} if row.partial else {}),
         "summary": row.summary,
         "quiet": row.quiet,
         "modified_at": rfc3339(row.modified_at),

@@ -214,7 +214,7 @@ def _address_of(channel: Channel) -> str:
 
 
 def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:
-    """Enable, disable or drop one sentinel (sentinels §2); return its row as it was found or has become."""
+    """Enable, disable, drop or confirm one sentinel (sentinels §2); return its row as it was found or has become."""
     row = find(connection, statement.name)
     if statement.verb == "drop":
         sentinels.drop(connection, row.id, now)
@@ -223,6 +223,8 @@ def command(connection: Connection, statement: Command, *, now: Instant) -> Sent
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
     elif statement.verb == "enable" and row.state != "ended":
         altering.enable(connection, row, fresh=statement.fresh, find=lives(connection), now=now)
+    elif statement.verb == "confirm" and row.state != "ended":
+        altering.confirm(connection, row, now=now)
     elif row.state == "ended":
         message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
         raise UnknownNameError(message)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidings.service.cursors import takes, tick_all, ticked
+from tidings.service.cursors import references, takes, tick_all, ticked
 from tidings.service.detect import Findings, Look
 from tidings.storage import versions
 
@@ -39,9 +39,7 @@ class Taker:
         idle = tuple(ticked(s, at) for s in due if s.interval is not None and s not in behind)
         if not behind:
             return Findings(None, idle, (), (), ())
-        stored = await self._bodies.stored(
-            page.state.page_id, {newest, *(s.row.taken[-1] for s in behind if s.row.taken)}, is_framed=page.is_framed
-        )
+        stored = await self._bodies.stored(page.state.page_id, {newest, *references(behind)}, is_framed=page.is_framed)
         if newest in stored.lost:
             log.error("%s", stored.lost[newest])
             return Findings(None, idle, (), (), ())
@@ -67,4 +65,4 @@ def _is_behind(sub: Subscription, newest: int) -> bool:
     """Say whether a subscription has not seen a version; where it lacks what is looked at, it was seen all the same."""
     if not sub.row.taken:
         return True
-    return sub.row.taken[-1] != newest and (sub.missing is None or sub.missing.seq != newest)
+    return sub.row.seen != newest and (sub.missing is None or sub.missing.seq != newest)

@@ -98,7 +98,7 @@ SENDABLE = KINDS
 
 LIFE_EVENTS = tuple(
     f"sentinel.{step}"
-    for step in ("created", "waiting", "enabled", "disabled", "ended", "dropped", "altered", "renewed")
+    for step in ("created", "waiting", "enabled", "disabled", "ended", "dropped", "altered", "renewed", "confirmed")
 )
 
 
@@ -196,14 +196,11 @@ class Watchlist:
             if (sub := page.subscriptions.get(move.subscription_id)) is not None:
                 is_altered = move.revision != sub.row.revision  # while its page was looked at: it ticks as it says now
                 next_tick = sub.row.next_tick if is_altered else move.next_tick
-                sub.row = replace(
-                    sub.row,
-                    base=move.base,
-                    taken=move.taken,
-                    next_tick=next_tick,
-                    ticked_at=move.ticked_at,
-                    missing=move.missing,
+                row = replace(
+                    sub.row, next_tick=next_tick, ticked_at=move.ticked_at, missing=move.missing, seen=move.seen
                 )
+                is_confirmed = row.base > move.base  # meanwhile: the versions of before are needed no more
+                sub.row = row if is_confirmed else replace(row, base=move.base, taken=move.taken, number=move.number)
 
     async def _admit(self, row: SentinelRow) -> None:
         self.sentinels[row.id] = await self._held(row)

@@ -115,6 +115,7 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 "moved": found.moved,
                 "summary": row.summary,
                 **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
+                **({"partial": True} if row.partial else {}),
             }
         ),
     }
@@ -149,5 +150,6 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         modified_at=row[11],
         polled_at=row[12],
         detected_at=row[13],
+        partial=texts.get("partial", False),
     )
     return StoredChange(change, sentinel=row[17], url=row[18], event_seq=row[19])

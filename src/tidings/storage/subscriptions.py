@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from tidings.storage.values import from_json, to_json
 @dataclass(frozen=True, slots=True)
 class SubscriptionRow:
     """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need, `missing` what it looks at and its
-    page did not have. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last.
+    page did not have; `number` is how many versions it has taken, `seen` the newest of them. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last.
     """
 
     id: int
@@ -33,29 +33,34 @@ class SubscriptionRow:
     since: Instant = 0
     paused: Duration = 0
     altered_at: Instant = 0
+    number: int = 0
+    seen: int = 0
 
 
-_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at FROM subscription"
+_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen FROM subscription"
 _INSERT = (
     "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active, since)"
     " VALUES (:sentinel_id, :page_id, :label, :revision, :next_tick, :active, :since) ON CONFLICT (sentinel_id, page_id, label) DO UPDATE"
     " SET revision = excluded.revision, next_tick = excluded.next_tick, active = excluded.active, since = excluded.since, base = 0,"
-    " taken = '[]', missing = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
+    " taken = '[]', number = 0, seen = 0, missing = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
 )
 _ACTIVATE = (
     "UPDATE subscription SET paused = CASE WHEN :active = 1 AND taken <> '[]' THEN :at - since ELSE 0 END, since = :at, active = :active"
     " WHERE sentinel_id = :id AND active <> :active AND left_at IS NULL"
 )
 _RENEW = (
-    "UPDATE subscription SET base = 0, taken = '[]', missing = '', paused = 0, since = :at, next_tick = :next_tick"
+    "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', paused = 0, since = :at, next_tick = :next_tick"
     " WHERE sentinel_id = :id AND left_at IS NULL"
 )
+_REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
 _LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
 _REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at WHERE id = :id"
-# A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken.
+# A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken. A base that was confirmed
+# meanwhile stays: it is a newer version than the one that the look began with.
 _MOVE = (
-    "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END, base = :base,"
-    " taken = :taken, ticked_at = :ticked_at, missing = :missing WHERE id = :subscription_id"
+    "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END,"
+    " taken = CASE WHEN base > :base_of_taken THEN taken ELSE :taken END, number = CASE WHEN base > :base_of_number THEN number ELSE :number END,"
+    " base = CASE WHEN base > :base_before THEN base ELSE :base END, seen = :seen, ticked_at = :ticked_at, missing = :missing WHERE id = :subscription_id"
 )
 
 
@@ -121,6 +126,12 @@ def revise(c: Connection, row: SubscriptionRow) -> None:
     )
 
 
+def rewrite(c: Connection, id: int, *, base: int, taken: Sequence[int], number: int) -> None:  # noqa: A002
+    """Let a subscription compare from these versions on, as if they were all that it has taken; what it was owed is owed no more."""
+    c.execute(_REWRITE, id=id, base=base, taken=_numbers(taken), number=number)
+    c.execute("DELETE FROM comparison WHERE subscription_id = :id AND status = 'pending'", id=id)
+
+
 def move(c: Connection, moves: Sequence[CursorMove]) -> None:
     """Write cursors, with the next tick only if the sentinel has not been altered since; `UnitError` if a subscription is not there."""
     rows = [
@@ -128,7 +139,12 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
             m.revision,
             m.next_tick,
             m.base,
-            f"[{','.join(map(str, m.taken))}]",
+            _numbers(m.taken),
+            m.base,
+            m.number,
+            m.base,
+            m.base,
+            m.seen,
             m.ticked_at,
             _missing_text(m.missing),
             m.subscription_id,
@@ -140,10 +156,15 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
-    *place, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at = row
+    *place, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen = row
     numbers = () if taken == "[]" else tuple(from_json(taken))
     cursor = [revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)]
-    return SubscriptionRow(*[*place, *cursor, since, paused, altered_at])
+    newest = seen or (numbers[-1] if numbers else 0)
+    return SubscriptionRow(*[*place, *cursor, since, paused, altered_at, number or len(numbers), newest])
+
+
+def _numbers(taken: Iterable[int]) -> str:
+    return f"[{','.join(map(str, taken))}]"
 
 
 def _missing_text(missing: Missing | None) -> str:

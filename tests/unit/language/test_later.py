@@ -8,7 +8,6 @@ HEAD = "Create Sentinel s Using https://x.example As A{monitor}\n"
 WHOLE = ("Alter", "Defaults", "Confirm", "Enable", "Create")
 
 LATE = {
-    "confirm": ("Confirm s0", 1),
     "file": ("Create Sentinel s Using file:///srv/x Monitor any change", 25),
     "within": ("Monitor any change within 1 hour", 20),
     "of": ("Monitor any change of A", 20),
@@ -22,9 +21,6 @@ LATE = {
     "feed": ("Notify by feed", 11),
     "stream": ("Notify by stream", 11),
     "errors": ("Errors to console", 1),
-    "compare moving": ("Compare moving 7", 1),
-    "compare every": ("Compare every 5", 1),
-    "compare first": ("Compare first", 1),
     "history": ("ChangeHistory 90 day", 1),
     "presentation": ("Presentation dual frame", 1),
     "urgency": ("Urgency exponential 10 min", 1),
@@ -89,7 +85,7 @@ def test_statements_with_a_later_part_are_kept_back():
 def test_ten_problems_are_told_at_once():
     """More than ten would not be read."""
     text = "\n".join(
-        f"Create Sentinel s{n} Using https://x.example Monitor links Class gold Compare first" for n in range(9)
+        f"Create Sentinel s{n} Using https://x.example Monitor links Class gold Life 20 changes" for n in range(9)
     )
 
     assert 10 == len(understood(parse(text)).problems)

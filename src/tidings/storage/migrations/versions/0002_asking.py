@@ -27,6 +27,7 @@ def upgrade() -> None:
     op.add_column("page", sa.Column("fresh_until", sa.BigInteger()))
     op.add_column("page", sa.Column("fresh_doubt", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     _frames()
+    _windows()
     _lives()
     _rules()
     _own_secrets()
@@ -59,6 +60,12 @@ def _lives() -> None:
         sa.ForeignKeyConstraint(["owner_id"], ["owner.id"], name="fk_tag_default_owner_id"),
         sa.PrimaryKeyConstraint("owner_id", "tag", name="pk_tag_default"),
     )
+
+
+def _windows() -> None:
+    """Count the versions that a subscription has taken, and say which was the newest; where `taken` is all there is, it says so."""
+    for name in ("number", "seen"):
+        op.add_column("subscription", sa.Column(name, sa.BigInteger(), server_default=sa.text("0"), nullable=False))
 
 
 def _own_secrets() -> None:

@@ -1,0 +1,147 @@
+"""Promise: which versions are compared is the user's choice, and each sentinel counts versions for itself (W-14, W-63, W-85)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import HOUR
+from tidings.isolation.in_process import InProcess
+from tidings.isolation.runner import Died
+from tidings.service.monitor import Monitor
+from tidings.storage import subscriptions
+
+EXPECTED = {
+    "pairwise": [(k - 1, k) for k in range(2, 11)],
+    "moving 3": [(1, 2), (1, 3), *((k - 3, k) for k in range(4, 11))],
+    "every 3": [(1, 4), (4, 7), (7, 10)],
+    "first": [(1, k) for k in range(2, 11)],
+}
+
+
+def pairs(world: World, sentinel: str) -> list[tuple[int, int]]:
+    """Return the versions that each change of a sentinel is between."""
+    ends = [(c["from_version"], c["to_version"]) for c in world.changes(sentinel)]
+    return [(int(old.partition(".")[2]), int(new.partition(".")[2])) for old, new in ends]
+
+
+async def edit(world: World, monitor: Monitor, *bodies: str) -> None:
+    """Let the page hold each body for an hour."""
+    for body in bodies:
+        world.page("/a", f"<p>{body}</p>")
+        await world.pass_time(monitor, HOUR)
+
+
+def test_each_option_compares_what_the_table_says(world: World):
+    """W-14, W-63: four sentinels on one page see the ten versions of it as the table of sentinels §4.4 says, across a restart; a
+    window that still fills is said to be partial; and what they keep is what the table says.
+    """
+    for number, compare in enumerate(EXPECTED):
+        world.add(
+            f"Create Sentinel s{number} Using {{/a}} Monitor all words Fetch every 1 hour Compare {compare} Notify by console immediate"
+        )
+
+    async def first(monitor: Monitor) -> None:
+        await edit(world, monitor, *(f"word{k}" for k in range(1, 6)))
+
+    async def rest(monitor: Monitor) -> None:
+        await edit(world, monitor, *(f"word{k}" for k in range(6, 11)))
+
+    play(world, first)
+    play(world, rest)
+
+    assert EXPECTED == {compare: pairs(world, f"s{number}") for number, compare in enumerate(EXPECTED)}
+    assert [True, True, *[False] * 7] == [c.get("partial", False) for c in world.changes("s1")]
+    assert not any("partial" in c for name in ("s0", "s2", "s3") for c in world.changes(name))
+    kept = [row.taken for row in world.read(subscriptions.listing)]
+    assert [(10,), (8, 9, 10), (10,), (1,)] == kept
+    assert [] == world.violations()
+
+
+def test_a_slow_sentinel_never_sees_the_rate_of_a_quick_one(world: World):
+    """W-85: one sentinel looks every hour, one every three; the slow one is told of what differs at its own looks and no more, and its
+    `every 2` counts the versions that it has taken itself.
+    """
+    world.add("Create Sentinel quick Using {/a} Monitor all words Fetch every 1 hour")
+    world.add("Create Sentinel slow Using {/a} Monitor all words Fetch every 3 hour")
+    world.add("Create Sentinel sparse Using {/a} Monitor all words Fetch every 3 hour Compare every 2")
+
+    async def story(monitor: Monitor) -> None:
+        await edit(world, monitor, *(f"word{k}" for k in range(1, 14)))
+
+    play(world, story)
+
+    assert [(k - 1, k) for k in range(2, 14)] == pairs(world, "quick")
+    assert [(1, 3), (3, 6), (6, 9), (9, 12)] == pairs(world, "slow")
+    assert [(1, 6), (6, 12)] == pairs(world, "sparse")
+
+
+def test_confirm_makes_the_newest_version_the_reference(world: World):
+    """`Compare first` tells how the page differs from a version that you approved; Confirm approves what it shows now, and telling
+    begins anew from there, also after a restart.
+    """
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Compare first")
+
+    async def story(monitor: Monitor) -> None:
+        await edit(world, monitor, "one", "two", "three")
+        world.add("Confirm s")
+        await edit(world, monitor, "four", "three", "two")
+
+    play(world, story)
+    play(world, lambda monitor: edit(world, monitor, "one"))
+
+    assert [(1, 2), (1, 3), (3, 4), (3, 6), (3, 7)] == pairs(world, "s")
+    assert [("three", "four"), ("three", "two"), ("three", "one")] == [
+        (u["old"], u["new"]) for c in world.changes("s")[2:] for u in c["updated"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("first", "pairwise", [(1, 2), (1, 3), (3, 4), (4, 5)]),
+        ("pairwise", "first", [(1, 2), (2, 3), (3, 4), (3, 5)]),
+        ("every 5", "pairwise", [(1, 4), (4, 5)]),
+        ("moving 3", "every 2", [(1, 2), (1, 3), (3, 5)]),
+    ],
+)
+def test_another_compare_is_no_change_of_the_page(
+    world: World, before: str, after: str, expected: list[tuple[int, int]]
+):
+    """What was told is not told again after `Alter … Compare`, and what was not yet told is."""
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Compare {before}")
+
+    async def story(monitor: Monitor) -> None:
+        await edit(world, monitor, "one", "two", "three")
+        world.add(f"Alter s Compare {after}")
+        await edit(world, monitor, "three", "four", "five")
+
+    play(world, story)
+
+    assert expected == pairs(world, "s")
+
+
+def test_a_comparison_that_died_is_made_with_its_own_reference(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A job that dies leaves the comparison owed with the version that the option names, and it is made once the job lives again."""
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Compare moving 2")
+    lives = InProcess.run
+    deaths: list[object] = []
+
+    async def dies(runner: InProcess, fn: Any, job: object, **more: Any) -> Any:
+        if len(deaths) < 1:
+            deaths.append(job)
+            return Died("crash", "killed")
+        return await lives(runner, fn, job, **more)
+
+    async def story(monitor: Monitor) -> None:
+        await edit(world, monitor, "one", "two", "three")
+        monkeypatch.setattr(InProcess, "run", dies)
+        await edit(world, monitor, "four")
+
+    play(world, story)
+
+    assert [1] == [len(deaths)]
+    assert [(1, 2), (1, 3), (2, 4)] == pairs(world, "s")
+    assert [] == world.violations()
