@@ -108,6 +108,12 @@ class NotifySettings:
     timeout_seconds: float = _setting(20.0, "deadline of one attempt to deliver", least=0.01, most=120)
     webhook_secret: str = _setting("", "secret that signs webhooks (whsec_…); empty: made at first use", secret=True)
     disable_days: float = _setting(5.0, "an endpoint that only failed for so long is switched off", least=0)
+    noisy_changes: int = _setting(
+        0,
+        "a sentinel with more changes than this in `noisy_seconds` is told so, and then what gathered; 0: never",
+        least=0,
+    )
+    noisy_seconds: float = _setting(3_600.0, "see `noisy_changes`; also how long a noisy one's news gather", least=60)
     smtp_host: str = _setting("", "mail server that takes e-mail; empty: no e-mail is sent")
     smtp_port: int = _setting(0, "its port; 0: 465 with tls, 587 with starttls, 25 with none", least=0, most=65_535)
     smtp_security: str = _setting("starttls", "tls (from the first byte), starttls (asked for, never left out) or none")

@@ -87,10 +87,6 @@ def _channel(kind: str) -> Callable[[Statement], bool]:
     )
 
 
-def _rate(mode: str) -> Callable[[Statement], bool]:
-    return _of_sentinel(lambda sentinel: any(notify.rate.mode == mode for notify in sentinel.notify))
-
-
 def _field(name: str, *usual: object) -> Callable[[Statement], bool]:
     return _of_sentinel(lambda sentinel: getattr(sentinel, name) not in usual)
 
@@ -113,26 +109,8 @@ LATER: dict[str, Later] = {
         _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchOnChange) and sentinel.fetch.within is not None),
     ),
     # tell
-    "best effort": Later("best effort", "write immediate, or every 1 hour", _rate("best_effort")),
-    "at": Later("at", "write every 1 day: it counts from the sentinel's start", _rate("at")),
-    "many": Later(
-        "changes",
-        "write every 1 hour",
-        _of_sentinel(lambda sentinel: any(notify.rate.changes for notify in sentinel.notify)),
-    ),
-    "quiet": Later(
-        "quiet",
-        "leave it out: news come at any hour",
-        _of_sentinel(lambda sentinel: any(notify.quiet for notify in sentinel.notify)),
-    ),
-    "max": Later(
-        "max",
-        "write every 1 hour to gather news",
-        _of_sentinel(lambda sentinel: any(notify.cap for notify in sentinel.notify)),
-    ),
     "feed": Later("feed", "Notify by dashboard", _channel("feed")),
     "stream": Later("stream", "Notify by webhook https://…", _channel("stream")),
-    "errors": Later("Errors", "leave it out: errors are told to whom changes are told", _field("errors", ())),
     "history": Later("ChangeHistory", "leave it out: all changes are kept", _field("history", None)),
     "presentation": Later("Presentation", "leave it out", _field("presentation", "auto")),
     # how and how much

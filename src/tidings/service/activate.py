@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Timer, Unit
-from tidings.notification.rendering import News, render
+from tidings.model.unit import Event, SentinelMove, Unit
+from tidings.service import news
 from tidings.service.lifespan import Life, ends, never_starts, starts
 from tidings.service.records import life_record
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 MISSED = "missed"
 NEVER_STARTED = "never started"
 REPORTED = "its first change was told"
-_MODES = ("immediate", "best_effort", "every", "at")
 _END, _START, _WAIT = range(3)
 """the order of steps at one instant"""
 
@@ -144,50 +143,12 @@ def first_report(
     )
 
 
-def digest_timers(held: WatchedSentinel, *, now: Instant, after: int) -> tuple[Timer, ...]:
-    """Return the timers of the `Every DURATION` clauses of a sentinel that starts at `now`.
-
-    They are counted from the sentinel's start, not from the first change (W of 1.2 row 7); `after` is the last event number told.
-    """
-    return tuple(
-        Timer(kind=digest_kind(place), ref=held.row.id, due_at=now + clause.rate.interval, data={"after": after})
-        for place, clause, _ in held.told("every")
-    )
-
-
-def digest_kind(place: int) -> str:
-    """Return the timer kind of the Notify clause at `place`."""
-    return f"digest.{place}"
-
-
-def digest_place(timer: Timer) -> int | None:
-    """Return the place of the Notify clause that a timer belongs to, None if it is no digest's."""
-    kind, _, place = timer.kind.partition(".")
-    return int(place) if kind == "digest" else None
-
-
-def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int, timers: tuple[Timer, ...] = ()) -> Unit:
+def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int) -> Unit:
     """Return the unit that carries one step; an end that nobody asked for is told at once to all who are told anything."""
-    unit = Unit(at=move.at, epoch=epoch, sentinels=(move,), timers=timers)
+    unit = Unit(at=move.at, epoch=epoch, sentinels=(move,))
     if move.reason not in {MISSED, NEVER_STARTED}:
         return unit
     told = Event(type="life.told", at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
     record = life_record(move, sentinel=held.row.name, url=held.sentinel.pages[0].url)
-    targets = dict.fromkeys(target for mode in _MODES for _, _, targets in held.told(mode) for target in targets)
-    drafts = []
-    for target in targets:
-        news = News(sentinel=held.row.name, address=target.address, records=[record], at=move.at)
-        message = render(target.kind, news)
-        drafts.append(
-            DeliveryDraft(
-                endpoint_id=target.endpoint_id,
-                sentinel_id=move.sentinel_id,
-                content_type=message.content_type,
-                body=message.body,
-                due_at=move.at,
-                subject=message.subject,
-                events=(0,),
-                changes=0,
-            )
-        )
-    return replace(unit, events=(told,), deliveries=tuple(drafts))
+    drafts = tuple(news.draft(target, held, [record], move.at, events=(0,)) for target in held.everybody())
+    return replace(unit, events=(told,), deliveries=drafts)

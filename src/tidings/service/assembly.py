@@ -42,6 +42,7 @@ from tidings.service.plan import Planner
 from tidings.service.poll import Poller
 from tidings.service.rules import Rules
 from tidings.service.take import Taker
+from tidings.service.telling import Noise, Telling
 from tidings.service.watchlist import Watchlist
 from tidings.storage import charge, garbage, hosts, instance, leases, polls, versions
 from tidings.storage.database import open_database
@@ -169,7 +170,12 @@ async def _build(
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     fetcher = open_fetcher(settings, client)
     stack.push_async_callback(fetcher.close)
-    watchlist = Watchlist(store, sendable=sendable(settings.notify), zone=settings.serve.zone)
+    watchlist = Watchlist(
+        store,
+        sendable=sendable(settings.notify),
+        zone=settings.serve.zone,
+        gathers_noise=settings.notify.noisy_changes > 0,
+    )
     planner = Planner(
         POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
         watchlist.pages,
@@ -181,11 +187,13 @@ async def _build(
         render_cost=render_cost(settings),
         render_places=settings.fetch.browser_pages,
     )
+    noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
     vault = Vault(settings.data)
     bodies, teller = Bodies(store, archive), Teller(installation)
+    telling = Telling(store, noise=noise)
     taker = Taker(store, bodies, detector)
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     frames = Frames(store, clock, planner, watchlist.pages, floor=floor)
@@ -227,8 +235,10 @@ async def _build(
             poller=poll,
             frames=frames,
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
-            rules=Rules(store, watchlist, committer, (), epoch=epoch),
-            deliverer=Deliverer(senders, disable_after=round(settings.notify.disable_days * DAY)),
+            rules=Rules(store, watchlist, committer, (telling,), epoch=epoch),
+            deliverer=Deliverer(
+                senders, disable_after=round(settings.notify.disable_days * DAY), awaits=telling.awaits
+            ),
             epoch=epoch,
             holder=holder,
         )

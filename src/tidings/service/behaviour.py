@@ -27,7 +27,8 @@ def heard(event_type: str, sentinel_id: int, page_id: int | None = None) -> Prim
     """Return the event of the engine that an event of the log is to the rules of a sentinel; with `page_id` only that page's.
 
     `heard("change.found", 7)` occurs at each change found for sentinel 7, `heard("page.error", 7, 3)` at each error of page 3, which
-    it watches. Params of the occurrence: `seq`, the event's number, and `page` and `change` if it has them.
+    it watches. Params of the occurrence: `seq`, the event's number, `page` and `change` if it has them, and those of its data that are texts
+    or numbers.
     """
     return Primitive(f"{event_type}({sentinel_id})" if page_id is None else f"{event_type}({sentinel_id}, {page_id})")
 

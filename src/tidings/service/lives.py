@@ -6,13 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tidings.service import activate
-from tidings.storage import events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidings.model.interval import Instant
-    from tidings.model.unit import SentinelMove, Timer, Unit
+    from tidings.model.unit import SentinelMove, Unit
     from tidings.service.committer import Committer
     from tidings.service.plan import Planner
     from tidings.service.watchlist import Watchlist
@@ -59,14 +58,8 @@ class Lives:
         """Write steps in their order; the store takes many in one transaction. After a crash those that are left are worked out again."""
         if not moves:
             return
-        upto = await self._store.read(events.last_seq)
-        units = []
-        for move in moves:
-            held = self._watchlist.sentinels[move.sentinel_id]
-            timers: tuple[Timer, ...] = ()
-            if move.state == "enabled":
-                timers = activate.digest_timers(held, now=move.at, after=upto)
-            units.append(activate.unit_for(move, held, epoch=self._epoch, timers=timers))
+        held = self._watchlist.sentinels
+        units = [activate.unit_for(move, held[move.sentinel_id], epoch=self._epoch) for move in moves]
         await asyncio.gather(*(self._committer.write(unit) for unit in units))
         await self._reload(moves)
 

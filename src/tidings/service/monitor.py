@@ -18,12 +18,11 @@ from tidings.errors import BudgetError, StaleEpochError, StoreError
 from tidings.fetching import address
 from tidings.model.outcome import Failed, Outcome
 from tidings.model.unit import Estimate, Event, Grant, Unit
-from tidings.service import activate
 from tidings.service.circuit import Circuits
-from tidings.service.deliver import digest, following
 from tidings.service.frames import REASON as FRAME
 from tidings.service.network import NetworkWatch
-from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests, timers
+from tidings.service.telling import inherited
+from tidings.storage import charge, comparisons, deliveries, estimates, leases, requests
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.outcome import FetchRequest
     from tidings.model.page import HostState
-    from tidings.model.unit import Charged, Timer
+    from tidings.model.unit import Charged
     from tidings.service.committer import Committer
     from tidings.service.deliver import Deliverer
     from tidings.service.frames import Frames
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
     from tidings.service.rules import Rules
-    from tidings.service.watchlist import WatchedPage, WatchedSentinel, Watchlist
+    from tidings.service.watchlist import WatchedPage, Watchlist
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
     from tidings.storage.deliveries import DeliveryRow
@@ -124,7 +123,6 @@ class Monitor:
         self._stepped_at: Instant = 0
         self._remember_at: Instant = 0
         self._next_delivery: Instant | None = 0
-        self._next_timer: Instant | None = 0
         self._budget_empty_until: Instant = 0
         self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
 
@@ -138,8 +136,7 @@ class Monitor:
         for row in await parts.store.read(comparisons.pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
-        await self._mend_digests(parts.clock.now())
-        await parts.rules.start(parts.clock.now())
+        await parts.rules.start(parts.clock.now(), owed=await parts.store.read(inherited))
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
@@ -175,7 +172,6 @@ class Monitor:
         known = (
             parts.planner.next_due(now, parts.gate) if now >= self._budget_empty_until else self._budget_empty_until,
             self._next_delivery,
-            self._next_timer,
             parts.lives.next_at,
             parts.rules.next_due(now),
             self._renew_at,
@@ -194,7 +190,6 @@ class Monitor:
         if await parts.store.changed():
             parts.planner.touch(await parts.watchlist.follow())
             await self._hear_requests()
-            await self._mend_digests(now)
             parts.rules.wake()
             parts.lives.wake()
             self._next_delivery = 0
@@ -202,7 +197,6 @@ class Monitor:
         if now - self._stepped_at > MISSED:
             parts.planner.catch_up(now)
         self._stepped_at = now
-        await self._tell_digests(now)
         await parts.rules.follow(now)
         self._sweep(now)
         await self._grant(now)
@@ -250,60 +244,7 @@ class Monitor:
 
     async def live(self) -> None:
         """Take the steps in sentinels' lives that are due."""
-        now = self.parts.clock.now()
-        moves = await self.parts.lives.live(now)
-        if moves:
-            self._next_timer = 0
-        if any(move.state == "ended" for move in moves):
-            await self._mend_digests(now)
-
-    async def _mend_digests(self, now: Instant) -> None:
-        """Bring the digests' timers in line with the sentinels as they are: what another process ended or altered is flushed, what it
-        added begins to gather (sentinels §2: the final flush).
-        """
-        parts = self.parts
-        kept: set[tuple[int, int]] = set()
-        for timer in await parts.store.read(timers.due, FAR):
-            place = activate.digest_place(timer)
-            if place is None:
-                continue
-            held = parts.watchlist.sentinels.get(timer.ref)
-            if held is not None and place in {p for p, _, _ in held.told("every")}:
-                kept.add((timer.ref, place))
-                continue
-            held = held or await parts.watchlist.recall(timer.ref)
-            await self._tell_digest(held, timer, place, now=now, last=True)
-        upto = await parts.store.read(events.last_seq)
-        for held in parts.watchlist.sentinels.values():
-            missing = [
-                t
-                for t in activate.digest_timers(held, now=now, after=upto)
-                if (t.ref, activate.digest_place(t)) not in kept
-            ]
-            if missing and held.row.started_at is not None:
-                await self.committer.write(Unit(at=now, epoch=parts.epoch, timers=tuple(missing)))
-        self._next_timer = await parts.store.read(timers.next_due)
-
-    async def _tell_digest(self, held: WatchedSentinel, timer: Timer, place: int, *, now: Instant, last: bool) -> None:
-        then = None
-        if not last:
-            interval = held.sentinel.notify[place].rate.interval
-            then = following(timer.due_at if timer.due_at is not None else now, interval, now)
-        unit = await digest(self.parts.store, held, timer, place=place, at=now, epoch=self.parts.epoch, then=then)
-        await self.committer.write(unit)
-
-    async def _tell_digests(self, now: Instant) -> None:
-        parts = self.parts
-        if self._next_timer is None or now < self._next_timer:
-            return
-        for timer in await parts.store.read(timers.due, now):
-            place = activate.digest_place(timer)
-            held = parts.watchlist.sentinels.get(timer.ref)
-            if place is not None and held is not None:
-                await self._tell_digest(held, timer, place, now=now, last=False)
-        self._next_timer = await parts.store.read(timers.next_due)
-        if self._next_timer is not None and self._next_timer <= now:
-            self._next_timer = now + SECOND
+        await self.parts.lives.live(self.parts.clock.now())
 
     # -- plan and poll ---------------------------------------------------------------------------------------------------------------
 
@@ -531,8 +472,10 @@ class Monitor:
         self.parts.planner.force(page_id)
 
     async def owes_deliveries(self) -> bool:
-        """Say whether something waits to be sent now."""
-        return bool(await self.parts.store.read(deliveries.due, now=self.parts.clock.now(), limit=1))
+        """Say whether something waits to be sent now, or to be heard of by the rules that say what is."""
+        now = self.parts.clock.now()
+        due = self.parts.rules.next_due(now)
+        return (due is not None and due <= now) or bool(await self.parts.store.read(deliveries.due, now=now, limit=1))
 
     def _spawn(self, work: Coroutine[Any, Any, None], *, page_id: int | None = None) -> None:
         task = asyncio.create_task(work)

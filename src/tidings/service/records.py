@@ -199,9 +199,11 @@ def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | N
 PARTIAL = "partial"
 """The kind of a poll that brought what there is of a page of which a frame could not be read."""
 
-NOTICES = (
-    "page.error", "page.ok", "page.partial", "page.whole", "part.lost", "part.appeared", "comparison.given_up",
+TROUBLES = (
+    "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.appeared", "comparison.given_up",
 )  # fmt: skip
+"""Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
+NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
 """Events beside changes that a sentinel's channels are told of, once each."""
 STATES = frozenset({"page.error", "page.ok"})
 """Those of them that are changes to whoever monitors the status of a page."""
@@ -213,6 +215,14 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     match event.type:
         case "page.error":
             summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
+        case "page.gone":
+            gap = spell_gap(event.at - data["since"])
+            summary = f"the page seems to be gone, it could not be watched for {gap} ({data['kind']}): {data['reason']}"
+        case "sentinel.noisy":
+            often = f"more than {data['changes']} changes in {spell_gap(data['span'])}"
+            summary = f"{often}: from now on they are gathered and told together, until there are fewer"
+        case "sentinel.calm":
+            summary = "there are fewer changes again: each is told when it is found"
         case "page.ok":
             summary = f"the page can be watched again, after {spell_gap(event.at - (data.get('since') or event.at))}"
         case "page.partial":

@@ -20,7 +20,7 @@ from tidings.model.unit import SentinelMove
 from tidings.notification import addresses
 from tidings.service import altering, lifespan
 from tidings.service.lifespan import Life
-from tidings.service.watchlist import SENDABLE, meaning
+from tidings.service.watchlist import SENDABLE, meaning, told_channels
 from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions, tag_defaults
 
 if TYPE_CHECKING:
@@ -180,10 +180,9 @@ def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
 
 
 def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
-    for clause in sentinel.notify:
-        for channel in clause.channels:
-            if channel.kind in SENDABLE:
-                endpoints.ensure(connection, channel.kind, _address_of(channel))
+    for channel in told_channels(sentinel):
+        if channel.kind in SENDABLE:
+            endpoints.ensure(connection, channel.kind, _address_of(channel))
 
 
 def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:

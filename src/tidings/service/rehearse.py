@@ -15,6 +15,7 @@ from tidings.clock import SECOND
 from tidings.notification.channel import Answer, Message, Refused
 from tidings.notification.rendering import rehearsal
 from tidings.notification.secrecy import shown
+from tidings.service.watchlist import told_channels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -33,7 +34,7 @@ class Rehearsed:
 
 def channels_of(sentinel: Sentinel, sendable: frozenset[str]) -> list[Channel]:
     """Return the channels of a sentinel that a test message can go to, each once; the console needs none."""
-    told = (channel for clause in sentinel.notify for channel in clause.channels)
+    told = told_channels(sentinel)
     return [channel for channel in dict.fromkeys(told) if channel.kind in sendable and channel.kind != "console"]
 
 

@@ -138,8 +138,10 @@ class Rules:
         self._engine.take_changed()
         self._is_loaded = self._is_woken = True
         await self.follow(now)
-        for held in [*self._watchlist.sentinels.values(), *[await self._held(i) for i in owed]]:
+        for held in self._watchlist.sentinels.values():
             await self._mend(held)
+        for sentinel_id in owed:
+            await self._mend(await self._held(sentinel_id), is_owed=True)
         self._is_woken = True
         await self.follow(now)
 
@@ -199,7 +201,8 @@ class Rules:
 
     async def _occur(self, event: EventRow, sentinel_id: int) -> None:
         params = {"seq": event.seq, "page": event.page_id, "change": event.change_id}
-        told = {name: value for name, value in params.items() if value is not None}
+        plain = {name: value for name, value in event.data.items() if isinstance(value, (int, float, str))}
+        told = plain | {name: value for name, value in params.items() if value is not None}
         for page_id in dict.fromkeys((None, event.page_id)):
             name = heard(event.type, sentinel_id, page_id).name
             await self._act(self._engine.push(Occurrence.at(name, self._engine.now, told)))
@@ -230,8 +233,11 @@ class Rules:
                 await self._finish(group)
         elif event.type in _BEGINS:
             held = await self._held(sentinel_id)
-            if group is None and self._concerns(held) and _has_started(event):
-                group = self._groups[sentinel_id] = Group(sentinel_id, event.seq)
+            if self._concerns(held) and _has_started(event, held):
+                if group is None:
+                    group = self._groups[sentinel_id] = Group(sentinel_id, event.seq)
+                elif group.is_finished and held.row.state != "ended":
+                    group.is_finished, group.memory = False, {}
             if group is not None and not group.is_finished:
                 await self._reach(event, group)
                 await self._arrange(group, held)
@@ -253,14 +259,15 @@ class Rules:
         await self._occur(event, sentinel_id)
         await self._finish(group)
 
-    async def _mend(self, held: WatchedSentinel) -> None:
+    async def _mend(self, held: WatchedSentinel, *, is_owed: bool = False) -> None:
         """Bring the rules of a sentinel in line with what behaviours want of it now: another Tidings may have wanted something else."""
         group = self._groups.get(held.row.id)
-        if group is None and held.row.started_at is not None and self._concerns(held):
-            group = self._groups[held.row.id] = Group(held.row.id, self._upto)
-        if group is not None:
+        if group is None and held.row.started_at is not None and (is_owed or self._concerns(held)):
+            memory: dict[str, dict[str, Any]] = {name: {} for name in self._behaviours} if is_owed else {}
+            group = self._groups[held.row.id] = Group(held.row.id, self._upto, memory=memory)
+        if group is not None and not group.is_finished:
             await self._arrange(group, held)
-            if held.row.state == "ended":
+            if held.row.state == "ended" and not group.is_finished:
                 await self._finish(group)
 
     async def _advance(self, until: Instant) -> None:
@@ -321,13 +328,14 @@ class Rules:
         before = {rule.name: rule for rule in self._engine.rules(group.name)}
         remembered = deepcopy(group.memory)
         wanted: dict[str, Wanted] = {}
+        raised: list[Raised] = []
         for behaviour in self._behaviours.values():
             if not behaviour.concerns(held) and behaviour.name not in group.memory:
                 continue
             arrangement = await behaviour.arrange(await self._moment(group, behaviour.name))
             wanted |= {item.rule.name: item for item in arrangement.wanted}
             self._do(group, arrangement.deeds)
-            await self._raise(arrangement.deeds.raised)
+            raised += arrangement.deeds.raised
         for name, rule in before.items():
             if name not in wanted or not _is_same(wanted[name].rule, rule):
                 self._engine.remove(rule.id)
@@ -338,12 +346,18 @@ class Rules:
             if item.is_opened:
                 occurrence = Occurrence.at(opened(name, group.sentinel_id).name, self._engine.now)
                 await self._act(self._engine.push(occurrence))
+        await self._raise(raised)
         group.is_touched = group.is_touched or group.memory != remembered
+        if not self._concerns(held):  # altered so that it needs no rules any more
+            self._dissolve(group)
 
     async def _finish(self, group: Group) -> None:
         """Let the behaviours do what is left; the group's row goes with it."""
         for name in group.memory:
             self._do(group, await self._behaviours[name].finish(await self._moment(group, name)))
+        self._dissolve(group)
+
+    def _dissolve(self, group: Group) -> None:
         self._engine.remove_group(group.name)
         group.is_finished = group.is_touched = True
 
@@ -391,9 +405,10 @@ def _happened(connection: Connection, after: int, types: Iterable[str]) -> tuple
     return events.listing(connection, after=after, types=frozenset(types)), events.last_seq(connection)
 
 
-def _has_started(event: EventRow) -> bool:
-    """Say whether a sentinel's life has begun with an event; one that was never enabled has nothing to tell."""
-    return event.type == "sentinel.enabled" or event.data.get("state") == "enabled"
+def _has_started(event: EventRow, held: WatchedSentinel) -> bool:
+    """Say whether a sentinel's life has begun by an event; one that was never enabled has nothing to tell."""
+    has_begun = event.type == "sentinel.altered" and held.row.started_at is not None
+    return has_begun or event.type == "sentinel.enabled" or event.data.get("state") == "enabled"
 
 
 def _is_same(wanted: Rule, rule: Rule) -> bool:

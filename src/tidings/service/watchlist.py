@@ -6,16 +6,17 @@ look is reloaded sentinel by sentinel, and what this process committed is applie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.language import parser
 from tidings.language.dates import zone_of
-from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange, Notify, Sentinel
+from tidings.model.sentinel import Channel, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Notify, Sentinel
 from tidings.notification.channel import KINDS
 from tidings.service.lifespan import Life
+from tidings.service.rates import is_plain
 from tidings.storage import endpoints, events, members, pages, sentinels, subscriptions
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from tidings.storage.sentinels import SentinelRow
     from tidings.storage.store import Store
     from tidings.storage.subscriptions import SubscriptionRow
+
+
+_WHEN_NEEDED = FetchOnDemand()
 
 
 class Target(NamedTuple):
@@ -44,13 +48,31 @@ class WatchedSentinel:
     sentinel: Sentinel
     endpoints: dict[tuple[str, str], int]
     zone: tzinfo = UTC
+    gathers_noise: bool = False
+    """whether too many changes are to be noticed, so that no clause tells one without its rules"""
 
-    def told(self, mode: str) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
-        """Yield (place, clause, target of each channel) of the Notify clauses whose rate is `mode`."""
+    def clauses(self) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
+        """Yield (place, clause, targets) of the Notify clauses; what only shows news on demand is no target."""
         for place, clause in enumerate(self.sentinel.notify):
-            if clause.rate.mode == mode:
-                keys = dict.fromkeys((c.kind, c.address) for c in clause.channels)
-                yield place, clause, tuple(Target(*key, self.endpoints[key]) for key in keys if key in self.endpoints)
+            yield place, clause, self._targets(clause.channels)
+
+    def at_once(self) -> tuple[Target, ...]:
+        """Return whom each change is told by itself, whatever was told before: its message is written with it, without rules."""
+        if self.gathers_noise:
+            return ()
+        return tuple(dict.fromkeys(t for _, clause, targets in self.clauses() if is_plain(clause) for t in targets))
+
+    def everybody(self) -> tuple[Target, ...]:
+        """Return whom the Notify clauses tell, each once."""
+        return tuple(dict.fromkeys(target for _, _, targets in self.clauses() for target in targets))
+
+    def error_targets(self) -> tuple[Target, ...]:
+        """Return whom the Errors clause tells."""
+        return self._targets(self.sentinel.errors)
+
+    def _targets(self, channels: Iterable[Channel]) -> tuple[Target, ...]:
+        keys = dict.fromkeys((c.kind, c.address) for c in channels)
+        return tuple(Target(*key, self.endpoints[key]) for key in keys if key in self.endpoints)
 
 
 @dataclass(slots=True)
@@ -104,11 +126,19 @@ LIFE_EVENTS = tuple(
 
 class Watchlist:
     """The pages and sentinels of one poller. `sendable` are the kinds of channel that it can send to, `zone` is that of sentinels
-    which name none.
+    which name none, `gathers_noise` whether too many changes are to be noticed.
     """
 
-    def __init__(self, store: Store, *, sendable: frozenset[str] = SENDABLE, zone: str = "UTC") -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        sendable: frozenset[str] = SENDABLE,
+        zone: str = "UTC",
+        gathers_noise: bool = False,
+    ) -> None:
         self._store = store
+        self._gathers_noise = gathers_noise
         self._sendable = sendable
         self._zone = zone
         self.pages: dict[int, WatchedPage] = {}
@@ -207,11 +237,10 @@ class Watchlist:
 
     async def _held(self, row: SentinelRow) -> WatchedSentinel:
         sentinel = self._meaning(row)
-        wanted = {
-            (c.kind, c.address) for clause in sentinel.notify for c in clause.channels if c.kind in self._sendable
-        }
+        wanted = {(c.kind, c.address) for c in told_channels(sentinel) if c.kind in self._sendable}
         zone = zone_of(sentinel.zone or self._zone) or UTC
-        return WatchedSentinel(row, sentinel, await self._store.read(endpoints.ids, wanted) if wanted else {}, zone)
+        found = await self._store.read(endpoints.ids, wanted) if wanted else {}
+        return WatchedSentinel(row, sentinel, found, zone, gathers_noise=self._gathers_noise)
 
     def _meaning(self, row: SentinelRow) -> Sentinel:
         key = (row.id, row.text)
@@ -222,6 +251,13 @@ class Watchlist:
     def _subscribe(self, sub: SubscriptionRow) -> None:
         if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:
             self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
+
+
+def told_channels(sentinel: Sentinel) -> Iterator[Channel]:
+    """Yield the channels that a sentinel tells: those of its Notify clauses, then those of its Errors clause."""
+    for clause in sentinel.notify:
+        yield from clause.channels
+    yield from sentinel.errors
 
 
 def meaning(text: str) -> Sentinel:

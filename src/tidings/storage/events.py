@@ -59,18 +59,26 @@ def _parameters(event: Event, seq: int, owner_id: int) -> dict[str, Any]:
 
 
 def listing(
-    c: Connection, *, after: int = 0, types: Collection[str] | None = None, limit: int | None = None
+    c: Connection,
+    *,
+    after: int = 0,
+    upto: int | None = None,
+    types: Collection[str] | None = None,
+    limit: int | None = None,
 ) -> list[EventRow]:
-    """Return events numbered above `after`, oldest first; `types` keeps those of exactly these types."""
+    """Return events numbered above `after`, up to `upto`, oldest first; `types` keeps those of exactly these types."""
     if types is not None and not types:
         return []
     names = {f"type_{i}": name for i, name in enumerate(types or ())}
+    given: dict[str, Any] = {"owner_id": OWNER, "after": after, "limit": UNLIMITED if limit is None else limit, **names}
     conditions = ["owner_id = :owner_id", "seq > :after"]
+    if upto is not None:
+        conditions.append("seq <= :upto")
+        given["upto"] = upto
     if names:
         conditions.append(f"type IN ({', '.join(':' + name for name in names)})")
     text = select(_SELECT, conditions, "ORDER BY seq LIMIT :limit")
-    rows = c.rows(text, owner_id=OWNER, after=after, limit=UNLIMITED if limit is None else limit, **names)
-    return [_to_row(row) for row in rows]
+    return [_to_row(row) for row in c.rows(text, **given)]
 
 
 def newest(c: Connection, type: str, *, page_id: int) -> EventRow | None:  # noqa: A002

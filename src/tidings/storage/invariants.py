@@ -164,7 +164,8 @@ def _deliveries(c: Connection) -> Iterator[str]:
         "SELECT e.seq, e.sentinel_id FROM event e WHERE e.type = 'change.found'"
         " AND EXISTS (SELECT 1 FROM delivery d WHERE d.sentinel_id = e.sentinel_id AND d.first_seq = d.last_seq AND d.last_seq < e.seq)"
         " AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.sentinel_id = e.sentinel_id AND d.first_seq <= e.seq AND d.last_seq >= e.seq)"
-        " AND NOT EXISTS (SELECT 1 FROM timer t WHERE t.ref = e.sentinel_id AND t.kind LIKE 'digest%') ORDER BY e.seq"
+        " AND NOT EXISTS (SELECT 1 FROM timer t WHERE t.ref = e.sentinel_id AND t.kind LIKE 'digest%')"
+        " AND NOT EXISTS (SELECT 1 FROM rule_state r WHERE r.sentinel_id = e.sentinel_id) ORDER BY e.seq"
     )
     for seq, sentinel_id in c.rows(immediate):
         yield f"I-3: event {seq} of sentinel {sentinel_id}, which is told at once, has no delivery"

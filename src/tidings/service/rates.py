@@ -1,0 +1,69 @@
+"""Rates: when a Notify clause tells what has gathered, and how long it must not (004 §3.7.2; sentinels §1.2 rows 7 and 8, §2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta, tzinfo
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY
+from tidings.model.timing import DAILY, Opening
+from tidings.model.wall import instant_of, local_of
+from tidings.scheduling.hours import ClockTimes, Hours
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.telling import Notify, Quiet, Rate
+
+AT_ONCE: Final = frozenset({"immediate", "best_effort"})
+"""Rates that wait for nothing but the recipient."""
+
+
+def is_plain(clause: Notify) -> bool:
+    """Say whether a clause tells each change by itself whatever was told before: its message is written with the change."""
+    return clause.rate.mode == "immediate" and clause.quiet is None and clause.cap is None
+
+
+def tick_after(rate: Rate, after: Instant, *, start: Instant, zone: tzinfo) -> Instant | None:
+    """Return the first instant after another at which a rate tells what has gathered; None if it has no clock.
+
+    An interval counts from the sentinel's start, whatever was found when. Whole days go by the wall of the zone: the same time of day,
+    over changes of clocks too. So do times of day; one that is left out comes right after, one that comes twice comes once.
+    """
+    if rate.mode == "at":
+        return ClockTimes(start=start, clock=rate.clock, days=rate.days, zone=zone).next_tick(after)
+    if rate.mode != "every" or not rate.interval:
+        return None
+    number = max(0, after - start) // rate.interval + 1
+    if rate.interval % DAY:
+        return start + number * rate.interval
+    days, local = timedelta(days=rate.interval // DAY), local_of(start, zone).replace(tzinfo=None)
+    number = max(1, number - 1)
+    while (tick := instant_of(local + number * days, zone)) <= after:
+        number += 1
+    return tick
+
+
+def quiet_ends_after(quiet: Quiet, after: Instant, *, zone: tzinfo) -> Instant:
+    """Return when quiet hours end next."""
+    return ClockTimes(start=after, clock=quiet.ends, zone=zone).next_tick(after)
+
+
+def free_at(clause: Notify, at: Instant, *, sent: Sequence[Instant], zone: tzinfo) -> Instant:
+    """Return the first instant from `at` on at which a clause may send: out of its quiet hours, and below its cap.
+
+    `sent` are the instants of its latest messages, the oldest first.
+    """
+    while True:
+        free = at
+        if clause.cap is not None:
+            counted = [instant for instant in sent if instant > free - clause.cap.per]
+            if len(counted) >= clause.cap.count:
+                free = counted[-clause.cap.count] + clause.cap.per
+        if clause.quiet is not None:
+            hours = Hours((Opening(DAILY, clause.quiet.begins, clause.quiet.ends),), zone)
+            if hours.first_open(free) == free:
+                free = hours.closes(free)
+        if free == at:
+            return free
+        at = free
