@@ -7,8 +7,10 @@ searched for too long is refused by a bound that is known before the search (H-0
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import comb, prod
 from typing import Any
 
 from tidings.model.interest import Selector
@@ -17,13 +19,18 @@ MOST_NODES = 300_000
 """Most elements of a page, or values of a JSON text, in which XPath or JSONPath searches."""
 
 MOST_STEPS = 100_000_000
-"""Most nodes that one XPath may have to visit: 2 s."""
+"""Most nodes that one XPath may have to visit, and most ways that one CSS selector may have to be tried: 2 s."""
 
 MOST_MATCHES = 100_000
 """Most parts of a page that a selector may find."""
 
 _WIDE = re.compile(r"(?:ancestor|descendant|following|preceding)(?:-or-self|-sibling)?\s*::")
 _SIDEWAYS = re.compile(r"(?:following|preceding)(?:-sibling)?\s*::")
+_IN_ATTRIBUTE = re.compile(r"\[[^\]]*\]")
+_AROUND = re.compile(r"\s*([>+~,()])\s*")
+_DESCENDANT = re.compile(r"\s+")
+_TAG = re.compile(r"([A-Za-z][A-Za-z0-9-]*)")
+_COMMAS = re.compile(r",(?![^(]*\))")
 _STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
@@ -63,6 +70,37 @@ def check_xpath(text: str, nodes: int, depth: int) -> None:
             steps *= depth
     if steps > MOST_STEPS:
         raise RefusedError(f'xpath "{text}" would have to look at {steps:,.0f} elements of this page')
+
+
+@dataclass(slots=True)
+class Shape:
+    """How a page is nested: elements by (how deep they are, how many siblings stand before them), and how often a tag is in itself at most."""
+
+    places: Counter[tuple[int, int]] = field(default_factory=Counter)
+    nested: dict[str, int] = field(default_factory=dict)
+
+
+def check_css(text: str, shape: Callable[[], Shape]) -> None:
+    """Raise `RefusedError` if a CSS selector may have to try too many ways to match.
+
+    lexbor tries, at each element, every choice of ancestors for descendants (and for `:has`), and of siblings before it for `~` (and for
+    `:nth-…`). An ancestor with a tag is one of those that have it.
+    """
+    plain = _IN_ATTRIBUTE.sub("[]", _STRING.sub("''", text.strip()))
+    steps = 0
+    for part in _COMMAS.split(_AROUND.sub(r"\1", plain)):
+        below = len(_DESCENDANT.findall(part)) + part.count(":has(")
+        beside = part.count("~") + part.count(":nth-")
+        if below < 2 and not beside:
+            continue
+        page = shape()
+        tags = [found[1].lower() if (found := _TAG.match(one)) else "" for one in _DESCENDANT.split(part)[:-1]]
+        most = prod(page.nested.get(tag, 0) if tag else MOST_NODES for tag in tags)
+        most = max(most, 1) if ":has(" not in part else MOST_STEPS
+        for (depth, before), number in page.places.items():
+            steps += number * min(comb(depth + 1, below), most) * comb(before + 1, beside)
+    if steps > MOST_STEPS:
+        raise RefusedError(f'css "{text}" would have to be tried in {steps:,} ways on this page')
 
 
 def check_jsonpath(text: str, nodes: int) -> None:

@@ -134,7 +134,7 @@ def _values(value: Any, path: Path, out: frozenset[Path] = frozenset()) -> Itera
         if out and place in out:
             continue
         if isinstance(item, dict):
-            for key, member in reversed(sorted(item.items(), key=_key)):
+            for key, member in sorted(item.items(), key=_key)[::-1]:
                 below = (*place, key) if out else place
                 if below in out:
                     continue

@@ -62,7 +62,7 @@ def _words(value: Any) -> Iterator[str]:
     while left:
         item = left.pop()
         if isinstance(item, _Pairs):
-            for key, member in reversed(sorted(item, key=_key)):
+            for key, member in sorted(item, key=_key)[::-1]:
                 left.extend((member, key))
         elif isinstance(item, list):
             left.extend(reversed(item))

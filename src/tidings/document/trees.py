@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from tidings.document.chosen import NOTHING, Chosen, RefusedError, check_matches
+from tidings.document.chosen import NOTHING, Chosen, RefusedError, Shape, check_css, check_matches
 from tidings.document.extraction import Extraction
-from tidings.document.within import Part, Walk
+from tidings.document.within import Part, Walk, shape_of
 from tidings.model.interest import Selector
 
 
@@ -57,6 +57,10 @@ class HtmlTree:
 
         return Mirror(self._tree.root) if self._tree.root is not None else None
 
+    @cached_property
+    def _shape(self) -> Shape:
+        return shape_of(self._tree.root) if self._tree.root is not None else Shape()
+
     def take(self, extraction: Extraction) -> Taken:
         """Return the part of an extraction."""
         excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
@@ -91,6 +95,7 @@ class HtmlTree:
         if selector.language == "xpath":
             found: Chosen = self._mirror.find(selector)
             return found
+        check_css(selector.text, lambda: self._shape)
         try:
             nodes = self._tree.css(selector.text)
         except SelectolaxError as error:

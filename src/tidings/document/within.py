@@ -6,12 +6,13 @@ a title or a `meta` that somebody selects is meant to be read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
-from tidings.document.chosen import Chosen
+from tidings.document.chosen import Chosen, Shape
 from tidings.document.walk import BREAK, IN_LINE, WITHOUT_TEXT
 
 _LISTS = frozenset(("ul", "ol", "dl", "menu"))
@@ -195,3 +196,30 @@ def elements_below(
             child = child.first_child
             continue
         child = child.next
+
+
+def shape_of(root: LexborNode) -> Shape:
+    """Return how a page is nested."""
+    shape = Shape()
+    inside: Counter[str] = Counter()
+    open_elements: list[tuple[LexborNode, int]] = []
+    node: LexborNode | None = root
+    before = 0
+    while True:
+        while node is None:
+            if not open_elements:
+                return shape
+            last, before = open_elements.pop()
+            inside[last.tag or ""] -= 1
+            node, before = last.next, before + 1
+        if node.is_element_node:
+            shape.places[len(open_elements), before] += 1
+            tag = node.tag or ""
+            shape.nested[tag] = max(shape.nested.get(tag, 0), inside[tag] + 1)
+            if node.first_child is not None:
+                inside[tag] += 1
+                open_elements.append((node, before))
+                node, before = node.first_child, 0
+                continue
+            before += 1
+        node = node.next

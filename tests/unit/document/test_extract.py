@@ -217,6 +217,34 @@ def test_h_074_selectors_are_bounded(monkeypatch):
     assert "more than 100 parts" in extract(json("[" + "1," * 101 + "1]"), Extraction((jsonpath("$[*]"),))).problem
 
 
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("b ~ p ~ p", "<p>x</p>" * 20_000),
+        ("p:has(~ p ~ b)", "<p>x</p>" * 20_000),
+        ("b div div div", "<div>" * 3_000),
+        ("div:has(div:has(div:has(b)))", "<div>" * 3_000),
+        ("b, p ~ p ~ p", "<p>x</p>" * 20_000),
+    ],
+)
+def test_a_css_selector_that_can_be_tried_in_too_many_ways_is_refused(text, body):
+    """Lexbor would try them for minutes; on a page of the usual shape the same selector is answered."""
+    usual = html("<div><div><ul>" + "<li><p>x</p><p>y</p></li>" * 300 + "</ul></div></div>")
+
+    assert "could not compare: css" in extract(html(body), Extraction((css(text),))).problem
+    assert "" == extract(usual, Extraction((css(text),))).problem
+
+
+@pytest.mark.parametrize(
+    "text", ["main article div ul li a span b", "a[href~='x y z'] b", "ul > li + li", "li:nth-child(2n + 1)"]
+)
+def test_usual_css_selectors_are_not_refused(text):
+    """Long paths, attributes with blanks and counted children are what people write."""
+    page = html("<div>" * 20 + "<ul>" + "<li><a><b>x</b></a></li>" * 2_000 + "</ul>")
+
+    assert "" == extract(page, Extraction((css(text),))).problem
+
+
 def test_jsonpath_over_everything_is_bounded(monkeypatch):
     """A path that looks everywhere in a large text is refused before it starts."""
     monkeypatch.setattr(chosen, "MOST_NODES", 100)
