@@ -1,0 +1,115 @@
+"""A simulated year of sentinels, with and without kills of the service: they must live, find and tell the same.
+
+Run `python bench/lives.py [--sentinels 200] [--days 365] [--acts 300] [--kills 300] [--seed 1]`, and `--ready 1000` for how long the service
+takes to be ready with so many sentinels. The real service on a manual clock over a web in memory: sentinels that hang on one another,
+hours in which pages may be polled, times of day, quiet hours and caps in three zones with their changes of clocks, and people who make,
+alter, pause and drop them. The service dies at writes that chance names: what was committed is all there is. Takes minutes. Exit status 1
+if the two runs differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.world import FLAGS
+from tests.year import BEGIN, History, Lived, differences, run
+from tidings.clock import DAY, ManualClock
+from tidings.service import assembly, register
+from tidings.settings import load
+from tidings.storage.database import open_database
+
+
+def year(arguments: argparse.Namespace) -> int:
+    """Live through one history twice and print both beside each other."""
+    history = History(arguments.sentinels, arguments.days * DAY, arguments.acts, arguments.seed)
+    begun = time.perf_counter()
+    steady, commits = run(history)
+    between = time.perf_counter()
+    killed, _ = run(history, kills=arguments.kills, commits=commits)
+    seconds = (between - begun, time.perf_counter() - between)
+    print(
+        f"{arguments.sentinels} sentinels and {arguments.acts} acts of people in {arguments.days} days, seed {arguments.seed}"
+    )
+    print(f"  {'':40} {'uninterrupted':>14} {'killed':>10}")
+    rows = [_counts(steady), _counts(killed)]
+    for name in rows[0]:
+        print(f"  {name:40} {rows[0][name]:>14} {rows[1][name]:>10}")
+    print(f"  {'seconds':40} {seconds[0]:>14.0f} {seconds[1]:>10.0f}")
+    found = differences(steady, killed)
+    print(f"  {'differences':40} {'':>14} {len(found):>10}")
+    for text in found:
+        print(f"    {text}")
+    return int(bool(found))
+
+
+def _counts(lived: Lived) -> dict[str, int]:
+    states = Counter(row[1] for row in lived.sentinels)
+    reasons = Counter(row[2] for row in lived.sentinels)
+    return {
+        "kills": lived.kills,
+        "good looks": lived.looks,
+        "changes found": len(lived.changes),
+        "deliveries": len(lived.deliveries),
+        "lines told": len(lived.lines),
+        "steps in lives": len(lived.steps),
+        "ended (dropped; never started; missed)": states["ended"],
+        "  dropped": reasons["dropped"],
+        "  never started": reasons["never started"],
+        "  after the first change": reasons["its first change was told"],
+        "statements refused": lived.refused,
+    }
+
+
+def ready(count: int) -> None:
+    """Print how long the service takes from its start until it has loaded so many sentinels, as many pages, and their lives."""
+    texts = [
+        f"Create Sentinel s{n} Using https://h{n % 200}.example/p{n} Monitor {('all words', 'any change', 'links')[n % 3]}"
+        f" Fetch {('every 2 hour', 'on change', 'at 08:00 mon-fri')[n % 3]} {'During mon-fri 08:00 to 18:00 Zone Europe/Paris' * (n % 4 == 0)}"
+        f" {f'To end(s{n - 1})' * (n % 5 == 1)} Notify By console {('immediate', 'every 1 day', 'at 08:00')[n % 3]}"
+        for n in range(count)
+    ]
+    with tempfile.TemporaryDirectory() as directory:
+        settings = load(Path(directory) / "data", environment={}, flags={**FLAGS, "detect.isolation": "in_process"})
+        database = open_database(settings)
+        register.register(database, ";\n".join(texts), settings=settings, now=BEGIN)
+        database.close()
+        for turn in ("first start, each steps from created", *["start again"] * 4):
+            seconds, cpu = asyncio.run(_start(settings))
+            print(f"  {count} sentinels, {turn:38} ready in {seconds:.2f} s ({cpu:.2f} s CPU)")
+
+
+async def _start(settings: object) -> tuple[float, float]:
+    begun, cpu = time.perf_counter(), time.process_time()
+    async with assembly.poller(settings, clock=ManualClock(BEGIN), stream=io.StringIO()) as monitor:  # type: ignore[arg-type]
+        await monitor.live()
+        taken = time.perf_counter() - begun, time.process_time() - cpu
+        monitor.hurry = True
+        return taken
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sentinels", type=int, default=200)
+    parser.add_argument("--days", type=int, default=365)
+    parser.add_argument("--acts", type=int, default=300)
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ready", type=int, default=0, help="measure the start with so many sentinels instead")
+    arguments = parser.parse_args()
+    if arguments.ready:
+        ready(arguments.ready)
+        return 0
+    return year(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
