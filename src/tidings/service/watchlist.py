@@ -6,7 +6,7 @@ look is reloaded sentinel by sentinel, and what this process committed is applie
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,7 +20,6 @@ from tidings.service.rates import is_plain
 from tidings.storage import endpoints, events, members, pages, sentinels, subscriptions
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
     from tidings.model.page import PageIdentity, PageState
     from tidings.model.unit import CursorMove, Missing, Unit
     from tidings.storage.connection import Connection
@@ -143,22 +142,25 @@ class Watchlist:
         self._zone = zone
         self.pages: dict[int, WatchedPage] = {}
         self.sentinels: dict[int, WatchedSentinel] = {}
+        self._places: dict[int, set[int]] = {}
+        """the pages that each sentinel is on"""
         self._past: dict[str, SentinelRow] = {}
         self._meanings: dict[tuple[int, str], Sentinel] = {}
         self._seen = 0
 
     async def load(self) -> set[int]:
         """Read everything; return the ids of all pages."""
-        rows, subs, population, framed, self._seen = await self._store.read(_everything)
+        rows, subs, population, framed, known, self._seen = await self._store.read(_everything)
         self.pages.clear()
         self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
         for page_id in framed & self.pages.keys():
             self.pages[page_id].is_framed = True
         self.sentinels.clear()
+        self._places.clear()
         self._past = {row.name: row for row in rows if row.state == "ended"}
         for row in rows:
             if row.state != "ended":
-                await self._admit(row)
+                self.sentinels[row.id] = await self._held(row, known)
         for sub in subs:
             self._subscribe(sub)
         return set(self.pages)
@@ -175,12 +177,7 @@ class Watchlist:
     async def reload(self, sentinel_id: int) -> set[int]:
         """Read one sentinel anew; return the ids of the pages that it was or is on."""
         row, subs, states = await self._store.read(_one, sentinel_id)
-        touched = {
-            s.row.page_id
-            for p in self.pages.values()
-            for s in p.subscriptions.values()
-            if s.row.sentinel_id == sentinel_id
-        }
+        touched = self._places.pop(sentinel_id, set()) & self.pages.keys()
         for page_id in touched:
             page = self.pages[page_id]
             page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
@@ -188,7 +185,7 @@ class Watchlist:
         if row.state == "ended":
             self._past[row.name] = row
         else:
-            await self._admit(row)
+            self.sentinels[row.id] = await self._held(row)
             for identity, state, is_framed in states:
                 self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
             for sub in subs:
@@ -232,14 +229,14 @@ class Watchlist:
                 is_confirmed = row.base > move.base  # meanwhile: the versions of before are needed no more
                 sub.row = row if is_confirmed else replace(row, base=move.base, taken=move.taken, number=move.number)
 
-    async def _admit(self, row: SentinelRow) -> None:
-        self.sentinels[row.id] = await self._held(row)
-
-    async def _held(self, row: SentinelRow) -> WatchedSentinel:
+    async def _held(self, row: SentinelRow, known: Mapping[tuple[str, str], int] | None = None) -> WatchedSentinel:
         sentinel = self._meaning(row)
         wanted = {(c.kind, c.address) for c in told_channels(sentinel) if c.kind in self._sendable}
         zone = zone_of(sentinel.zone or self._zone) or UTC
-        found = await self._store.read(endpoints.ids, wanted) if wanted else {}
+        if known is not None:
+            found = {key: known[key] for key in wanted if key in known}
+        else:
+            found = await self._store.read(endpoints.ids, wanted) if wanted else {}
         return WatchedSentinel(row, sentinel, found, zone, gathers_noise=self._gathers_noise)
 
     def _meaning(self, row: SentinelRow) -> Sentinel:
@@ -251,6 +248,7 @@ class Watchlist:
     def _subscribe(self, sub: SubscriptionRow) -> None:
         if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:
             self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
+            self._places.setdefault(sub.sentinel_id, set()).add(sub.page_id)
 
 
 def told_channels(sentinel: Sentinel) -> Iterator[Channel]:
@@ -271,12 +269,20 @@ def meaning(text: str) -> Sentinel:
 
 def _everything(
     connection: Connection,
-) -> tuple[list[SentinelRow], list[SubscriptionRow], list[tuple[PageIdentity, PageState]], set[int], Instant]:
+) -> tuple[
+    list[SentinelRow],
+    list[SubscriptionRow],
+    list[tuple[PageIdentity, PageState]],
+    set[int],
+    dict[tuple[str, str], int],
+    int,
+]:
     return (
         sentinels.listing(connection, ended=True),
         subscriptions.listing(connection, active=True),
         pages.population(connection),
         members.framed_pages(connection),
+        {(row.kind, row.address): row.id for row in endpoints.listing(connection)},
         events.last_seq(connection),
     )
 
