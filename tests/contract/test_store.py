@@ -34,6 +34,7 @@ from tidings.model.unit import (
     Event,
     FrameRow,
     Grant,
+    Missing,
     Quarantined,
     RuleState,
     SentinelMove,
@@ -780,6 +781,19 @@ def test_a_cursor_of_before_an_alteration_moves_no_tick(world: World):
     world.commit(world.unit(cursors=(world.cursor(revision=2, taken=(1,), next_tick=90),)))
 
     assert [90] == [row.next_tick for row in world.read(subscriptions.listing)]
+
+
+def test_what_a_cursor_misses_is_kept_until_it_is_there(world: World):
+    """What a sentinel looks at and its page did not have stands with the cursor, and goes when a look finds it."""
+    world.watch()
+    world.commit(world.stored(b"one"))
+    missing = Missing(seq=1, revision=1, names=('css ".price"', "table 2"), never=("table 2",))
+    world.commit(world.unit(cursors=(world.cursor(missing=missing),)))
+    (kept,) = world.read(subscriptions.listing)
+    world.commit(world.unit(cursors=(world.cursor(),)))
+    (gone,) = world.read(subscriptions.listing)
+
+    assert (missing, None) == (kept.missing, gone.missing)
 
 
 def test_digests_go_when_no_cursor_needs_them(world: World):

@@ -148,9 +148,10 @@ class _Examiner:
         found = []
         for wanted in self.job.wanted:
             scopes = scopes_of(wanted.expression, wanted.extraction)
-            if self._is_absent(wanted) or not wanted.reference:
+            is_absent = self._is_absent(wanted)
+            if is_absent or not wanted.reference:
                 self._note_parts(scopes)
-                if not wanted.reference and self.keep_tree:
+                if not is_absent and self.keep_tree:
                     self._note_selected(wanted, scopes)
                 continue
             asked = (wanted.reference, wanted.expression, wanted.extraction)

@@ -205,7 +205,7 @@ TROUBLES = (
 """Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
 NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
 """Events beside changes that a sentinel's channels are told of, once each."""
-STATES = frozenset({"page.error", "page.ok"})
+STATES = frozenset({"page.error", "page.gone", "page.ok"})
 """Those of them that are changes to whoever monitors the status of a page."""
 
 

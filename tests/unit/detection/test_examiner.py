@@ -4,10 +4,13 @@ import pickle
 import pytest
 
 from tests import data_sets
+from tidings.detection import examiner
 from tidings.detection.examiner import compare_bodies, examine
 from tidings.detection.job import EXTRACTION, Body, Job, Wanted
 from tidings.document.canonical import RULES_VERSION
-from tidings.model.sentinel import AllOf, Interest
+from tidings.document.extraction import Extraction
+from tidings.model.change import ChangeSet
+from tidings.model.sentinel import AllOf, Interest, Selector
 
 ANY, WORDS, LINKS, IMAGES = (Interest(kind) for kind in ("any", "words", "links", "images"))
 
@@ -190,3 +193,60 @@ def test_real_pages_agree_with_their_data_set():
     assert 40 == len(pairs)
     assert all(said for _, said in wrong), wrong  # never a change where the text is the same
     assert len(wrong) <= 4, wrong
+
+
+PART = Interest("words", selector=Selector("css", "#a"))
+
+
+def parts_of(new, *expressions):
+    wanted = tuple(Wanted(key=key, reference=0, expression=e) for key, e in enumerate(expressions))
+    return examine(Job(new=new, references={}, known={}, wanted=wanted))
+
+
+def test_a_first_look_keeps_the_digest_of_each_part_and_says_how_it_begins():
+    """Parts are digested under their own names from the first version on."""
+    seen = parts_of(body("<p id=a>one two<p>three"), PART, ANY, Interest("words", selector=Selector("css", "#x")))
+
+    assert [Extraction((Selector("css", "#a"),)).fingerprint] == [digest.extraction for digest in seen.parts][:1]
+    assert [(0, 2, "one two")] == [(one.key, one.words, one.first_words) for one in seen.selected]
+    assert [(2, ('css "#x"',), True)] == [(one.key, one.names, one.is_all) for one in seen.absent]
+
+
+def test_an_equal_part_is_not_compared(monkeypatch):
+    """Where the digest of the part is the stored one the old page is not even read; another part of it may have changed."""
+    old, new = body("<p id=a>one<p>two"), body("<p id=a>one<p>three")
+    known = parts_of(old, PART).parts
+    seen = job(old, new, PART, known_parts={1: known})
+    monkeypatch.setattr(examiner, "evaluate", lambda *_: pytest.fail("compared"))
+
+    assert () == examine(seen).found
+
+
+def test_a_digest_of_another_extraction_decides_nothing():
+    """A filter that was edited has no digest yet: the old body is taken apart anew, and what did not change is no change."""
+    old, new = body("<p id=a>one<p id=b>two"), body("<p id=a>one<p id=b>two!<p>x")
+    known = parts_of(old, PART).parts
+    other = Interest("words", selector=Selector("css", "#b"))
+
+    assert () == examine(job(old, new, other, known_parts={1: known})).found
+    assert 1 == len(examine(job(old, body("<p id=b>three"), other, known_parts={1: known})).found)
+
+
+def test_a_number_has_a_digest_of_its_own():
+    """A sign is no word: -5 and 5 have the same text, and differ all the same; `1.5` and `1,5` are one number."""
+    number = Interest("number")
+
+    assert 1 == len(examine(job(body("<p>-5"), body("<p>5"), number)).found)
+    assert () == examine(job(body("<p>1.5"), body("<p>1,5"), number)).found
+
+
+def test_what_is_refused_is_refused_for_who_asked():
+    """Others that wait for the same body have their answer."""
+    dear = Interest("words", selector=Selector("xpath", "count(//p)"))
+    old, new = body("<p>a"), body("<p>b")
+    wanted = tuple(Wanted(key=key, reference=1, expression=e) for key, e in ((1, dear), (2, ANY), (3, dear)))
+    seen = examine(Job(new=new, references={1: old}, known={}, wanted=wanted))
+
+    assert ([1, 3], [2], "") == ([one.key for one in seen.refused], [one.key for one in seen.found], seen.problem)
+    assert all(one.reason.startswith("could not compare: xpath") for one in seen.refused)
+    assert (ChangeSet(), True) == (compare_bodies(old, new, dear)[0], bool(compare_bodies(old, new, dear)[1]))
