@@ -258,7 +258,7 @@ class _Year:
         for name in ("commit", "write"):
             setattr(store, name, mortal(getattr(store, name)))
         store._gather_seconds = 0
-        store._run = _at_once  # type: ignore[assignment] # a year has no time to wait for a thread
+        store._run = _at_once  # type: ignore[method-assign] # a year has no time to wait for a thread
 
     async def _live_until(self, monitor: Monitor, end: Instant) -> None:
         while True:

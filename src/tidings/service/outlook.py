@@ -1,4 +1,4 @@
-"""Outlook: what comes next for a sentinel, and why: its start and end, the next look at each page.
+"""Outlook: what comes next for a sentinel, and why: its start and end, the next look at each page, the next time that news are told.
 
 Reckoned from what is stored, as the running service reckons it. Another sentinel on the same page may bring a look sooner, limits of its
 host or the budget one later.
@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.clock import SECOND
 from tidings.language.dates import point_text, zone_of
-from tidings.language.texts import clause_lines
+from tidings.language.texts import clause_lines, rate_text
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchOnChange
 from tidings.service.cursors import hours_of, next_tick, ticks_of
 from tidings.service.lifespan import Life, ends, starts
+from tidings.service.rates import tick_after
 from tidings.service.records import rfc3339
 from tidings.service.watchlist import Subscription, WatchedSentinel, meaning
 from tidings.storage import estimates, pages, subscriptions
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """Something that comes: `what` it is (start, end, look), when (None: nobody knows, or not by time), why; `url` of a look's page."""
+    """Something that comes: `what` it is (start, end, look, news), when (None: nobody knows, or not by time), why; `url` of a look's page."""
 
     what: str
     at: Instant | None
@@ -69,7 +70,7 @@ def outlook(
             state = pages.state(connection, sub.page_id)
             look = _look(Subscription(sub, held), state, learned.get(sub.page_id, {}), settings, now)
             found.append(Prospect("look", *look, pages.identity(connection, sub.page_id).given))
-    return found
+    return [*found, *_news(held, now)]
 
 
 def _life(life: Life, find: Find) -> Iterator[Prospect]:
@@ -119,3 +120,13 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
     if fetch.shortest is not None and fetch.longest is not None:
         period = min(max(period, fetch.shortest), fetch.longest)
     return period, "as it changes, about every" if known is not None else "until more is known, about every"
+
+
+def _news(held: WatchedSentinel, now: Instant) -> Iterator[Prospect]:
+    start = held.row.started_at
+    if start is None:
+        return
+    for clause in held.sentinel.notify:
+        at = tick_after(clause.rate, now, start=start, zone=held.zone)
+        if at is not None:
+            yield Prospect("news", at, f"{rate_text(clause.rate)}, if there are any")

@@ -231,7 +231,7 @@ def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
     tidings("disable", "n")
     (paused,) = tidings("show", "n", "--json").records
 
-    assert [("end", "For 2 day"), ("look", "Fetch every 2 hour")] == [
+    assert [("end", "For 2 day"), ("look", "Fetch every 2 hour"), ("news", "every 1 day, if there are any")] == [
         (p["what"], p["why"]) for p in record["next"]
     ]
     assert all(p["at"] is not None for p in record["next"])
