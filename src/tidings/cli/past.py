@@ -85,6 +85,8 @@ def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
             continue
         write_line(f"{short_time(record['detected_at'])}  {change.sentinel}  {change.url}")
         write_line(f"    {change.row.kind}: {headline(record)}")
+        for part in record.get("parts") or ():
+            write_line(f"      {part['name'] or part['url']}  {part['status']}: {headline(part)}")
     if not found and not arguments.json:
         write_line("no changes yet")
     return 1 if arguments.exit_code and found else 0

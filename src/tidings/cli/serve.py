@@ -96,7 +96,7 @@ class _Printer:
         for row in unit.changes:
             page = watchlist.pages.get(row.page_id)
             owner = watchlist.sentinels.get(row.sentinel_id)
-            if page is None or owner is None:
+            if page is None or owner is None or row.quiet:
                 continue
             if self._as_json:
                 write_json(change_record(row, sentinel=owner.row.name, url=page.identity.given))

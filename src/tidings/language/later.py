@@ -6,12 +6,11 @@ ignored. The language itself gives all of them their meaning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tidings.language.parser import Parsed
 from tidings.language.problems import MOST, Problem
-from tidings.model.interest import Expression, Interest, Not
 from tidings.model.sentinel import (
     Alter,
     FetchOnChange,
@@ -69,18 +68,6 @@ def _of_sentinel(is_said: Callable[[Sentinel], bool]) -> Callable[[Statement], b
     return lambda statement: (sentinel := _sentinel(statement)) is not None and is_said(sentinel)
 
 
-def _interests(expression: Expression) -> Iterator[Interest]:
-    if isinstance(expression, Interest):
-        yield expression
-    else:
-        for part in (expression.part,) if isinstance(expression, Not) else expression.parts:
-            yield from _interests(part)
-
-
-def _of_interest(is_said: Callable[[Interest], object]) -> Callable[[Statement], bool]:
-    return _of_sentinel(lambda sentinel: any(map(is_said, _interests(sentinel.monitor))))
-
-
 def _channel(kind: str) -> Callable[[Statement], bool]:
     return _of_sentinel(
         lambda sentinel: any(channel.kind == kind for notify in sentinel.notify for channel in notify.channels)
@@ -99,9 +86,6 @@ LATER: dict[str, Later] = {
         "serve the file on a web server of your own",
         _of_sentinel(lambda sentinel: any(page.url.lower().startswith("file:") for page in sentinel.pages)),
     ),
-    "within": Later("within", "parts are compared on one page; leave within out", _field("window", None)),
-    "of": Later("of", "make one sentinel for each page", _of_interest(lambda interest: interest.of is not None)),
-    "then": Later("Then", "give each page a sentinel of its own", _field("then", ())),
     # when
     "prompt": Later(
         "Fetch on change within",

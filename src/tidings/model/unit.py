@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tidings.model.change import ChangeSet
+from tidings.model.composite import Composite
 from tidings.model.interval import Instant
 from tidings.model.page import HostState, PageState
 from tidings.model.sentinel import State
@@ -108,6 +109,9 @@ class ChangeRow:
     """A change found for a subscription. `id` = hash(instance, restore epoch, subscription, from, to, rules).
 
     A `partial` one was compared with a nearer version than `Compare moving n` asks for, since there is no older one yet.
+
+    A `composite` one is made of parts on several pages: subscription, page and versions are those of its latest part, and `found` holds
+    the texts of all. A `quiet` one is not told by itself.
     """
 
     id: str
@@ -127,6 +131,7 @@ class ChangeRow:
     polled_at: Instant
     detected_at: Instant
     partial: bool = False
+    composite: Composite | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,8 +78,9 @@ def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:
     short = {
         name: _cut_text(value, characters) if name not in {"url", "id"} else value for name, value in record.items()
     }
-    if record.get("frames"):
-        short["frames"] = [_cut(part, characters, entries) for part in record["frames"]]
+    for inner in ("frames", "parts"):
+        if record.get(inner):
+            short[inner] = [_cut(part, characters, entries) for part in record[inner]]
     more: dict[str, int] = {}
     for name in LISTS:
         values = record.get(name)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from tidings.presentation.writing import ELLIPSIS, one_line
 
 Record = Mapping[str, Any]
-EditKind = Literal["updated", "deleted", "inserted", "moved", "counted"]
+EditKind = Literal["updated", "deleted", "inserted", "moved", "counted", "said"]
 
 LONGEST: Final = 8_000
 """Characters of a text that are looked at where a view is bounded; no message shows more of one."""
@@ -34,7 +34,8 @@ class Edit:
     """A line of a view: what went (`old`), what came (`new`), tamed and in one line each.
 
     `moved` has its text in `new`; `counted` in `old` what, and in `new` how often (`3 → 2`). `sort` is what an object is (`link`,
-    `image`, …), empty for words of the page. `frame` is the address of the frame that it lies in, empty for a page without any.
+    `image`, …), empty for words of the page. `frame` is the address of the frame or, among several, of the page that it lies in,
+    empty for a page by itself. `said`: in `new`, what is to be said of a page among several.
     """
 
     kind: EditKind
@@ -48,9 +49,9 @@ def edits_of(record: Record, *, most: int | None = None, longest: int | None = L
     """Return the first `most` edits and how many more there are; None means all. `longest` is where a single text is cut.
 
     An object that is there in both versions is told once, by its numbers: it neither came nor went. Of a page with frames the edits
-    stand frame by frame.
+    stand frame by frame, of a change of several pages page by page.
     """
-    parts = [(one_line(str(part["url"])), part) for part in record.get("frames") or ()] or [("", record)]
+    parts = _parts(record)
     objects = [_Objects.of(part) for _, part in parts]
     every = chain.from_iterable(
         _edits(part, rows, longest, frame) for (frame, part), rows in zip(parts, objects, strict=True)
@@ -58,6 +59,20 @@ def edits_of(record: Record, *, most: int | None = None, longest: int | None = L
     found = list(islice(every, most))
     number = sum(_number(part, rows) for (_, part), rows in zip(parts, objects, strict=True))
     return found, number - len(found)
+
+
+def _parts(record: Record) -> list[tuple[str, Record]]:
+    """Return what a record is made of, each with the line that stands above it."""
+    parts = record.get("parts") or record.get("frames") or ()
+    return [(one_line(str(part["url"])), part) for part in parts] or [("", record)]
+
+
+def _said(part: Record) -> str:
+    """Return what is to be said of one page of several: which versions were compared and when it was seen, or why there are no edits."""
+    if part["status"] != "changed":
+        return str(part["summary"])
+    when = minute(part.get("polled_at"))
+    return f"version {part['from_version']} → {part['to_version']}{f', {when}' if when else ''}"
 
 
 def starts_of_frames(edits: Sequence[Edit]) -> Iterator[tuple[Edit, str]]:
@@ -120,6 +135,8 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         whole = str(text)
         return one_line(whole if longest is None or len(whole) <= longest else f"{whole[:longest]}{ELLIPSIS}")
 
+    if "status" in record:
+        yield Edit("said", new=read(_said(record)), frame=frame)
     for pair in record.get("updated") or ():
         yield Edit("updated", read(pair["old"]), read(pair["new"]), frame=frame)
     for text in objects.left(record, "deleted"):
@@ -144,6 +161,7 @@ def _sort(row: Mapping[str, Any]) -> str:
 
 def _number(record: Record, objects: _Objects) -> int:
     whole = sum(len(record.get(name) or ()) for name in LISTS) + len(objects.counted)
+    whole += "status" in record
     for name, again in objects.again.items():
         if again:
             whole -= len(record[name]) - sum(1 for _ in objects.left(record, name))
@@ -165,7 +183,12 @@ def summary(record: Record) -> str:
 
 def seen_at(record: Record) -> str:
     """Return when the change was seen, as `2026-11-27 08:00 UTC`; empty if the record does not say."""
-    stamp = str(record.get("detected_at") or "")
+    return minute(record.get("detected_at"))
+
+
+def minute(stamp: object) -> str:
+    """Return an instant of a record as `2026-11-27 08:00 UTC`; empty for none."""
+    stamp = str(stamp or "")
     return f"{stamp[:10]} {stamp[11:16]} UTC" if len(stamp) >= 16 else ""
 
 

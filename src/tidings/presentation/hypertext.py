@@ -141,6 +141,8 @@ def _line(edit: Edit, characters: int | None) -> str:
             return f'<li>{_tag("moved:")} <bdi class="moved" lang="">{_escaped(new)}</bdi></li>\n'
         case "counted":
             return f'<li>{sort}<bdi lang="">{_object(old, edit.old)}</bdi>: <b>{_escaped(new)}</b></li>\n'
+        case "said":
+            return f"<li>{_tag(new)}</li>\n"
 
 
 def _removed(inside: str) -> str:

@@ -146,6 +146,8 @@ def _line(edit: Edit, longest: int | None) -> str:
             return f"moved: {new}"
         case "counted":
             return f"{edit.sort} {old}: {new}".lstrip()
+        case "said":
+            return new
 
 
 def _went(text: str) -> str:

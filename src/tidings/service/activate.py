@@ -134,7 +134,7 @@ def first_report(
     owners = {
         row.sentinel_id: subscriptions[row.subscription_id].owner
         for row in found
-        if row.subscription_id in subscriptions
+        if row.subscription_id in subscriptions and not row.quiet
     }
     return tuple(
         SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")

@@ -31,6 +31,8 @@ from tidings.scheduling.policies import POLICIES
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
 from tidings.service.committer import Committer
+from tidings.service.complex_needs import ComplexNeeds
+from tidings.service.composites import Composites
 from tidings.service.deliver import Deliverer, Teller
 from tidings.service.detect import Detector
 from tidings.service.errands import GuardedErrands
@@ -38,8 +40,10 @@ from tidings.service.framed import Framed
 from tidings.service.frames import Frames
 from tidings.service.lives import Lives
 from tidings.service.monitor import LEASE, Monitor, Parts
+from tidings.service.needs import Needs
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
+from tidings.service.reports import Reporter
 from tidings.service.rules import Rules
 from tidings.service.take import Taker
 from tidings.service.telling import Noise, Telling
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Fetcher
     from tidings.isolation.runner import Runner
     from tidings.model.page import HostState
+    from tidings.model.unit import Unit
     from tidings.notification.channel import Sender
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
@@ -176,6 +181,7 @@ async def _build(
         zone=settings.serve.zone,
         gathers_noise=settings.notify.noisy_changes > 0,
     )
+    needs = Needs()
     planner = Planner(
         POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
         watchlist.pages,
@@ -186,14 +192,22 @@ async def _build(
         spreads=spreads,
         render_cost=render_cost(settings),
         render_places=settings.fetch.browser_pages,
+        needs=needs,
     )
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)
+
+    async def commit(unit: Unit) -> object:
+        return await committer.write(needs.noted(unit))
+
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
     vault = Vault(settings.data)
     bodies, teller = Bodies(store, archive), Teller(installation)
     telling = Telling(store, noise=noise)
+    reporter = Reporter(store, installation)
+    composites = Composites(store, reporter, planner.pace)
+    complex_needs = ComplexNeeds(store, reporter, needs)
     taker = Taker(store, bodies, detector)
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     frames = Frames(store, clock, planner, watchlist.pages, floor=floor)
@@ -205,7 +219,7 @@ async def _build(
         teller=teller,
         frames=frames,
         instance=installation,
-        commit=committer.write,
+        commit=commit,
     )
     poll = Poller(
         store=store,
@@ -217,7 +231,7 @@ async def _build(
         instance=installation,
         asker=Asker(vault, settings.data),
         timeout=longest,
-        commit=committer.write,
+        commit=commit,
     )
     signing = await store.write(_signing, settings, vault, now)
     senders = _senders(stack, settings, client, signing, installation, stream)
@@ -235,7 +249,8 @@ async def _build(
             poller=poll,
             frames=frames,
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
-            rules=Rules(store, watchlist, committer, (telling,), epoch=epoch),
+            needs=needs,
+            rules=Rules(store, watchlist, committer, (telling, composites, complex_needs), epoch=epoch),
             deliverer=Deliverer(
                 senders, disable_after=round(settings.notify.disable_days * DAY), awaits=telling.awaits
             ),

@@ -19,7 +19,7 @@ from tidings.events.expression import Primitive
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing, Raised, Rule
     from tidings.model.interval import Instant
-    from tidings.model.unit import ChangeRow, DeliveryDraft, Event, Timer
+    from tidings.model.unit import ChangeRow, DeliveryDraft, Event, SentinelMove, Timer
     from tidings.service.watchlist import WatchedSentinel
 
 
@@ -85,6 +85,7 @@ class Deeds:
     changes: tuple[ChangeRow, ...] = ()
     deliveries: tuple[DeliveryDraft, ...] = ()
     timers: tuple[Timer, ...] = ()
+    sentinels: tuple[SentinelMove, ...] = ()
     raised: tuple[Raised, ...] = ()
 
 

@@ -58,7 +58,7 @@ async def check(
     def hear(unit: Unit, committed: Committed) -> None:
         if unit.poll is not None:
             poll_ids.append(unit.poll.poll_id)
-        change_ids.extend(row.id for row in unit.changes)
+        change_ids.extend(row.id for row in unit.changes if not row.quiet)
         if on_unit is not None:
             on_unit(unit, committed)
 

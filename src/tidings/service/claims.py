@@ -61,7 +61,7 @@ def tick_of(page: WatchedPage, floor: Duration) -> Tick:
     state = page.state
     for sub in page.subscriptions.values():
         fresh = _is_served(sub, state.checked_at, floor)
-        if fresh and state.last_seq and (sub.interval is not None or (sub.is_on_change and not sub.row.taken)):
+        if fresh and state.last_seq and (sub.interval is not None or sub.wants_base):
             servable = True
         elif sub.interval is not None:
             asked = ticks_of(sub).execution_interval(next_tick(sub))
@@ -69,7 +69,7 @@ def tick_of(page: WatchedPage, floor: Duration) -> Tick:
             if at < earliest:
                 earliest, is_moved = at, at > asked.end
             deadline = min(deadline, asked.end if at <= asked.end else at + asked.end - asked.start)
-        elif sub.is_on_change and not sub.row.taken:
+        elif sub.wants_base:
             earliest, deadline, is_moved = 0, 0, False
     return Tick(earliest, deadline, servable, is_moved)
 

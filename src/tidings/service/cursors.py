@@ -81,7 +81,9 @@ def takes(sub: Subscription, at: Instant, eager: frozenset[int] = frozenset()) -
     """Say whether a look at `at` is one that `sub` takes: always on change or when its sentinel asked, else at its own tick."""
     if sub.row.sentinel_id in eager:
         return True
-    if isinstance(sub.owner.sentinel.fetch, FetchAt | FetchOnDemand):
+    if sub.is_only_shown:
+        return not sub.row.taken
+    if isinstance(sub.fetch, FetchAt | FetchOnDemand):
         return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), at)
     if sub.interval is None or not sub.row.taken or sub.row.next_tick is None:
         return True

@@ -18,15 +18,16 @@ from tidings.detection.window import is_partial
 from tidings.document.canonical import RULES_VERSION
 from tidings.document.extraction import extraction_of
 from tidings.isolation.runner import Died, Done
-from tidings.language import expressions
 from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
 from tidings.service.cursors import reference, taken, window_of
+from tidings.service.joint import PART
 from tidings.service.records import spell_gap
 
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Instant
     from tidings.model.version import Digest
+    from tidings.service.joint import Asked
     from tidings.service.watchlist import Subscription, WatchedPage
     from tidings.storage.instance import Instance
 
@@ -130,13 +131,14 @@ class Detector:
                 return self._owed(look, reason, attempts)
 
     def _found(self, look: Look, examination: Examination) -> Findings:
-        found = {f.key: f for f in examination.found}
+        found = {(f.key, f.number): f for f in examination.found}
         changes, events = [], []
         for sub in look.takers:
-            if (f := found.get(sub.row.id)) is not None and f.change:
-                row = self._change(look, sub, f)
-                changes.append(row)
-                events.append(_event(row))
+            for asked in sub.asked:
+                if (f := found.get((sub.row.id, asked.number))) is not None and f.change:
+                    row = self._change(look, sub, f, asked)
+                    changes.append(row)
+                    events.append(_event(row))
         refused = {refusal.key: refusal.reason for refusal in examination.refused}
         lost = {
             s.row.id: reason
@@ -145,36 +147,36 @@ class Detector:
         }
         rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
-        absent = {absence.key: absence for absence in examination.absent}
+        absent = _absent(look, examination)
         moves = tuple(_seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost) for s in look.takers)
         for sub, move in zip(look.takers, moves, strict=True):
             events.extend(_absences(sub, look, move))
         return Findings(examination, moves, rows, tuple(changes), tuple(events))
 
-    def _change(self, look: Look, sub: Subscription, found: Found) -> ChangeRow:
+    def _change(self, look: Look, sub: Subscription, found: Found, asked: Asked) -> ChangeRow:
         state = look.page.state
         compare = sub.owner.sentinel.compare
         return ChangeRow(
-            id=self._change_id(sub, look, found),
+            id=self._change_id(sub, look, found, asked),
             sentinel_id=sub.row.sentinel_id,
             subscription_id=sub.row.id,
             page_id=state.page_id,
             revision=sub.row.revision,
-            kind=expressions.to_text(sub.owner.sentinel.monitor),
+            kind=asked.kind,
             from_seq=found.reference,
             to_seq=look.seq,
             rules_version=RULES_VERSION,
             extraction=found.extraction,
             found=found.change,
             summary=f"{summary(found.change)}{_across(sub, state.checked_at)}",
-            quiet=False,
+            quiet=asked.is_part,
             modified_at=look.modified_at,
             polled_at=look.at,
             detected_at=look.at,
             partial=is_partial(compare, window_of(sub)),
         )
 
-    def _change_id(self, sub: Subscription, look: Look, found: Found) -> str:
+    def _change_id(self, sub: Subscription, look: Look, found: Found, asked: Asked) -> str:
         parts = (
             self._instance.id,
             self._instance.restore_epoch,
@@ -184,6 +186,7 @@ class Detector:
             look.seq,
             RULES_VERSION,
             found.extraction,
+            *((asked.kind,) if asked.is_part else ()),
         )
         return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
 
@@ -258,12 +261,30 @@ def _wanted(look: Look) -> Iterator[Wanted]:
         seq = reference(sub)
         if sub.row.seen == look.seq or (seq and seq not in look.references):
             continue
-        yield Wanted(
-            key=sub.row.id,
-            reference=seq,
-            expression=sentinel.monitor,
-            extraction=extraction_of(sentinel),
+        for asked in sub.asked:
+            yield Wanted(
+                key=sub.row.id,
+                reference=seq,
+                expression=asked.expression,
+                extraction=extraction_of(sentinel),
+                number=asked.number,
+            )
+
+
+def _absent(look: Look, examination: Examination) -> dict[int, Absent]:
+    """Return what is missing, by subscription: all of it only if each of its comparisons lacks all that it looks at."""
+    found: dict[int, list[Absent]] = {}
+    for absence in examination.absent:
+        found.setdefault(absence.key, []).append(absence)
+    asked = {sub.row.id: len(sub.asked) for sub in look.takers if sub.row.id in found}
+    return {
+        key: Absent(
+            key=key,
+            names=tuple(dict.fromkeys(name for absence in some for name in absence.names)),
+            is_all=sum(absence.is_all for absence in some) >= asked.get(key, 1),
         )
+        for key, some in found.items()
+    }
 
 
 def _seen(sub: Subscription, look: Look, absent: Absent | None, *, is_lost: bool) -> CursorMove:
@@ -309,7 +330,7 @@ def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event
 
 def _event(row: ChangeRow) -> Event:
     return Event(
-        type="change.found",
+        type=PART if row.quiet else "change.found",
         at=row.detected_at,
         sentinel_id=row.sentinel_id,
         page_id=row.page_id,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tidings.service.deliver import Deliverer
     from tidings.service.frames import Frames
     from tidings.service.lives import Lives
+    from tidings.service.needs import Needs
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
     from tidings.service.rules import Rules
@@ -75,6 +76,7 @@ class Parts:
     poller: Poller
     frames: Frames
     lives: Lives
+    needs: Needs
     rules: Rules
     deliverer: Deliverer
     epoch: int
@@ -307,7 +309,7 @@ class Monitor:
             outcome,
             at=at,
             answered=tuple(asked.requests),
-            eager=asked.sentinels,
+            eager=asked.sentinels | parts.needs.wanting(page.state.page_id, at),
             owed=owed,
             hosts=self._host_news(charged.grant.host),
             ours=ours,

@@ -1,7 +1,8 @@
 """Plan: which pages are looked at now, and when the next one is.
 
-Three kinds of claims meet here: looks that somebody asked for, ticks of fixed intervals (arithmetic, served in order of lateness), and
-the bids of the policy for pages that are fetched on change. The allocator takes the best feasible set under budget and host limits.
+Four kinds of claims meet here: looks that somebody asked for, looks that are needed in time (`needs`, the earliest deadline first), ticks of
+fixed intervals (arithmetic, served in order of lateness), and the bids of the policy for pages that are fetched on change. The allocator
+takes the best feasible set under budget and host limits.
 A page's due instant also waits for its floor, for its hours and for the end of a back-off, and where it is only fetched on change for
 the end of the freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart (`spread`).
 """
@@ -17,8 +18,10 @@ from tidings.clock import SECOND
 from tidings.model.interval import spell_duration
 from tidings.model.unit import Grant
 from tidings.scheduling import allocator
+from tidings.scheduling.needs import urgency
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
 from tidings.service.claims import bounds, closes, first_open, importance, is_on_change, retry_at, tick_of
+from tidings.service.needs import Needs
 from tidings.service.spread import Apart
 from tidings.service.standing import is_fresh_until
 
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
     from tidings.service.watchlist import WatchedPage
 
 ASKED = 1e15
+NEEDED = 4e14
 TICKED = 1e14
-"""Bids of looks that somebody asked for, and of ticks (plus seconds of lateness): before whatever a policy bids."""
+"""Bids of looks that somebody asked for, of those that are needed in time (times their urgency, from 1 to 2), and of ticks (plus seconds of
+lateness): before whatever a policy bids."""
 LARGEST = 4096
 OVERDUE: Duration = SECOND
 """Pages that are due for less than this have not been missed."""
@@ -65,6 +70,7 @@ class Planner:
         spreads: bool = False,
         render_cost: float = 1.0,
         render_places: int = 1,
+        needs: Needs | None = None,
     ) -> None:
         self._policy = policy
         self._pages = pages
@@ -73,6 +79,8 @@ class Planner:
         self._host_connections = host_connections
         self._render_cost = render_cost
         self._render_places = render_places
+        self._needs = needs or Needs()
+        self._needs.touched = self.touch
         self._state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
         self._row: dict[int, int] = {}
         self._hosts: dict[str, int] = {}
@@ -263,6 +271,15 @@ class Planner:
         due = NEVER if row is None else int(self._due[row])
         return None if due == NEVER else due
 
+    def pace(self, page_id: int) -> Duration | None:
+        """Return the current interval of a page that is fetched on change, None if it is not or while nothing is known of it."""
+        self._refresh()
+        page = self._pages.get(page_id)
+        if page is None or not is_on_change(page) or page.state.checked_at is None or page_id not in self._row:
+            return None
+        due = int(self._policy.next_due(self._state, [page_id], 0, 0.0)[0])
+        return max(due - page.state.checked_at, self._floor) if due != NEVER else None
+
     def servable(self) -> list[int]:
         """Return the pages with a subscription that can be served from the newest stored version, without a poll."""
         self._refresh()
@@ -291,6 +308,8 @@ class Planner:
         """Return why a page is looked at."""
         if self._forced[row]:
             return "asked for"
+        if (needed := self._needs.most_urgent(int(self._ids[row]), now)) is not None:
+            return needed.why
         if self._tick[row] <= now:
             return "interval, moved to where its hours begin" if int(self._ids[row]) in self._moved else "interval"
         eased = self._eased.get(int(self._ids[row]))
@@ -316,6 +335,8 @@ class Planner:
             bids[known] = self._policy.bid(self._state, now, 0.0, rows=population.rows(ids[known]))
         late = self._tick[rows] <= now
         bids[late] = TICKED + (now - np.maximum(self._tick[rows][late], 0)) / SECOND
+        if needed := self._needs.ends(ids.tolist(), now):
+            bids[list(needed)] = NEEDED * (1.0 + urgency(np.fromiter(needed.values(), np.int64), now))
         bids[self._forced[rows]] = ASKED
         return np.maximum(bids, 1e-9)
 
@@ -461,8 +482,19 @@ class Planner:
         self._tick[row] = tick.at
         self._due[row] = due
         self._closes[row] = closes(page, due) if due != NEVER else NEVER
+        if (needed := self._needed_at(page, retry)) < due:
+            self._due[row], self._closes[row] = needed, NEVER
         (self._moved.add if tick.is_moved else self._moved.discard)(page_id)
         (self._servable.add if tick.servable else self._servable.discard)(page_id)
+
+    def _needed_at(self, page: WatchedPage, retry: Instant | None) -> Instant:
+        """Return when a page is to be looked at for those that need it in time: its floor and back-off hold, its hours are theirs."""
+        state = page.state
+        begins = self._needs.begins(state.page_id)
+        if begins is None:
+            return NEVER
+        rests_until = 0 if state.polled_at is None else state.polled_at + self._floor
+        return max(begins, retry or 0, rests_until, self._held.get(state.page_id, 0))
 
     def _ease(self, page: WatchedPage, on_change: Instant, tick: Instant) -> Instant:
         """Return when a page is due on change, not before the end of the freshness that its server claims (trust.md P-6).

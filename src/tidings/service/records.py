@@ -14,6 +14,7 @@ from tidings.model.version import version_id
 from tidings.notification.secrecy import shown
 
 if TYPE_CHECKING:
+    from tidings.model.composite import Composite, Part
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import ChangeRow, Quarantined, SentinelMove
     from tidings.model.version import Version
@@ -67,16 +68,45 @@ def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
         "sentinel": sentinel,
         "page": str(row.page_id),
         "url": url,
-        "kind": row.kind,
+        "kind": row.kind if row.composite is None else COMPOSITE,
         "from_version": version_id(row.page_id, row.from_seq),
         "to_version": version_id(row.page_id, row.to_seq),
         **found_record(found),
+        **({} if row.composite is None else _composite_record(row.composite, row.kind)),
         **({"partial": True} if row.partial else {}),
         "summary": row.summary,
         "quiet": row.quiet,
         "modified_at": rfc3339(row.modified_at),
         "polled_at": rfc3339(row.polled_at),
         "detected_at": rfc3339(row.detected_at),
+    }
+
+
+def _composite_record(composite: Composite, monitor: str) -> Record:
+    """Return what a change of several pages has beside its texts: what was asked for, how it ended, and its parts."""
+    return {
+        "monitor": monitor,
+        "verdict": composite.verdict,
+        "reason": composite.reason,
+        "parts": [_part_record(part) for part in composite.parts],
+    }
+
+
+def _part_record(part: Part) -> Record:
+    return {
+        "name": part.name,
+        "page": str(part.page_id),
+        "url": part.url,
+        "status": part.status,
+        "change": part.change_id,
+        "from_version": version_id(part.page_id, part.from_seq) if part.from_seq else None,
+        "to_version": version_id(part.page_id, part.to_seq) if part.to_seq else None,
+        **_lists(part.found),
+        "summary": part.summary,
+        "title": part.title,
+        "reason": part.reason,
+        "modified_at": rfc3339(part.modified_at),
+        "polled_at": rfc3339(part.at),
     }
 
 
@@ -196,6 +226,8 @@ def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | N
     return {"record": "problem", "where": where, "message": text, **(details or {})}
 
 
+COMPOSITE = "composite"
+"""The kind of a change that has parts on several pages."""
 PARTIAL = "partial"
 """The kind of a poll that brought what there is of a page of which a frame could not be read."""
 

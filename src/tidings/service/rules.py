@@ -430,6 +430,7 @@ def _with_deeds(unit: Unit, deeds: Sequence[Deeds]) -> Unit:
             events=(*unit.events, *part.events),
             changes=(*unit.changes, *part.changes),
             timers=(*unit.timers, *part.timers),
+            sentinels=(*unit.sentinels, *part.sentinels),
             deliveries=(
                 *unit.deliveries,
                 *(replace(d, events=tuple(place + shift for place in d.events)) for d in part.deliveries),

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from tidings.detection.states import OK, evaluate_states, state_of, watches_state
 from tidings.detection.summary import summary
 from tidings.document.canonical import RULES_VERSION
-from tidings.language import expressions
 from tidings.model.unit import ChangeRow, Event
+from tidings.service.joint import PART
 
 if TYPE_CHECKING:
     from tidings.model.change import ChangeSet
     from tidings.model.unit import Unit
+    from tidings.service.joint import Asked
     from tidings.service.watchlist import Subscription, WatchedPage
     from tidings.storage.instance import Instance
 
@@ -37,7 +38,7 @@ def with_states(unit: Unit, page: WatchedPage, instance: Instance) -> Unit:
     rows = tuple(_changes(page, old, new, unit, instance))
     told = tuple(
         Event(
-            type="change.found",
+            type=PART if row.quiet else "change.found",
             at=row.detected_at,
             sentinel_id=row.sentinel_id,
             page_id=row.page_id,
@@ -51,28 +52,32 @@ def with_states(unit: Unit, page: WatchedPage, instance: Instance) -> Unit:
 
 def _changes(page: WatchedPage, old: str, new: str, unit: Unit, instance: Instance) -> Iterator[ChangeRow]:
     for sub in page.subscriptions.values():
-        expression = sub.owner.sentinel.monitor
-        if watches_state(expression) and (found := evaluate_states(expression, old, new)):
-            yield _row(page, sub, found, unit, instance)
+        for asked in sub.asked if watches_state(sub.owner.sentinel.monitor) else ():
+            if found := evaluate_states(asked.expression, old, new):
+                yield _row(page, sub, found, unit, instance, asked=asked)
 
 
-def _row(page: WatchedPage, sub: Subscription, found: ChangeSet, unit: Unit, instance: Instance) -> ChangeRow:
+def _row(
+    page: WatchedPage, sub: Subscription, found: ChangeSet, unit: Unit, instance: Instance, *, asked: Asked
+) -> ChangeRow:
     seq = page.state.last_seq
-    parts = (instance.id, instance.restore_epoch, sub.row.id, page.state.page_id, seq, unit.at, RULES_VERSION, STATUS)
+    apart = (asked.kind,) if asked.is_part else ()
+    named = (instance.id, instance.restore_epoch, sub.row.id, page.state.page_id, seq, unit.at, RULES_VERSION, STATUS)
+    parts = (*named, *apart)
     return ChangeRow(
         id=hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32],
         sentinel_id=sub.row.sentinel_id,
         subscription_id=sub.row.id,
         page_id=page.state.page_id,
         revision=sub.row.revision,
-        kind=expressions.to_text(sub.owner.sentinel.monitor),
+        kind=asked.kind,
         from_seq=seq,
         to_seq=seq,
         rules_version=RULES_VERSION,
         extraction=STATUS,
         found=found,
         summary=summary(found),
-        quiet=False,
+        quiet=asked.is_part,
         modified_at=None,
         polled_at=unit.at,
         detected_at=unit.at,

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.language import parser
 from tidings.language.dates import zone_of
-from tidings.model.sentinel import Channel, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Notify, Sentinel
+from tidings.model.sentinel import Channel, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Notify, Sentinel
 from tidings.notification.channel import KINDS
+from tidings.service.joint import asked_of, joint_of
 from tidings.service.lifespan import Life
 from tidings.service.rates import is_plain
 from tidings.storage import endpoints, events, members, pages, sentinels, subscriptions
@@ -22,6 +23,7 @@ from tidings.storage import endpoints, events, members, pages, sentinels, subscr
 if TYPE_CHECKING:
     from tidings.model.page import PageIdentity, PageState
     from tidings.model.unit import CursorMove, Missing, Unit
+    from tidings.service.joint import Asked
     from tidings.storage.connection import Connection
     from tidings.storage.sentinels import SentinelRow
     from tidings.storage.store import Store
@@ -82,15 +84,35 @@ class Subscription:
     owner: WatchedSentinel
 
     @property
+    def is_only_shown(self) -> bool:
+        """Return whether the page is looked at only when its sentinel's Then says so."""
+        return bool(self.owner.sentinel.then) and self.row.label in joint_of(self.owner.sentinel).shown
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """Return what is sought on the page, each by a comparison of its own."""
+        return asked_of(self.owner.sentinel, self.row.label)
+
+    @property
+    def fetch(self) -> Fetch:
+        """Return when the sentinel looks at the page by itself."""
+        return _WHEN_NEEDED if self.is_only_shown else self.owner.sentinel.fetch
+
+    @property
     def interval(self) -> FetchEvery | FetchAt | None:
-        """Return the fixed interval or the time of day, None when the sentinel is fetched on change or on demand."""
-        fetch = self.owner.sentinel.fetch
+        """Return the fixed interval or the time of day, None when the page is fetched on change or on demand."""
+        fetch = self.fetch
         return fetch if isinstance(fetch, FetchEvery | FetchAt) else None
 
     @property
     def is_on_change(self) -> bool:
-        """Return whether the sentinel leaves its rate to the policy."""
-        return isinstance(self.owner.sentinel.fetch, FetchOnChange)
+        """Return whether the sentinel leaves the rate of the page to the policy."""
+        return isinstance(self.fetch, FetchOnChange)
+
+    @property
+    def wants_base(self) -> bool:
+        """Return whether the page is to be looked at for the first time although no tick says so, to have something to compare with."""
+        return not self.row.taken and (self.is_only_shown or self.is_on_change)
 
     @property
     def missing(self) -> Missing | None:

@@ -9,6 +9,7 @@ from typing import Any
 from tidings.model.change import ChangeSet, Edit, FrameShare, ObjectCount
 from tidings.model.interval import Instant
 from tidings.model.unit import ChangeRow
+from tidings.storage import composites
 from tidings.storage.connection import UNLIMITED, Connection, select
 from tidings.storage.values import from_json, to_json
 
@@ -76,6 +77,13 @@ def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -
     return [_to_stored(row) for row in c.rows(text, sentinel_id=sentinel_id, first_seq=first_seq, last_seq=last_seq)]
 
 
+def parts_between(c: Connection, sentinel_id: int, first: Instant, last: Instant) -> list[StoredChange]:
+    """Return the quiet changes of a sentinel that were seen in [first, last], in their order."""
+    conditions = ("ch.sentinel_id = :sentinel_id", "ch.quiet = 1", "ch.polled_at >= :first", "ch.polled_at <= :last")
+    text = select(_SELECT, conditions, "ORDER BY ch.event_seq")
+    return [_to_stored(row) for row in c.rows(text, sentinel_id=sentinel_id, first=first, last=last)]
+
+
 def exists(c: Connection, id: str) -> bool:  # noqa: A002
     """Return whether a change is stored."""
     return c.value("SELECT 1 FROM change WHERE id = :id", id=id) is not None
@@ -116,6 +124,7 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 "summary": row.summary,
                 **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
                 **({"partial": True} if row.partial else {}),
+                **({"composite": composites.to_plain(row.composite)} if row.composite is not None else {}),
             }
         ),
     }
@@ -151,5 +160,6 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         polled_at=row[12],
         detected_at=row[13],
         partial=texts.get("partial", False),
+        composite=composites.from_plain(texts["composite"]) if "composite" in texts else None,
     )
     return StoredChange(change, sentinel=row[17], url=row[18], event_seq=row[19])

@@ -50,6 +50,10 @@ _FINISH = (
 
 _CUT_OFF = "UPDATE poll SET finished_at = :at, outcome = 'error', kind = 'net', note = :note WHERE id = :poll_id AND outcome IS NULL"
 _WAS_POLLED = "UPDATE page SET polled_at = :at WHERE id = :page_id AND (page.polled_at IS NULL OR page.polled_at < :at)"
+_GOOD = (
+    "SELECT finished_at FROM poll WHERE page_id = :page_id AND finished_at >= :first AND finished_at <= :last"
+    " AND outcome IN ('new', 'unchanged', 'changed') ORDER BY finished_at"
+)
 CUT_OFF = "cut off by a restart"
 
 
@@ -69,6 +73,12 @@ def get(c: Connection, id: int) -> PollRow | None:  # noqa: A002
 def open_polls(c: Connection) -> list[PollRow]:
     """Return the polls that were charged and not completed, oldest first."""
     return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE outcome IS NULL ORDER BY id")]
+
+
+def good(c: Connection, page_id: int, first: Instant, last: Instant) -> list[Instant]:
+    """Return when a page was looked at well in [first, last], in order."""
+    rows = c.rows(_GOOD, page_id=page_id, first=first, last=last)
+    return [row[0] for row in rows]
 
 
 def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:

@@ -5,6 +5,7 @@ import pytest
 from tidings.detection.across import Choice, Leaf, Meeting, has_changed, joined, leaves, meetings
 from tidings.language import expressions
 from tidings.language.parser import parse
+from tidings.model.sentinel import Sentinel
 
 NAMES = ("A", "B", "C")
 
@@ -14,6 +15,7 @@ def monitor(text):
     pages = ", ".join(f"https://{name.lower()}.example/ As {name}" for name in NAMES)
     parsed = parse(f"Create Sentinel s Using {pages} Monitor {text}", known=lambda _: None, now=0)
     assert not parsed.problems
+    assert isinstance(parsed.statements[0], Sentinel)
     return parsed.statements[0].monitor
 
 

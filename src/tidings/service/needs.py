@@ -1,0 +1,90 @@
+"""Needs: looks that must be made in time, beside ticks and bids (paper 001 §2.1).
+
+In memory only: who needs looks (`complex_needs`, `expected`) remembers them and gives them back at each start. A look at a page is noted as
+an event for each sentinel that waits for it; a failed one is not, so that it consumes no deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tidings.model.unit import Event
+
+if TYPE_CHECKING:
+    from tidings.model.interval import ExecutionInterval, Instant
+    from tidings.model.unit import Unit
+
+LOOKED = "page.looked"
+"""The event of a good look at a page that a sentinel waited for. Only such looks have one."""
+GOOD = frozenset({"new", "unchanged", "changed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A page is to be looked at in an interval, for a sentinel; `why` says for what."""
+
+    page_id: int
+    sentinel_id: int
+    interval: ExecutionInterval
+    why: str
+
+
+class Needs:
+    """The open deadlines of all pages. `touched` hears of pages whose deadlines are others now."""
+
+    def __init__(self) -> None:
+        self._by_owner: dict[tuple[str, int], tuple[Deadline, ...]] = {}
+        self._by_page: dict[int, list[Deadline]] = {}
+        self.touched: Callable[[Iterable[int]], Any] = lambda _: None
+
+    def settle(self, owner: str, sentinel_id: int, deadlines: Iterable[Deadline]) -> None:
+        """Let these be the deadlines that a behaviour has for a sentinel."""
+        before, now = self._by_owner.pop((owner, sentinel_id), ()), tuple(deadlines)
+        if before == now == ():
+            return
+        for old in before:
+            self._by_page[old.page_id].remove(old)
+            if not self._by_page[old.page_id]:
+                del self._by_page[old.page_id]
+        for new in now:
+            self._by_page.setdefault(new.page_id, []).append(new)
+        if now:
+            self._by_owner[owner, sentinel_id] = now
+        self.touched({deadline.page_id for deadline in (*before, *now)})
+
+    def begins(self, page_id: int) -> Instant | None:
+        """Return when the first interval of a page begins, None if there is none. A look serves all that are open then."""
+        return min((deadline.interval.start for deadline in self._by_page.get(page_id, ())), default=None)
+
+    def most_urgent(self, page_id: int, now: Instant) -> Deadline | None:
+        """Return, of the deadlines of a page whose intervals have begun, the one that ends first (EDF among those that are active)."""
+        begun = (deadline for deadline in self._by_page.get(page_id, ()) if deadline.interval.start <= now)
+        return min(begun, key=lambda deadline: deadline.interval.end, default=None)
+
+    def ends(self, page_ids: Sequence[int], now: Instant) -> dict[int, Instant]:
+        """Return, by their places among `page_ids`, when the most urgent looks must have been made at pages that are needed."""
+        if not self._by_page:
+            return {}
+        found = ((place, self.most_urgent(page_id, now)) for place, page_id in enumerate(page_ids))
+        return {place: deadline.interval.end for place, deadline in found if deadline is not None}
+
+    def wanting(self, page_id: int, at: Instant) -> frozenset[int]:
+        """Return the sentinels that a look at `at` serves."""
+        return frozenset(
+            deadline.sentinel_id
+            for deadline in self._by_page.get(page_id, ())
+            if deadline.interval.start <= at <= deadline.interval.end
+        )
+
+    def noted(self, unit: Unit) -> Unit:
+        """Return the unit of a poll with an event for each sentinel that waited for this look."""
+        if unit.poll is None or unit.poll.outcome not in GOOD or unit.poll.page_id not in self._by_page:
+            return unit
+        page_id, at = unit.poll.page_id, unit.poll.finished_at
+        events = (
+            Event(type=LOOKED, at=at, sentinel_id=sentinel_id, page_id=page_id)
+            for sentinel_id in sorted(self.wanting(page_id, at))
+        )
+        return replace(unit, events=(*unit.events, *events))

@@ -1,0 +1,305 @@
+"""Promises about changes of several pages that belong together: AND, OR, NOT with `of` (sentinels_and_events.md §4.5, W-4, W-65)."""
+
+
+from tests.world import play
+from tidings.clock import HOUR, MINUTE
+from tidings.presentation.presenter import Caption
+from tidings.presentation.presenters import PRESENTERS
+
+PAIR = (
+    "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND any change of B within 1 hour"
+    " Fetch every 10 min Notify By webhook HOOK immediate"
+)
+SAVE = "Create Sentinel veto Using {/a} As A, {/b} As B Monitor any change of A AND NOT any change of B within 1 hour"
+
+
+def told(world):
+    """Return the records that the webhook got."""
+    return [body["data"] for _, body in world.received]
+
+
+def write(world, name, text):
+    """Let a page say something."""
+    world.page(f"/{name}", f"<title>{name.upper()}</title><p>{text}</p>")
+
+
+def begin(world, text):
+    """Three pages that say one, and a sentinel on them."""
+    for name in "abc":
+        write(world, name, "one")
+    world.add(text.replace("HOOK", world.receiver()))
+
+
+def test_both_pages_changed_within_an_hour(make_world):
+    """Example 21: when A and then B change within an hour it is told once, with both pages, their versions, times and texts."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, PAIR)
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 30 * MINUTE)
+        assert [] == told(world)
+        write(world, "b", "three")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    (record,) = told(world)
+    a, b = record["parts"]
+
+    assert ("composite", "complete") == (record["kind"], record["verdict"])
+    assert "any change of A AND any change of B" == record["monitor"]
+    assert ("A", "changed", "1.1", "1.2", [{"old": "one", "new": "two"}]) == _said(a)
+    assert ("B", "changed", "2.1", "2.2", [{"old": "one", "new": "three"}]) == _said(b)
+    assert a["polled_at"] < b["polled_at"] == record["polled_at"]
+    assert record["updated"] == a["updated"] + b["updated"]
+    assert [record] == [r for r in world.changes() if not r["quiet"]]
+    assert 2 == sum(r["quiet"] for r in world.changes())
+    assert [] == world.violations()
+
+
+def _said(part):
+    return (part["name"], part["status"], part["from_version"], part["to_version"], part["updated"])
+
+
+def test_a_composite_is_readable_in_every_view(make_world):
+    """As text and as HTML each page stands with its versions, its time and its edits."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, PAIR)
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        write(world, "b", "three")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (record,) = told(world)
+    text = PRESENTERS["changes-as-text"].present([record], Caption(heading="pair"))
+    html = PRESENTERS["changes-as-html"].present([record], Caption(heading="pair"))
+
+    for part, new in zip(record["parts"], ("two", "three"), strict=True):
+        for written in (text, html):
+            assert part["url"] in written
+            assert f"version {part['from_version']} → {part['to_version']}" in written
+        assert f"[-one-]{{+{new}+}}" in text
+    assert "2 more" not in text
+
+
+def test_a_part_expires(make_world):
+    """Changes that are more than the window apart are not told together, and nothing is left of them."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, PAIR)
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 80 * MINUTE)
+        write(world, "b", "two")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert [] == told(world)
+
+
+def test_what_was_told_is_told_once(make_world):
+    """A pair is consumed: a further change of B alone, within the hour, makes no second pair with the same change of A."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, PAIR)
+        await world.pass_time(monitor, 30 * MINUTE)
+        for name, text in (("a", "two"), ("b", "two"), ("b", "three")):
+            write(world, name, text)
+            await world.pass_time(monitor, 10 * MINUTE)
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 1 == len(told(world))
+
+
+def test_a_restart_in_the_middle_of_a_window(make_world):
+    """An open window survives to the instant: half of it before a restart, half after; and what ran out meanwhile is not told."""
+    world = make_world()
+
+    async def first(monitor):
+        begin(world, PAIR)
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    async def second(monitor):
+        await world.pass_time(monitor, 10 * MINUTE)
+        write(world, "b", "two")
+        await world.pass_time(monitor, 20 * MINUTE)
+        write(world, "a", "three")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    async def third(monitor):
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, first)
+    play(world, second)
+    assert 1 == len(told(world))
+    world.clock.move_to(world.clock.now() + 2 * HOUR)
+    write(world, "b", "three")
+    play(world, third)
+
+    assert 1 == len(told(world))
+
+
+def test_not_on_another_page_is_decided_when_the_window_is_over(make_world):
+    """`A AND NOT B within 1 hour` tells a change of A an hour later, if B was looked at and did not change in that hour or the one before."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, f"{SAVE} Fetch every 10 min Notify By webhook HOOK immediate")
+        await world.pass_time(monitor, 3 * HOUR)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 65 * MINUTE)
+        assert [] == told(world)
+        await world.pass_time(monitor, 10 * MINUTE)
+        assert 1 == len(told(world))
+        await world.pass_time(monitor, 2 * HOUR)
+        write(world, "b", "two")
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "three")
+        await world.pass_time(monitor, 3 * HOUR)
+        write(world, "a", "four")
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "b", "three")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert ["two"] == [pair["new"] for pair in record["updated"]]
+    assert "complete" == record["verdict"]
+
+
+def test_what_nobody_could_look_at_is_undecided(make_world):
+    """If B could not be looked at around the change of A, the report says that it is undecided, and why."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, f"{SAVE} Fetch every 10 min Notify By webhook HOOK immediate")
+        await world.pass_time(monitor, HOUR)
+        world.page("/b", "gone", status=500)
+        await world.pass_time(monitor, 2 * HOUR)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    (record,) = [r for r in told(world) if r["record"] == "change"]
+
+    assert "undecided" == record["verdict"]
+    assert record["reason"].startswith("whether B changed is not known")
+    assert record["summary"].startswith("undecided: whether B changed is not known")
+
+
+def test_or_over_pages_waits_for_nothing(make_world):
+    """`links of A OR any change of B` tells a change as it is found, as a change of its page."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(
+            world,
+            "Create Sentinel either Using {/a} As A, {/b} As B Monitor links of A OR any change of B"
+            " Fetch every 10 min Notify By webhook HOOK immediate",
+        )
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        write(world, "b", "two")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert world.server.url("/b") == record["url"]
+    assert "parts" not in record
+
+
+def test_an_alternative_of_one_page_does_not_wait_for_the_others(make_world):
+    """In `A AND B OR any change of C` a change of C is told at once, and A and B are told when both are there."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(
+            world,
+            "Create Sentinel some Using {/a} As A, {/b} As B, {/c} As C"
+            " Monitor (any change of A AND any change of B) OR any change of C"
+            " Fetch every 10 min Notify By webhook HOOK immediate",
+        )
+        await world.pass_time(monitor, 30 * MINUTE)
+        for name in "abc":
+            write(world, name, "two")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    play(world, story)
+
+    assert [None, ["A", "B"]] == sorted(
+        ([p["name"] for p in r["parts"]] if "parts" in r else None for r in told(world)), key=bool
+    )
+
+
+def test_without_a_window_it_is_the_interval_of_the_looks(make_world):
+    """Without `within`, changes count together that are at most the fetch interval apart."""
+    world = make_world()
+    text = (
+        "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND any change of B Fetch every 1 hour"
+    )
+
+    async def story(monitor):
+        begin(world, text)
+        await world.pass_time(monitor, 90 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, HOUR)
+        write(world, "b", "two")
+        await world.pass_time(monitor, HOUR)
+        assert 1 == len([r for r in world.changes() if not r["quiet"]])
+        write(world, "a", "three")
+        await world.pass_time(monitor, 2 * HOUR)
+        write(world, "b", "three")
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert 1 == len([r for r in world.changes() if not r["quiet"]])
+
+
+def test_pages_fetched_on_change_meet_within_their_interval(make_world):
+    """On change the window is the current interval of the pages."""
+    world = make_world()
+    text = "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND any change of B"
+
+    async def story(monitor):
+        begin(world, text)
+        await world.pass_time(monitor, 6 * HOUR)
+        write(world, "a", "two")
+        write(world, "b", "two")
+        await world.pass_time(monitor, 12 * HOUR)
+
+    play(world, story)
+
+    assert 1 == len([r for r in world.changes() if not r["quiet"]])
+
+
+def test_the_first_report_of_several_pages_ends_a_sentinel(make_world):
+    """`To first change` ends with the report, not with one of its parts."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, PAIR.replace(" Notify", " To first change Notify"))
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 20 * MINUTE)
+        assert "enabled" == world.sentinel("pair").state
+        write(world, "b", "two")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    play(world, story)
+
+    assert "ended" == world.sentinel("pair").state
+    assert 1 == len(told(world))

@@ -1,0 +1,246 @@
+"""Promises about looks that must be made in time: Then … check (paper 001 §2.1; sentinels_and_events.md §1.5, examples 22 and 24)."""
+
+from tests.world import play
+from tidings.clock import HOUR, MINUTE
+from tidings.storage import pages
+
+RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
+OIL = (
+    'Create Sentinel oil Using {/feed} As A, {/b} As B, {/c} As C Monitor items inserted of A where contains "oil"'
+    " Then within 10 min check CHECKED Fetch every 3 min slack 2 min Notify By webhook HOOK immediate"
+)
+
+
+def feed(world, *titles):
+    """Let the feed have entries of these titles."""
+    items = "".join(
+        f"<item><guid>{t}</guid><title>{t}</title><link>https://x.example/{t}</link></item>" for t in titles
+    )
+    world.page("/feed", f"<rss version='2.0'><channel><title>F</title>{items}</channel></rss>", headers=RSS)
+
+
+def write(world, name, text):
+    """Let a page say something."""
+    world.page(f"/{name}", f"<title>{name.upper()}</title><p>{text}</p>")
+
+
+def begin(world, text=OIL, *, checked="B, C"):
+    """A blog and two pages, watched."""
+    feed(world, "grain up")
+    for name in "bcd":
+        write(world, name, "one")
+    world.add(text.replace("HOOK", world.receiver()).replace("CHECKED", checked))
+
+
+def told(world):
+    """Return the change records that the webhook got."""
+    return [body["data"] for _, body in world.received if body["data"]["record"] == "change"]
+
+
+def looks(world, name):
+    """Return when a page was asked for."""
+    (page_id,) = [i for i in range(1, 5) if world.polls(i) and world.read(pages.identity, i).given == world.server.url(f"/{name}")]
+    return [poll.charged_at for poll in world.polls(page_id)]
+
+
+def status_of(record):
+    """Return the status of each part by its page's name."""
+    return {part["name"]: part["status"] for part in record["parts"]}
+
+
+def test_a_new_entry_on_oil_brings_two_other_pages(make_world):
+    """Example 22: the entry, what changed on B and what C shows are told as one, complete; other entries bring nothing."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world)
+        await world.pass_time(monitor, HOUR)
+        assert 1 == len(looks(world, "b")) == len(looks(world, "c"))
+        write(world, "b", "oil at 90")
+        feed(world, "grain up", "rain")
+        await world.pass_time(monitor, 20 * MINUTE)
+        assert 1 == len(looks(world, "b"))
+        feed(world, "grain up", "rain", "oil up")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert ("composite", "complete") == (record["kind"], record["verdict"])
+    assert {"A": "changed", "B": "changed", "C": "unchanged"} == status_of(record)
+    assert ["one"] == [pair["old"] for pair in record["parts"][1]["updated"]]
+    assert "C" == record["parts"][2]["title"]
+    assert "3.1" == record["parts"][2]["to_version"]
+    assert 2 == len(looks(world, "b")) == len(looks(world, "c"))
+    assert [record] == [r for r in world.changes() if not r["quiet"]]
+    assert [] == world.violations()
+
+
+def test_what_cannot_be_looked_at_is_partial_and_said_why(make_world):
+    """A page that fails until the time is over is missed with its error; the rest is told when the time is over."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world)
+        await world.pass_time(monitor, HOUR)
+        world.page("/c", "no", status=500)
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 5 * MINUTE)
+        assert [] == told(world)
+        await world.pass_time(monitor, 15 * MINUTE)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert "partial" == record["verdict"]
+    assert {"A": "changed", "B": "unchanged", "C": "missed"} == status_of(record)
+    assert record["parts"][2]["reason"].startswith("5xx: ")
+    assert record["reason"].startswith("C: 5xx: ")
+
+
+def test_a_failed_look_does_not_use_the_time_up(make_world):
+    """A page that fails once and comes back within the time is looked at again, and the report is complete."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world)
+        await world.pass_time(monitor, HOUR)
+        world.page("/c", "no", status=500)
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 4 * MINUTE)
+        write(world, "c", "one")
+        await world.pass_time(monitor, 15 * MINUTE)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert "complete" == record["verdict"]
+
+
+def test_any_two_of_three_are_enough(make_world):
+    """`any 2 of B, C, D` is complete with two of them, whichever they are."""
+    world = make_world()
+    text = OIL.replace("{/c} As C", "{/c} As C, {/d} As D")
+
+    async def story(monitor):
+        begin(world, text, checked="any 2 of B, C, D")
+        await world.pass_time(monitor, HOUR)
+        world.page("/b", "no", status=500)
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert "complete" == record["verdict"]
+    assert "missed" == status_of(record)["B"]
+
+
+def test_another_sentinels_look_captures_it(make_world):
+    """A look within the time counts whoever it was for: two needs at once cost one look a page."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world)
+        world.add(
+            OIL.replace("oil Using", "two Using").replace("HOOK", world.server.url("/hook")).replace("CHECKED", "B")
+        )
+        await world.pass_time(monitor, HOUR)
+        before = len(looks(world, "b"))
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 20 * MINUTE)
+        assert before + 1 == len(looks(world, "b"))
+
+    play(world, story)
+
+    assert [("oil", "complete"), ("two", "complete")] == sorted((r["sentinel"], r["verdict"]) for r in told(world))
+
+
+def test_a_spent_budget_is_the_reason(make_world):
+    """If the budget does not pay for the looks they are missed for that, and it is not overdrawn."""
+    world = make_world(budget__polls_per_day="1", budget__burst="4")
+
+    async def story(monitor):
+        begin(world)
+        await world.settle(monitor)
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 3 * MINUTE)
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert 4 == len(world.polls())
+    assert "missed" == record["verdict"]
+    assert {"budget"} == {part["reason"] for part in record["parts"] if part["status"] == "missed"}
+
+
+def test_a_restart_in_the_middle_of_a_need(make_world):
+    """A need survives a restart to the instant: what had been captured stays, what is missing is looked at, what ran out is reported."""
+    world = make_world()
+
+    async def first(monitor):
+        begin(world)
+        await world.pass_time(monitor, HOUR)
+        world.page("/c", "no", status=500)
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 4 * MINUTE)
+
+    async def second(monitor):
+        await world.pass_time(monitor, 20 * MINUTE)
+        feed(world, "grain up", "oil up", "oil down")
+        world.page("/c", "no", status=500)
+        await world.pass_time(monitor, 4 * MINUTE)
+
+    async def third(monitor):
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, first)
+    assert [] == told(world)
+    write(world, "c", "two")
+    play(world, second)
+    assert [("complete", "changed")] == [(r["verdict"], status_of(r)["C"]) for r in told(world)]
+    world.clock.move_to(world.clock.now() + HOUR)
+    play(world, third)
+
+    assert ["complete", "partial"] == [r["verdict"] for r in told(world)]
+
+
+def test_pages_that_change_by_themselves_still_need_the_others(make_world):
+    """Without `of`, a change of any page of the sentinel brings the page that Then names; a change of that page itself is there already."""
+    world = make_world()
+    text = (
+        "Create Sentinel any Using {/b} As B, {/c} As C Monitor any change Then within 5 min check C"
+        " Fetch every 30 min Notify By webhook HOOK immediate"
+    )
+
+    async def story(monitor):
+        begin(world, text)
+        await world.pass_time(monitor, HOUR)
+        write(world, "c", "two")
+        await world.pass_time(monitor, HOUR)
+        write(world, "b", "two")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert [{"C": "changed"}, {"B": "changed", "C": "unchanged"}] == [status_of(r) for r in told(world)]
+
+
+def test_several_pages_without_of_are_told_page_by_page(make_world):
+    """Example 24: links or images on any of three pages; each page's change is a change by itself."""
+    world = make_world()
+
+    async def story(monitor):
+        for name in "abc":
+            world.page(f"/{name}", "<a href='/one'>x</a>")
+        world.add("Create Sentinel multi Using {/a}, {/b}, {/c} Monitor links OR images Fetch every 1 hour")
+        await world.pass_time(monitor, HOUR)
+        for name in "ab":
+            world.page(f"/{name}", "<a href='/two'>x</a>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 2 == len(world.changes())
+    assert all("parts" not in record and not record["quiet"] for record in world.changes())
