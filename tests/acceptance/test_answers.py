@@ -1,0 +1,112 @@
+"""Promise: each kind of answer has one meaning for the page, its owner and the next look (W-86)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+
+from tests.fakes import Headers
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE, Duration
+from tidings.service.monitor import Monitor
+
+GOOD = "<h1>Prices</h1><p>Tea costs 5 euro.</p>"
+TOLERANCE = 0.2
+"""by how much a wait may be longer, so that pages which failed together do not come back together"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An answer without a version: its kind, whether the owner hears at the first sight, how long the page is left alone at first, and
+    how much longer each time.
+    """
+
+    status: int
+    kind: str
+    first: Duration
+    growth: float = 2.0
+    at_once: bool = False
+    headers: Headers = ()
+
+
+ROWS = [
+    *(Row(status, "request", HOUR) for status in (206, 400, 405, 414)),
+    *(Row(status, "denied", HOUR) for status in (401, 403, 451)),
+    Row(404, "404", 5 * MINUTE),
+    Row(410, "410", DAY, growth=1, at_once=True),
+    *(Row(status, "busy", MINUTE) for status in (408, 425, 429)),
+    Row(503, "busy", 30 * MINUTE, growth=1, headers={"Retry-After": "1800"}),
+    *(Row(status, "5xx", MINUTE) for status in (500, 520)),
+    Row(301, "redirect", HOUR, at_once=True, headers={"Location": "ftp://127.0.0.1/a"}),
+    Row(302, "redirect", HOUR, at_once=True, headers={"Location": "/a"}),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row.status))
+def test_an_answer_without_a_version_is_told_once_and_waited_for(world: World, row: Row):
+    """No version, no change; the owner hears of the error once and of its end once; the page is left alone longer each time."""
+    world.page("/a", GOOD)
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 4 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<h1>no</h1>", status=row.status, headers=row.headers)
+        await world.pass_time(monitor, 9 * HOUR + 2 * row.first)
+        world.page("/a", GOOD)
+        await world.pass_time(monitor, DAY + 5 * HOUR)
+
+    play(world, story)
+    failed = [p for p in world.polls() if p.outcome == "error"]
+    told = world.events("page.error", "page.ok")
+    waits = [later.charged_at - sooner.charged_at for sooner, later in pairwise(failed)]
+
+    assert ([], 1) == (world.changes(), len(world.versions()))
+    assert {(row.kind, False)} == {(p.kind, p.text_changed) for p in failed}
+    assert [("page.error", row.kind), ("page.ok", row.kind)] == [(e.type, e.data["kind"]) for e in told]
+    assert row.at_once == (told[0].at < failed[1].charged_at)
+    for number, waited in enumerate(waits[:3]):
+        assert row.first * row.growth**number <= waited <= row.first * row.growth**number * (1 + TOLERANCE) + MINUTE
+    assert "unchanged" == world.polls()[-1].outcome
+    assert [] == world.violations()
+
+
+def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
+    """404 from the start is no baseline: the page is in error until its first good answer, which nobody is told of as a change."""
+    world.page("/a", "<h1>no</h1>", status=404)
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 5 * HOUR)
+        assert [] == world.versions()
+        world.page("/a", GOOD)
+        await world.pass_time(monitor, DAY)
+        world.page("/a", GOOD.replace("5", "6"))
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert ["page.error", "page.ok"] == [e.type for e in world.events("page.error", "page.ok")]
+    assert [("1.1", "1.2")] == [(c["from_version"], c["to_version"]) for c in world.changes()]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_what_a_redirect_leads_to_is_the_page(world: World, status: int):
+    """The target's content is the page's version, and only its content can change: a redirect that comes or goes is none."""
+    world.page("/b", GOOD)
+    world.page("/a", GOOD)
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "", status=status, headers={"Location": "/b"})
+        await world.pass_time(monitor, HOUR)
+        assert ([], 1) == (world.changes(), len(world.versions()))
+        world.page("/b", GOOD.replace("5", "6"))
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert [[{"old": "5", "new": "6"}]] == [c["updated"] for c in world.changes()]
+    assert [] == world.violations()
