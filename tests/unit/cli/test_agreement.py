@@ -1,0 +1,45 @@
+"""Whoever reads a text says the same of it: checked without a service, tried, added or applied (W-30)."""
+
+from pathlib import Path
+
+import pytest
+
+from tidings.language.parser import parse
+
+HEAD = "Create Sentinel s Using https://x.example/ Monitor"
+TEXTS = [
+    "Creat Sentinel s Using https://x.example/ Monitor links",
+    f"{HEAD} all imges",
+    f"{HEAD} links\nFetch 2\nNotify By console\nCompare pairwse",
+    f"{HEAD} NOT images; {HEAD} keywords <a,,b>",
+    f"{HEAD} (links OR images\nFetch 2 day",
+    "Drop nobody",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_problems_are_the_same_wherever_a_text_is_read(tidings, tmp_path: Path, text: str):
+    """`test`, `add` and `apply` tell what the parser alone tells: places, codes, expectations and hints; nothing is registered."""
+    path = tmp_path / "texts" / "s.sentinel"
+    path.parent.mkdir()
+    path.write_text(text)
+    alone = [
+        (p.line, p.column, p.code, p.message, p.expected, p.hint)
+        for p in parse(text, known=lambda _: None, names=()).problems
+    ]
+
+    told = [
+        tidings(*words, "--json") for words in (("test", str(path)), ("add", str(path)), ("apply", str(path.parent)))
+    ]
+
+    assert alone
+    for ran in told:
+        assert 2 == ran.code
+        assert alone == [
+            (r["line"], r["column"], r["code"], r["message"], r["expected"], r["hint"]) for r in _problems(ran)
+        ]
+    assert [] == tidings("list", "--json").records
+
+
+def _problems(ran) -> list[dict]:
+    return [record for record in ran.records if record["record"] == "problem"]
