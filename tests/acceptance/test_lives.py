@@ -180,3 +180,26 @@ def test_each_step_is_one_event(world: World):
         ("sentinel.enabled", 24),
         ("sentinel.ended", 48),
     ] == steps
+
+
+def test_lives_leave_nothing_behind(world: World):
+    """A hundred sentinels come, look, end and are dropped: the service holds no page, no sentinel, no meaning of them (W-55)."""
+    world.page("/a", "<p>one</p>")
+
+    async def story(monitor: Monitor) -> None:
+        for number in range(100):
+            end = f"To end(s{number - 1}) + 3 hour" if number % 3 == 1 else "For 1 hour"
+            world.add(f"Create Sentinel s{number} Using {{/a}} Monitor any change Fetch every 1 hour {end}")
+            await world.pass_time(monitor, HOUR)
+            if number % 3 == 2:
+                world.add(f"Drop s{number - 2}; Drop s{number}")
+        await world.pass_time(monitor, DAY)
+        watchlist = monitor.parts.watchlist
+
+        assert ({}, {}) == (watchlist.pages, watchlist.sentinels)
+        assert ({}, {}, {}) == (watchlist._past, watchlist._meanings, watchlist._places)
+        assert None is monitor.parts.planner.due_at(1)
+
+    play(world, story)
+
+    assert 100 == sum(e.type == "sentinel.ended" for e in world.events())

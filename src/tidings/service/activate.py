@@ -19,6 +19,7 @@ from tidings.service.records import life_record
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
+    from tidings.model.sentinel import Sentinel
     from tidings.model.unit import ChangeRow
     from tidings.service.watchlist import Subscription, WatchedSentinel
 
@@ -136,11 +137,18 @@ def first_report(
         for row in found
         if row.subscription_id in subscriptions and not row.quiet
     }
-    return tuple(
-        SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
-        for sentinel_id, owner in owners.items()
-        if owner.sentinel.end is not None and owner.sentinel.end.base == "change"
-    )
+    ending = [sentinel_id for sentinel_id, owner in owners.items() if ends_with_a_report(owner.sentinel)]
+    return tuple(ended_with_a_report(sentinel_id, at) for sentinel_id in ending)
+
+
+def ends_with_a_report(sentinel: Sentinel) -> bool:
+    """Say whether a sentinel lives `To first change`."""
+    return sentinel.end is not None and sentinel.end.base == "change"
+
+
+def ended_with_a_report(sentinel_id: int, at: Instant) -> SentinelMove:
+    """Return the end of a sentinel whose first change is told."""
+    return SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
 
 
 def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int) -> Unit:

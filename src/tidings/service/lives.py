@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tidings.service import activate
+from tidings.storage import changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,9 @@ class Lives:
         self._epoch = epoch
         self._noted: list[SentinelMove] = []
         """steps that looks have taken"""
+        self._reported: set[int] = set()
+        """sentinels that live `To first change` and had one in a unit that did not end them: a report across pages"""
+        self._is_new = True
         self.next_at: Instant | None = 0
 
     def wake(self) -> None:
@@ -42,17 +46,43 @@ class Lives:
         if unit.sentinels and unit.changes:
             self._noted += unit.sentinels
             self.wake()
+            return
+        reported = {row.sentinel_id for row in unit.changes if not row.quiet}
+        if reported and (ending := reported & self._ending_with_a_report()):
+            self._reported |= ending
+            self.wake()
 
     async def live(self, now: Instant) -> list[SentinelMove]:
         """Take the steps that are due; return all that were taken since the last call."""
+        if self._is_new:
+            self._is_new = False
+            self._reported |= await self._told_before()
         taken, self._noted = self._noted, []
         await self._reload(taken)
+        if self._reported:
+            reported, self._reported = self._reported & self._ending_with_a_report(), set()
+            moves = [activate.ended_with_a_report(sentinel_id, now) for sentinel_id in sorted(reported)]
+            await self._write(moves)
+            taken += moves
         while self.next_at is not None and self.next_at <= now:
             course = activate.course(self._watchlist.lives(), now=now)
             self.next_at = course.next_at
             await self._write(course.moves)
             taken += course.moves
         return taken
+
+    def _ending_with_a_report(self) -> set[int]:
+        held = self._watchlist.sentinels.values()
+        return {h.row.id for h in held if h.row.state == "enabled" and activate.ends_with_a_report(h.sentinel)}
+
+    async def _told_before(self) -> set[int]:
+        """Return which of those that end with their first report had it before the service stopped."""
+        found = set()
+        for sentinel_id in self._ending_with_a_report():
+            row = self._watchlist.sentinels[sentinel_id].row
+            told = await self._store.read(changes.listing, sentinel=row.name, since=row.revised_at)
+            found |= {sentinel_id} & {change.row.sentinel_id for change in told}
+        return found
 
     async def _write(self, moves: Sequence[SentinelMove]) -> None:
         """Write steps in their order; the store takes many in one transaction. After a crash those that are left are worked out again."""
@@ -66,3 +96,5 @@ class Lives:
     async def _reload(self, moves: Sequence[SentinelMove]) -> None:
         for sentinel_id in dict.fromkeys(move.sentinel_id for move in moves):
             self._planner.touch(await self._watchlist.reload(sentinel_id))
+        if any(move.state == "ended" for move in moves):
+            self._watchlist.forget()

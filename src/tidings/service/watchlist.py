@@ -167,7 +167,7 @@ class Watchlist:
         self._places: dict[int, set[int]] = {}
         """the pages that each sentinel is on"""
         self._past: dict[str, SentinelRow] = {}
-        self._meanings: dict[tuple[int, str], Sentinel] = {}
+        self._meanings: dict[int, tuple[str, Sentinel]] = {}
         self._seen = 0
 
     async def load(self) -> set[int]:
@@ -180,11 +180,13 @@ class Watchlist:
         self.sentinels.clear()
         self._places.clear()
         self._past = {row.name: row for row in rows if row.state == "ended"}
+        self._meanings = {row.id: self._meanings[row.id] for row in rows if row.id in self._meanings}
         for row in rows:
             if row.state != "ended":
                 self.sentinels[row.id] = await self._held(row, known)
         for sub in subs:
             self._subscribe(sub)
+        self.forget()
         return set(self.pages)
 
     async def follow(self) -> set[int]:
@@ -193,6 +195,8 @@ class Watchlist:
         found = await self._store.read(events.listing, after=self._seen, types=LIFE_EVENTS)
         for sentinel_id in {e.sentinel_id for e in found if e.sentinel_id is not None}:
             touched |= await self.reload(sentinel_id)
+        await self._remember()
+        self.forget()
         self._seen = max([self._seen, *(e.seq for e in found)])
         return touched
 
@@ -227,8 +231,27 @@ class Watchlist:
         for move in unit.cursors:
             self._move(move, unit.page.page_id if unit.page is not None else None)
 
+    async def _remember(self) -> None:
+        """Read the sentinels that have ended and that one which came or was altered waits for."""
+        living = {held.row.name for held in self.sentinels.values()}
+        for name in self._awaited() - living - self._past.keys():
+            row = await self._store.read(sentinels.last_of, name)
+            if row is not None:
+                self._past[name] = row
+
+    def forget(self) -> None:
+        """Keep of the sentinels that have ended those that somebody waits for: no life leaves anything behind."""
+        awaited = self._awaited()
+        self._past = {name: row for name, row in self._past.items() if name in awaited}
+        kept = {row.id for row in self._past.values()} | self.sentinels.keys()
+        self._meanings = {sentinel_id: known for sentinel_id, known in self._meanings.items() if sentinel_id in kept}
+
+    def _awaited(self) -> set[str]:
+        points = (point for held in self.sentinels.values() for point in (held.sentinel.start, held.sentinel.end))
+        return {point.sentinel for point in points if point is not None and point.sentinel is not None}
+
     def lives(self) -> list[Life]:
-        """Return the lives of all sentinels in the order of creation; one that has ended is known while its name is."""
+        """Return the lives of all sentinels in the order of creation, of those that have ended the ones that somebody waits for."""
         living = [Life.of(held.row, held.sentinel) for held in self.sentinels.values()]
         names = {life.row.name for life in living}
         past = [Life.of(row, self._meaning(row)) for row in self._past.values() if row.name not in names]
@@ -262,10 +285,11 @@ class Watchlist:
         return WatchedSentinel(row, sentinel, found, zone, gathers_noise=self._gathers_noise)
 
     def _meaning(self, row: SentinelRow) -> Sentinel:
-        key = (row.id, row.text)
-        if key not in self._meanings:
-            self._meanings[key] = meaning(row.text)
-        return self._meanings[key]
+        text, sentinel = self._meanings.get(row.id, ("", None))
+        if sentinel is None or text != row.text:
+            sentinel = meaning(row.text)
+            self._meanings[row.id] = (row.text, sentinel)
+        return sentinel
 
     def _subscribe(self, sub: SubscriptionRow) -> None:
         if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:

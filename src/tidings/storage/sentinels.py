@@ -310,6 +310,14 @@ def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant 
     events.append(c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": row.name})])
 
 
+def last_of(c: Connection, name: str) -> SentinelRow | None:
+    """Return the sentinel of that name, else the one that had it last and was dropped, or None."""
+    try:
+        return find(c, name)
+    except UnknownNameError:
+        return last_holder(c, name)
+
+
 def last_holder(c: Connection, name: str) -> SentinelRow | None:
     """Return the sentinel that had a name last and was dropped, or None."""
     rows = c.rows(
