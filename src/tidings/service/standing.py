@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
@@ -71,10 +72,24 @@ def after_failure(before: PageState, failed: Failed, at: Instant) -> tuple[PageS
         failing_since=since,
         retry_at=at + wait(failed, failures, page_id=before.page_id),
     )
-    if not in_error or (before.health == "error" and before.kind == failed.kind):
-        return state, ()
     data = {"kind": failed.kind, "reason": failed.reason, "status": failed.status, "since": since}
-    return state, (Event(type="page.error", at=at, page_id=before.page_id, data=data),)
+    return state, _news_of(before, state, data, at)
+
+
+GONE_AFTER: Final[Duration] = DAY
+"""A page that was in error for so long, without a good look in between, is told to be gone: NOT(ok)[error, PLUS(error, a day)] (§3.5)."""
+
+
+def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: Instant) -> tuple[Event, ...]:
+    """Return what is told of a failed look: a new error, or the first look that finds an old one to have lasted for a day."""
+    if state.health != "error":
+        return ()
+    if before.health != "error" or before.kind != state.kind:
+        return (Event(type="page.error", at=at, page_id=state.page_id, data=data),)
+    since, last = data["since"], before.polled_at
+    if last is not None and last - since < GONE_AFTER <= at - since:
+        return (Event(type="page.gone", at=at, page_id=state.page_id, data=data),)
+    return ()
 
 
 CONFIRM_AFTER: Final[Duration] = 5 * MINUTE
@@ -114,10 +129,8 @@ def after_suspicion(
         suspect_sha256=sha256,
         suspect_at=first,
     )
-    if not in_error or (before.health == "error" and before.kind == kind):
-        return state, ()
     data = {"kind": kind, "reason": why, "status": None, "since": state.failing_since}
-    return state, (Event(type="page.error", at=at, page_id=before.page_id, data=data),)
+    return state, _news_of(before, state, data, at)
 
 
 def frozen(before: PageState, at: Instant) -> PageState:
@@ -226,6 +239,11 @@ def is_fresh_until(state: PageState, *, most: Duration) -> Instant:
 
 AUDIT_FIRST, AUDIT_LAST = 5, 20
 AUDIT_AT_LEAST: Duration = DAY
+
+
+def knows_no_body(state: PageState) -> bool:
+    """Say whether no version can be compared with: there was none yet, or the newest was let go while nobody watched."""
+    return state.body_size < 0
 
 
 def is_audit(state: PageState, now: Instant) -> bool:

@@ -1,0 +1,550 @@
+"""Promise: news come when the Notify clause says, whatever was found when, over restarts and changes of clocks; none is lost or told twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.fakes import WebServer
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from tidings.model.unit import Timer
+from tidings.service.monitor import Monitor
+from tidings.storage import rules, timers
+from tidings.storage.database import open_database
+
+PARIS = "Europe/Paris"
+NEW_YORK = "America/New_York"
+
+
+def _instant(local: str, zone: str = "UTC") -> int:
+    return round(datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).timestamp()) * SECOND
+
+
+def _local(instant: int, zone: str = "UTC") -> str:
+    return datetime.fromtimestamp(instant / SECOND, ZoneInfo(zone)).strftime("%m-%d %H:%M")
+
+
+def _watch(world: World, rate: str, *, start: str = "2024-01-15T09:00", zone: str = "UTC", more: str = "") -> None:
+    """Watch a page hourly, with one Notify clause to a webhook, from a local time on."""
+    world.clock = ManualClock(_instant(start, zone))
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s Zone {zone} "
+        f"Notify By webhook {world.receiver()} {rate} {more}"
+    )
+
+
+class Changes:
+    """A page that changes when it is told to."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.count = 0
+
+    async def after(self, monitor: Monitor, *, hours: int = 1, times: int = 1) -> None:
+        """Let the page change, and so many hours pass; repeatedly."""
+        for _ in range(times):
+            self.count += 1
+            self._world.page("/a", f"<p>count {self.count}</p>")
+            await self._world.pass_time(monitor, hours * HOUR)
+
+
+def _told(world: World, zone: str = "UTC") -> list[tuple[str, list[str]]]:
+    """Return when each message came, and the counts that it told of."""
+    return [
+        (_local(int(headers["webhook-timestamp"]) * SECOND, zone), _counts(message))
+        for headers, message in world.received
+    ]
+
+
+def _counts(message: Any) -> list[str]:
+    data = message["data"]
+    found = data.get("changes", [data])
+    return [pair["new"] for record in found for pair in record.get("updated", ())] + [
+        record["event"] for record in found if "event" in record
+    ]
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[World]:
+    """Give a second world with a web of its own."""
+    with WebServer() as server:
+        yield World(tmp_path / "other", server)
+
+
+def test_every_n_changes(world: World):
+    """A message comes with the n-th change since the last and tells them all; fewer wait."""
+    _watch(world, "every 3 changes")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=5)
+        await world.pass_time(monitor, 3 * DAY)
+        await page.after(monitor)
+
+    play(world, story)
+
+    assert [("01-15 12:00", ["1", "2", "3"]), ("01-18 15:00", ["4", "5", "6"])] == _told(world)
+    assert [] == world.violations()
+
+
+def test_a_report_after_a_week_or_ten_changes(world: World):
+    """Whichever comes first (W-138); the week counts from the sentinel's start."""
+    _watch(world, "every 1 week or 10 changes")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=12)
+        await world.pass_time(monitor, 8 * DAY)
+
+    play(world, story)
+
+    assert [("01-15 19:00", [str(n) for n in range(1, 11)]), ("01-22 09:00", ["11", "12"])] == _told(world)
+
+
+def test_best_effort_has_one_message_under_way_to_a_recipient(world: World):
+    """While one waits to be taken, what is found joins the next; each recipient goes at its own pace."""
+    world.clock = ManualClock(_instant("2024-01-15T09:00"))
+    down = world.receiver("/down", statuses=lambda n: 200)
+    attempts: list[int] = []
+    tried: list[int] = []
+
+    def slow(seen: Any, wire: Any) -> None:
+        attempts.append(len(attempts))
+        status = 503 if len(attempts) <= 5 else 200
+        if status == 200:
+            tried.append(len(_counts(json.loads(seen.body))))
+        wire.send(f"HTTP/1.1 {status} Said\r\nContent-Length: 0\r\n\r\n".encode())
+
+    world.server.pages["/slow"] = slow
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s "
+        f"Notify By webhook {world.server.url('/slow')}, webhook {down} best effort"
+    )
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=4)
+        await world.pass_time(monitor, 2 * DAY)
+        await page.after(monitor)
+
+    play(world, story)
+
+    assert [["1"], ["2"], ["3"], ["4"], ["5"]] == [counts for _, counts in _told(world)]
+    assert [1, 3, 1] == tried
+    assert [] == world.violations()
+
+
+def test_a_best_effort_message_that_is_given_up_holds_nothing_back(make_world):
+    """A dead letter ends what was under way; what waited behind it is told."""
+    world: World = make_world(notify__disable_days="30")
+    _watch(world, "best effort")
+    refused: list[int] = []
+    world.receiver("/hook", statuses=lambda n: 500 if n <= 10 else 200)
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=3)
+        await world.pass_time(monitor, 6 * DAY)
+
+    play(world, story)
+
+    assert [] == refused
+    assert [["2", "3"]] == [counts for _, counts in _told(world)[10:]]
+    assert ["dead", "delivered"] == sorted(d.status for d in world.deliveries())
+
+
+def test_at_a_clock_on_weekdays(world: World):
+    """At eight on working days, by the wall of the sentinel's zone; nothing is told if nothing was found."""
+    _watch(world, "at 08:00 mon-fri", start="2024-01-18T12:00", zone=PARIS)  # a Thursday
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor)
+        await world.pass_time(monitor, DAY)
+        await page.after(monitor, hours=12, times=2)
+        await world.pass_time(monitor, 4 * DAY)
+
+    play(world, story)
+
+    assert [("01-19 08:00", ["1"]), ("01-22 08:00", ["2", "3"])] == _told(world, PARIS)
+
+
+@pytest.mark.parametrize(
+    ("rate", "start", "zone", "came"),
+    [
+        pytest.param("at 02:30", "2024-03-30T12:00", PARIS, ["03-31 03:00", "04-01 02:30"], id="at a time left out"),
+        pytest.param(
+            "at 02:30", "2024-10-26T12:00", PARIS, ["10-27 02:30", "10-28 02:30"], id="at a time that comes twice"
+        ),
+        pytest.param("at 01:30", "2024-11-02T12:00", NEW_YORK, ["11-03 01:30", "11-04 01:30"], id="twice in New York"),
+        pytest.param("every 1 day", "2024-03-30T07:00", PARIS, ["03-31 07:00", "04-01 07:00"], id="a day of 23 hours"),
+        pytest.param(
+            "every 1 day", "2024-11-02T07:00", NEW_YORK, ["11-03 07:00", "11-04 07:00"], id="a day of 25 hours"
+        ),
+        pytest.param("every 12 hour", "2024-03-30T18:00", PARIS, ["03-31 07:00", "03-31 19:00"], id="hours are hours"),
+    ],
+)
+def test_clocks_that_change(world: World, rate: str, start: str, zone: str, came: list[str]):
+    """What goes by days goes by the wall, also over a change of clocks: what is left out comes right after, what comes twice comes once (§2.4)."""
+    _watch(world, rate, start=start, zone=zone)
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=50)
+
+    play(world, story)
+
+    assert came == [when for when, _ in _told(world, zone)][:2]
+    told = [int(count) for _, counts in _told(world) for count in counts]
+    assert list(range(1, len(told) + 1)) == told
+
+
+def test_quiet_hours_hold_and_tell_once_after(world: World):
+    """What is found from ten at night is told at seven in one message; nothing is dropped, over midnight and a change of clocks (§6.3)."""
+    _watch(world, "immediate quiet 22:00 to 07:00", start="2024-03-30T19:30", zone=PARIS)
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=12)
+
+    play(world, story)
+    (*alone, (woken, held)), after = _told(world, PARIS)[:3], _told(world, PARIS)[3:]
+
+    assert [("03-30 20:30", ["1"]), ("03-30 21:30", ["2"])] == alone
+    assert ("03-31 07:00", [str(n) for n in range(3, 11)]) == (woken, held)
+    assert [("03-31 07:30", ["11"]), ("03-31 08:30", ["12"])] == after
+    assert [] == world.violations()
+
+
+def test_a_digest_that_falls_into_quiet_hours_waits(world: World):
+    """The rate says when there is something to tell, the quiet hours when it may be told."""
+    _watch(world, "every 6 hour quiet 20:00 to 08:00", start="2024-01-15T17:00")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=2)
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert [("01-16 08:00", ["1", "2"])] == _told(world)
+
+
+def test_a_cap_merges_what_is_above(world: World):
+    """At most two messages in any so many minutes: what comes meanwhile is told together when the window allows."""
+    _watch(world, "immediate max 2 per 230 min")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=8)
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert [
+        ("01-15 10:00", ["1"]),
+        ("01-15 11:00", ["2"]),
+        ("01-15 13:50", ["3", "4"]),
+        ("01-15 14:50", ["5"]),
+        ("01-15 17:40", ["6", "7", "8"]),
+    ] == _told(world)
+
+
+def test_a_cap_and_quiet_hours_both_hold(world: World):
+    """A message goes when neither forbids it."""
+    _watch(world, "immediate quiet 15:00 to 20:00 max 1 per 6 hour")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=8)
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert [("01-15 10:00", ["1"]), ("01-15 20:00", [str(n) for n in range(2, 9)])] == _told(world)
+
+
+def test_clauses_go_each_on_its_own(world: World):
+    """Of three recipients each is told everything, at its own rate."""
+    world.clock = ManualClock(_instant("2024-01-15T09:00"))
+    world.page("/a", "<p>count 0</p>")
+    heard: dict[str, list[list[str]]] = {"/one": [], "/three": [], "/daily": []}
+    for path, messages in heard.items():
+
+        def take(seen: Any, wire: Any, messages: list[list[str]] = messages) -> None:
+            messages.append(_counts(json.loads(seen.body)))
+            wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+        world.server.pages[path] = take
+    world.add(
+        "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s"
+        " Notify By webhook {/one} immediate Notify By webhook {/three} every 3 changes Notify By webhook {/daily} at 18:00"
+    )
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=4)
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert {
+        "/one": [["1"], ["2"], ["3"], ["4"]],
+        "/three": [["1", "2", "3"]],
+        "/daily": [["1", "2", "3", "4"]],
+    } == heard
+    assert [] == world.violations()
+
+
+def test_errors_go_where_the_errors_clause_says(world: World):
+    """A page's error and its end are told there and to nobody else; changes are told as ever."""
+    _watch(world, "immediate", more="Errors to console")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor)
+        world.page("/a", "gone", status=404)
+        await world.pass_time(monitor, 12 * HOUR)
+        await page.after(monitor, hours=12)
+
+    play(world, story)
+    lines = world.console.getvalue().splitlines()
+
+    assert [["1"], ["2"]] == [counts for _, counts in _told(world)]
+    assert 2 == len(lines)
+    assert "cannot be watched for now (404)" in lines[0]
+    assert "can be watched again" in lines[1]
+
+
+def test_errors_are_part_of_a_digest_without_an_errors_clause(world: World):
+    """Who is told in digests is told of a page's errors in them."""
+    _watch(world, "every 1 day")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor)
+        world.page("/a", "gone", status=404)
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert [("01-16 09:00", ["1", "page.error"])] == _told(world)
+
+
+def test_a_page_that_stays_away_is_told_once_more_after_a_day(world: World):
+    """After a day of errors without a good look in between the page is told to be gone, once (§3.5)."""
+    _watch(world, "immediate")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "gone", status=404)
+        await world.pass_time(monitor, 10 * DAY)
+
+    play(world, story)
+
+    assert [["page.error"], ["page.gone"]] == [counts for _, counts in _told(world)]
+    assert "the page seems to be gone" in world.received[1][1]["data"]["summary"]
+
+
+def test_interactive_news_are_never_pushed(world: World):
+    """They are there for who looks them up (W-117)."""
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour slack 1 s Notify By dashboard interactive"
+    )
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=2)
+
+    play(world, story)
+
+    assert 2 == len(world.changes())
+    assert [] == world.deliveries()
+
+
+@pytest.mark.parametrize("rate", ["every 5 changes", "at 08:00", "best effort", "every 4 day or 9 changes"])
+def test_the_end_tells_what_has_gathered(world: World, rate: str):
+    """Whatever the rate, nothing stays untold when a sentinel ends, and nothing of it stays behind (W-54)."""
+    _watch(world, rate, more="For 5 hour")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=8)
+        assert (0, 0, 0) == monitor.parts.rules.sizes
+
+    play(world, story)
+
+    assert ["1", "2", "3", "4"] == [count for _, counts in _told(world) for count in counts][:4]
+    assert [] == world.read(rules.listing, "rules")
+    assert [] == world.violations()
+
+
+def test_the_end_in_quiet_hours_is_told_after_them(world: World):
+    """The final message is no exception from quiet hours: it leaves when they end."""
+    _watch(world, "immediate quiet 10:30 to 20:00", more="For 4 hour")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=3)
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert [("01-15 10:00", ["1"]), ("01-15 20:00", ["2", "3"])] == _told(world)
+
+
+def test_a_disabled_sentinel_tells_what_it_had_gathered(world: World):
+    """It finds nothing more, but what it found is told at its time."""
+    _watch(world, "at 18:00")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=2)
+        world.add("Disable s")
+        await page.after(monitor, times=20)
+
+    play(world, story)
+
+    assert [("01-15 18:00", ["1", "2"])] == _told(world)
+
+
+def test_an_altered_clause_swallows_nothing(world: World):
+    """What had gathered for a clause that is another one now is told at once."""
+    _watch(world, "at 18:00")
+    page = Changes(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=2)
+        world.add(f"Alter s Notify By webhook {world.server.url('/hook')} immediate")
+        await page.after(monitor, times=2)
+
+    play(world, story)
+
+    assert [["1", "2"], ["3"], ["4"]] == [counts for _, counts in _told(world)]
+    assert [] == world.read(rules.listing, "rules")
+
+
+def test_too_many_changes_are_noise(make_world):
+    """More than three changes in an hour: told so with the fourth, from then on in one message an hour until there are fewer."""
+    world: World = make_world(notify__noisy_changes="3", fetch__page_floor_seconds="60")
+    world.clock = ManualClock(_instant("2024-01-15T09:00"))
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 10 min slack 1 s Notify By webhook {world.receiver()} immediate"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for count in range(1, 13):
+            world.page("/a", f"<p>count {count}</p>")
+            await world.pass_time(monitor, 10 * MINUTE)
+        await world.pass_time(monitor, 3 * HOUR)
+        world.page("/a", "<p>count 13</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert [
+        ("01-15 09:10", ["1"]),
+        ("01-15 09:20", ["2"]),
+        ("01-15 09:30", ["3"]),
+        ("01-15 09:40", ["4", "sentinel.noisy"]),
+        ("01-15 10:40", ["5", "6", "7", "8", "9"]),
+        ("01-15 11:40", ["10", "11", "12"]),
+        ("01-15 11:40", ["sentinel.calm"]),
+        ("01-15 14:10", ["13"]),
+    ] == _told(world)
+
+
+def test_digests_of_older_databases_are_taken_over(world: World):
+    """A timer that an older Tidings left gathers on: from the event that it had told last, at the sentinel's own phase."""
+    _watch(world, "every 1 day")
+    page = Changes(world)
+
+    async def before(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        await page.after(monitor, times=2)
+
+    play(world, before)
+    database = open_database(world.settings)
+    number, due_at = world.sentinel("s").id, _instant("2024-01-16T09:00")
+    database.write(timers.set, Timer(kind="digest.0", ref=number, due_at=due_at, data={"after": 0}))
+    database.write(lambda c: c.execute("DELETE FROM rule_state"))
+    database.close()
+
+    async def after(monitor: Monitor) -> None:
+        await page.after(monitor, times=24)
+
+    play(world, after)
+
+    assert ("01-16 09:00", [str(n) for n in range(1, 24)]) == _told(world)[0]
+    assert [] == world.read(timers.due, 2**62)
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        "immediate quiet 22:00 to 07:00",
+        "immediate max 2 per 5 hour",
+        "every 4 changes",
+        "every 1 day or 5 changes",
+        "at 08:00",
+        "best effort",
+        "every 7 hour quiet 22:00 to 07:00 max 1 per 1 day",
+    ],
+)
+def test_restarts_in_the_middle_change_nothing(world: World, other: World, rate: str):
+    """A service that is stopped and started again every three hours tells the same, at the same times (W-116)."""
+
+    def tell(place: World, lives: int) -> list[tuple[str, list[str]]]:
+        _watch(place, rate, start="2024-03-30T12:00", zone=PARIS)
+        page, hours = Changes(place), iter(range(24))
+
+        async def story(monitor: Monitor) -> None:
+            await place.settle(monitor)
+            for _, hour in zip(range(24 // lives), hours, strict=False):
+                if hour % 3:
+                    await page.after(monitor)
+                else:
+                    await place.pass_time(monitor, HOUR)
+
+        for _ in range(lives):
+            play(place, story)
+        return _told(place, PARIS)
+
+    assert tell(world, 1) == tell(other, 8)
+    assert world.received
+
+
+def test_times_are_as_the_stamps_say():
+    """The helpers of this file agree with the calendar."""
+    assert "03-31 03:00" == _local(_instant("2024-03-31T01:00", "UTC"), PARIS)
+    assert datetime(2024, 1, 15, 9, tzinfo=UTC).timestamp() * SECOND == _instant("2024-01-15T09:00")
