@@ -44,6 +44,24 @@ def test_a_webhook_gets_each_change_signed(world: World):
     assert "delivered" == delivery.status
 
 
+def test_immediate_news_leave_in_the_instant_in_which_they_are_found(world: World):
+    """No wait lies between a look that finds a change and its message, and an unchanged page sends none (W-114)."""
+    _watch(world, world.receiver(), every="10 min")
+    begun = world.clock.now()
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for count in (1, 2):
+            world.page("/a", f"<p>count {count}</p>")
+            await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert [10 * MINUTE, 3 * HOUR + 10 * MINUTE] == [
+        int(headers["webhook-timestamp"]) * SECOND - begun for headers, _ in world.received
+    ]
+
+
 def test_a_receiver_that_is_down_for_a_day_gets_everything_once_it_is_back(world: World):
     """Attempts repeat with the same id and the same bytes until one is taken."""
     attempts_that_fail = 5
