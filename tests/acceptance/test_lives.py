@@ -203,3 +203,22 @@ def test_lives_leave_nothing_behind(world: World):
     play(world, story)
 
     assert 100 == sum(e.type == "sentinel.ended" for e in world.events())
+
+
+def test_two_pages_that_change_at_once_are_one_first_change(world: World):
+    """Both are looked at in the same instant and both have changed: one report, as was asked for."""
+    for path in ("/a", "/b"):
+        world.page(path, "<p>count 0</p>")
+    world.add("Create Sentinel s Using {/a}, {/b} Monitor all words Fetch every 1 hour To first change")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        for path in ("/a", "/b"):
+            world.page(path, "<p>count 1</p>")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert "ended" == world.sentinel("s").state
+    assert 1 == len(world.changes())
+    assert [] == world.violations()

@@ -128,6 +128,15 @@ class _Play:
         return None if end is None else (end, _END, MISSED)
 
 
+def too_late(found: Iterable[ChangeRow], subscriptions: dict[int, Subscription]) -> frozenset[str]:
+    """Return the ids of changes of sentinels that have made the one report they live for."""
+    return frozenset(
+        row.id
+        for row in found
+        if row.subscription_id in subscriptions and subscriptions[row.subscription_id].owner.has_reported
+    )
+
+
 def first_report(
     found: Iterable[ChangeRow], subscriptions: dict[int, Subscription], at: Instant
 ) -> tuple[SentinelMove, ...]:
@@ -138,6 +147,8 @@ def first_report(
         if row.subscription_id in subscriptions and not row.quiet
     }
     ending = [sentinel_id for sentinel_id, owner in owners.items() if ends_with_a_report(owner.sentinel)]
+    for sentinel_id in ending:
+        owners[sentinel_id].has_reported = True
     return tuple(ended_with_a_report(sentinel_id, at) for sentinel_id in ending)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import SECOND
 from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
-from tidings.service.activate import first_report
+from tidings.service.activate import first_report, too_late
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import reference, tick_all, ticked
 from tidings.service.states import with_states
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.outcome import Fetched, Outcome
     from tidings.model.page import HostState, PageState
-    from tidings.model.unit import Charged, PollOutcome
+    from tidings.model.unit import ChangeRow, Charged, PollOutcome
     from tidings.service.deliver import Teller
     from tidings.service.detect import Findings, Look
     from tidings.service.watchlist import WatchedPage
@@ -92,8 +92,10 @@ def with_findings(
 ) -> Unit:
     """Return a unit with what a look found, and with what is told of it; owed comparisons in `settles` that were made are done."""
     unit = with_states(unit, page, teller.instance)
-    found = (*findings.changes, *unit.changes)
-    events = (*unit.events, *findings.events)
+    found: tuple[ChangeRow, ...] = (*findings.changes, *unit.changes)
+    late = too_late(found, page.subscriptions)
+    found = tuple(row for row in found if row.id not in late)
+    events = tuple(event for event in (*unit.events, *findings.events) if event.change_id not in late)
     moved = {c.subscription_id for c in findings.cursors}
     done = tuple(
         ComparisonRow(

@@ -51,6 +51,8 @@ class WatchedSentinel:
     zone: tzinfo = UTC
     gathers_noise: bool = False
     """whether too many changes are to be noticed, so that no clause tells one without its rules"""
+    has_reported: bool = False
+    """whether the report that ends it (`To first change`) is made: what another look brings at the same time is none"""
 
     def clauses(self) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
         """Yield (place, clause, targets) of the Notify clauses; what only shows news on demand is no target."""
