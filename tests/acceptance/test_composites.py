@@ -1,5 +1,9 @@
 """Promises about changes of several pages that belong together: AND, OR, NOT with `of` (sentinels_and_events.md §4.5, W-4, W-65)."""
 
+import random
+from datetime import datetime
+
+import pytest
 
 from tests.world import play
 from tidings.clock import HOUR, MINUTE
@@ -199,6 +203,64 @@ def test_what_nobody_could_look_at_is_undecided(make_world):
     assert record["summary"].startswith("undecided: whether B changed is not known")
 
 
+def test_a_part_makes_a_need_of_the_others(make_world):
+    """Pages that are looked at every six hours can meet within one: near its end the other page is looked at once more (AuctionWatch)."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, PAIR.replace("every 10 min", "every 6 hour"))
+        await world.pass_time(monitor, 5 * HOUR)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 90 * MINUTE)
+        write(world, "b", "two")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert 54 * MINUTE == _at(record["parts"][1]) - _at(record["parts"][0])
+    assert ["A", "B"] == [part["name"] for part in record["parts"]]
+    assert 3 == len(world.polls(2))
+
+
+def test_a_need_of_not_keeps_the_report_from_being_undecided(make_world):
+    """For `NOT any change of B` B is looked at before the window is over, however seldom it is by itself."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, f"{SAVE} Fetch every 6 hour Notify By webhook HOOK immediate")
+        await world.pass_time(monitor, 11 * HOUR)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 3 * HOUR)
+        write(world, "a", "three")
+        await world.pass_time(monitor, 4 * HOUR + 30 * MINUTE)
+        write(world, "b", "two")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert ["complete"] == [record["verdict"] for record in told(world)]
+
+
+def test_a_look_that_comes_anyway_makes_no_further_one(make_world):
+    """Where a page is looked at near the end of the window anyway, the need of a meeting costs no look."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world, PAIR)
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 150 * MINUTE)
+
+    play(world, story)
+
+    assert 19 == len(world.polls(2))
+
+
+def _at(part):
+    return round(datetime.fromisoformat(part["polled_at"]).timestamp() * 1_000_000)
+
+
 def test_or_over_pages_waits_for_nothing(make_world):
     """`links of A OR any change of B` tells a change as it is found, as a change of its page."""
     world = make_world()
@@ -303,3 +365,58 @@ def test_the_first_report_of_several_pages_ends_a_sentinel(make_world):
 
     assert "ended" == world.sentinel("pair").state
     assert 1 == len(told(world))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_over_random_traces_the_reports_are_those_of_the_definition(make_world, seed):
+    """Whatever the pages do, over restarts too: AND is told when the words say so and NOT where they do, by trying all that was found."""
+    world = make_world()
+    chance = random.Random(seed)
+    both = PAIR.replace("within 1 hour", "within 35 min")
+    save = SAVE.replace("within 1 hour", "within 35 min") + " Fetch every 10 min"
+
+    async def some_time(monitor):
+        for _ in range(chance.randrange(10, 20)):
+            if chance.random() < 0.3:
+                write(world, chance.choice("ab"), f"text {chance.random()}")
+            await world.pass_time(monitor, 10 * MINUTE)
+
+    async def first(monitor):
+        begin(world, f"{both}; {save}")
+        await world.pass_time(monitor, 10 * MINUTE)
+        await some_time(monitor)
+
+    async def last(monitor):
+        await some_time(monitor)
+        await world.pass_time(monitor, HOUR)
+
+    play(world, first)
+    play(world, some_time)
+    play(world, last)
+    found = world.changes("pair")
+    seen = [(_at(r), "ab"[int(r["page"]) - 1]) for r in found if r["quiet"]]
+    told_pairs = [tuple(_at(part) for part in r["parts"]) for r in found if not r["quiet"]]
+    told_saves = [_at(r["parts"][0]) for r in world.changes("veto") if not r["quiet"]]
+
+    assert pairs(seen, 35 * MINUTE) == told_pairs
+    assert (
+        saves([(_at(r), "ab"[int(r["page"]) - 1]) for r in world.changes("veto") if r["quiet"]], 35 * MINUTE)
+        == told_saves
+    )
+
+
+def pairs(seen, window):
+    """Return (when A, when B) of all meetings: the latest of each side, at most the window apart, used up once told."""
+    latest: dict[str, int] = {}
+    met = []
+    for at, page in seen:
+        latest = {p: t for p, t in latest.items() if at - t <= window} | {page: at}
+        if len(latest) == 2:
+            met.append((latest["a"], latest["b"]))
+            latest = {}
+    return met
+
+
+def saves(seen, window):
+    """Return the changes of A around which there is none of B."""
+    return [at for at, page in seen if page == "a" and not any(p == "b" and abs(t - at) <= window for t, p in seen)]

@@ -206,7 +206,7 @@ async def _build(
     bodies, teller = Bodies(store, archive), Teller(installation)
     telling = Telling(store, noise=noise)
     reporter = Reporter(store, installation)
-    composites = Composites(store, reporter, planner.pace)
+    composites = Composites(store, reporter, needs, planner.pace)
     complex_needs = ComplexNeeds(store, reporter, needs)
     taker = Taker(store, bodies, detector)
     floor = round(settings.fetch.page_floor_seconds * SECOND)

@@ -72,7 +72,8 @@ async def check(
     while True:
         await monitor.step()
         waiting = (wanted & monitor.parts.watchlist.pages.keys()) - monitor.looked - monitor.refused_by_budget
-        if not waiting and monitor.quiescent() and not await monitor.owes_deliveries():
+        is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
+        if is_done and ((due := monitor.parts.rules.next_due(clock.now())) is None or due > clock.now()):
             break
         if limit is not None and clock.now() - begun >= limit:
             found.late = waiting

@@ -3,6 +3,10 @@
 Each page's part of the Monitor clause is a change by itself, kept and not told. AND is the operator of that name in the recent context: parts
 wait for one another as long as the window is, and what was reported is consumed. NOT is decided a window after the rest has come true: by
 what was found a window before and after, and only if the page was looked at in between; else the report says *undecided*.
+
+Where the window is said (`within`), a part that was found makes a need of the others (a CEI of paper 001, as AuctionWatch(k)): each of their pages is
+to be looked at in the last tenth of the window, when one look sees all that the window lets count. A look of any other origin in that time
+serves as well.
 """
 
 from __future__ import annotations
@@ -16,18 +20,22 @@ from tidings.events.expression import And, AnyOf, Expression, Or, Plus
 from tidings.events.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
-from tidings.model.interval import spell_duration
+from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.sentinel import FetchAt, FetchEvery
 from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own
+from tidings.service.cursors import ticks_of
 from tidings.service.joint import PART, Joint, joint_of, kind_of
 from tidings.service.looks import looked
+from tidings.service.needs import LOOKED, Deadline
 from tidings.service.reports import Report, named_pages
+from tidings.service.watchlist import Subscription
 from tidings.storage import changes, subscriptions
 
 if TYPE_CHECKING:
     from tidings.events.rule import Firing
     from tidings.model.interval import Duration, Instant
     from tidings.service.behaviour import Moment
+    from tidings.service.needs import Needs
     from tidings.service.reports import Reporter
     from tidings.service.watchlist import WatchedSentinel
     from tidings.storage.connection import Connection
@@ -39,6 +47,8 @@ LONGEST: Duration = DAY
 """The window of pages that are fetched on change is their current interval, but no more than this."""
 STEP: Duration = 15 * MINUTE
 """A window that is not known beforehand is seen to be over so much late at most."""
+LAST_PART = 10
+"""The last so many-th part of a window is when other pages are looked at for it."""
 Parts = list[dict[str, Any]]
 """Changes that a meeting rests on, as plain JSON: `change` (its id), `at`, `leaf` (its number)."""
 
@@ -47,13 +57,14 @@ class Composites:
     """The behaviour. `pace` returns the current interval of a page that is fetched on change, None while nothing is known of it."""
 
     name = "composites"
-    hears = frozenset({PART})
+    hears = frozenset({PART, LOOKED})
     conditions: Mapping[str, Condition] = {}
     actions: Mapping[str, Action] = {}
 
-    def __init__(self, store: Store, reporter: Reporter, pace: Callable[[int], Duration | None]) -> None:
+    def __init__(self, store: Store, reporter: Reporter, needs: Needs, pace: Callable[[int], Duration | None]) -> None:
         self._store = store
         self._reporter = reporter
+        self._needs = needs
         self._pace = pace
 
     def concerns(self, held: WatchedSentinel) -> bool:
@@ -66,7 +77,10 @@ class Composites:
         joint = joint_of(held.sentinel)
         window = _fixed_window(held)
         said = {"monitor": expressions.to_text(held.sentinel.monitor), "window": window, "then": bool(joint.has_then)}
-        wanted = [Wanted(_rule("part", heard(PART, number), said))]
+        wanted = [Wanted(_rule("part", heard(PART, number), said)), Wanted(_rule("look", heard(LOOKED, number), said))]
+        if not joint.waits:
+            moment.memory.clear()
+            return Arrangement()
         for place, meeting in enumerate(joint.meetings):
             event = _all_of(meeting, joint, number, LONGEST if window is None else window)
             wanted.append(Wanted(_rule(f"meet.{place}", event, said)))
@@ -78,7 +92,11 @@ class Composites:
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
         """Answer a part that was found, parts that have met, or the end of the window around them."""
         _, step, *place = firing.rule.name.split(".")
+        _let_go(moment.memory, moment.at)
         match step:
+            case "look":
+                _let_go(moment.memory, moment.at, page_id=firing.occurrence.params["page"])
+                return NO_DEEDS
             case "part":
                 return await self._found(moment, firing.occurrence.params["change"])
             case "meet":
@@ -92,7 +110,21 @@ class Composites:
         return NO_DEEDS
 
     def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Nothing lives beside the rules."""
+        """Let the planner serve what parts that were found make a need of."""
+        sought = (memory or {}).get("sought", ())
+        self._needs.settle(
+            self.name,
+            sentinel_id,
+            [
+                Deadline(
+                    page_id,
+                    sentinel_id,
+                    ExecutionInterval(start, end),
+                    "needed to the end of a window: AND across pages",
+                )
+                for _, page_id, start, end in sought
+            ],
+        )
 
     async def _found(self, moment: Moment, change_id: str) -> Deeds:
         """Let a part occur; one that nothing must be joined with has come true."""
@@ -109,7 +141,22 @@ class Composites:
             if joint.leaves[number] in joint.whole.parts:
                 deeds = await self._true(moment, parts, cause=f"leaf {number}")
             raised.append(Raised(own(f"part {number}", moment.held.row.id).name, {"parts": parts}))
+            await self._seek(moment, joint.leaves[number], stored.row.polled_at)
         return _with_raised(deeds, raised)
+
+    async def _seek(self, moment: Moment, found: Leaf, at: Instant) -> None:
+        """Make a need of the other pages of each meeting that a part belongs to."""
+        window = moment.held.sentinel.window
+        if window is None:
+            return  # it is the interval of the looks: they come in it by themselves
+        rows = await self._store.read(subscriptions.listing, sentinel_id=moment.held.row.id)
+        sought = moment.memory.setdefault("sought", [])
+        for place, meeting in enumerate(joint_of(moment.held.sentinel).meetings):
+            if any(found in leaves(part) for part in meeting.positive):
+                others = {leaf.page for leaf in leaves(meeting)} - {found.page}
+                for row in (row for row in rows if row.label in others):
+                    start, end = at + window - window // LAST_PART, at + window
+                    sought.append([place, row.page_id, _own_look(Subscription(row, moment.held), start, end), end])
 
     async def _name(self, moment: Moment, subscription_id: int) -> str:
         labels = await self._store.read(_labels, moment.held.row.id)
@@ -124,6 +171,7 @@ class Composites:
             return Deeds(raised=tuple(again))
         meeting = joint_of(moment.held.sentinel).meetings[place]
         if not meeting.negative:
+            _let_go(moment.memory, moment.at, place=place)
             return await self._came_true(moment, place, parts)
         earliest = min(part["at"] for part in parts)
         span = {"parts": parts, "from": earliest - window, "until": latest + window}
@@ -180,6 +228,24 @@ class Composites:
         pages = {leaf.page for leaf in joint_of(held.sentinel).leaves}
         paces = [self._pace(page_id) for name in pages for page_id, _ in named.get(name, ())]
         return min(max((LONGEST if pace is None else pace for pace in paces), default=LONGEST), LONGEST)
+
+
+def _own_look(sub: Subscription, start: Instant, end: Instant) -> Instant:
+    """Return when in an interval a page is looked at by itself, else the start of the interval."""
+    if sub.interval is None:
+        return start
+    tick = ticks_of(sub).first_tick(start)
+    return tick if tick <= end else start
+
+
+def _let_go(memory: dict[str, Any], now: Instant, *, page_id: int | None = None, place: int | None = None) -> None:
+    """Forget the looks that are sought no more: their time is over, their page was looked at in it, or their meeting has come true."""
+    if "sought" in memory:
+        memory["sought"] = [
+            [where, page, start, end]
+            for where, page, start, end in memory["sought"]
+            if now <= end and where != place and not (page == page_id and start <= now)
+        ]
 
 
 def _fixed_window(held: WatchedSentinel) -> Duration | None:

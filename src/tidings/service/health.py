@@ -13,6 +13,7 @@ from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import SentinelError
 from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_since, warn
+from tidings.service.joint import joint_of
 from tidings.service.standing import is_fresh_until
 from tidings.service.watchlist import meaning
 from tidings.storage import charge, comparisons, deliveries, endpoints, events, hosts, pages, sentinels, subscriptions
@@ -100,10 +101,21 @@ def _late_since(
     since = max(began if state.polled_at is None else state.polled_at, held)
     if now - since <= floor or (sub.next_tick is not None and sub.next_tick > now):
         return None
+    if _is_only_shown(sub, owner):
+        return None
     interval = _interval(owner, pace=round(settings.schedule.pace_seconds * SECOND), floor=floor)
     if interval is None or now - since <= PATIENCE_INTERVALS * interval + floor:
         return None
     return since + interval
+
+
+def _is_only_shown(sub: SubscriptionRow, owner: SentinelRow) -> bool:
+    """Return whether a page that has been looked at is looked at again only when Then says so."""
+    try:
+        sentinel = meaning(owner.text)
+    except (SentinelError, TypeError, ValueError):
+        return False
+    return bool(sentinel.then and sub.taken) and sub.label in joint_of(sentinel).shown
 
 
 def _interval(owner: SentinelRow, *, pace: Duration, floor: Duration) -> Duration | None:

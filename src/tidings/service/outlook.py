@@ -88,6 +88,8 @@ def _look(
     sub: Subscription, state: PageState, learned: Any, settings: Settings, now: Instant
 ) -> tuple[Instant | None, str]:
     """Return when a page is looked at next for a sentinel, and why then."""
+    if sub.is_only_shown and sub.row.taken:
+        return None, "when Then says so"
     fetch = sub.owner.sentinel.fetch
     said = clause_lines("fetch", fetch)[0]
     floor = round(settings.fetch.page_floor_seconds * SECOND)
