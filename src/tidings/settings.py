@@ -130,6 +130,12 @@ class StoreSettings:
     busy_seconds: float = _setting(5.0, "how long a write waits for another process", least=0)
     blob_file_bytes: int = _setting(65_536, "compressed bodies above this become files (SQLite only)", least=0)
     chain_length: int = _setting(100, "longest chain of deltas behind one version", least=1, most=1_000)
+    history_days: float = _setting(
+        365.0, "how long the versions around a change are kept where its sentinel has no ChangeHistory", least=0
+    )
+    afterlife_days: float = _setting(
+        30.0, "how long what a sentinel found is kept after its end, and a body that was withheld", least=0
+    )
 
 
 @dataclass(frozen=True, slots=True)

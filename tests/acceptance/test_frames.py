@@ -208,7 +208,7 @@ def test_a_frame_that_never_answered_is_a_baseline_when_it_does(world: World):
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 3 * HOUR)
         world.page("/text.html", words("text"))
-        await world.pass_time(monitor, DAY)
+        await world.pass_time(monitor, 18 * HOUR)
         world.page("/text.html", words("text") + "<p>news</p>")
         await world.pass_time(monitor, 2 * HOUR)
 

@@ -65,6 +65,10 @@ class Archive:
         self._bodies.keep(sha256, body)
         return made
 
+    def lean(self, blob: Blob, body: bytes, base: tuple[Blob, bytes] | None) -> Plan:
+        """Return what to write so that a body does without the one that it leans on (`blobs.lean`)."""
+        return blobs.lean(blob, body, base, file_bytes=self._file_bytes, mark=secrets.token_hex(8))
+
     def write_files(self, plan: Plan) -> None:
         """Write the files of a plan so that they survive a loss of power; before the commit of its rows.
 

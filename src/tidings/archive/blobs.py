@@ -71,6 +71,22 @@ def plan(
     return Plan(tuple(reversed(draft.blobs)), tuple(draft.garbage), tuple(draft.files))
 
 
+def lean(blob: Blob, body: bytes, base: tuple[Blob, bytes] | None, *, file_bytes: int | None, mark: str = "0") -> Plan:
+    """Return what to write so that `blob`, whose bytes are `body`, leans on `base` instead of what it leans on now; None, or where that
+    would not be smaller: on nothing.
+
+    `base` is what its own base leans on: the chain gets shorter, and no height changes.
+    """
+    draft = _Draft(file_bytes, mark)
+    frame, name = frames.encode(body), ""
+    if base is not None:
+        delta = frames.encode_delta(body, base[1])
+        if delta is not None and len(delta) < len(frame):
+            frame, name = delta, base[0].sha256
+    draft.put(blob, base=name, height=blob.height, frame=frame)
+    return Plan(tuple(draft.blobs), tuple(draft.garbage), tuple(draft.files))
+
+
 def _smaller(blob: Blob, former: bytes, body: bytes, *, chain_length: int) -> bytes | None:
     """Return the delta that replaces the whole frame of `former`, or None if it must stay or would not be smaller."""
     longest = min(chain_length, max(SHORTEST_CHAIN, CHAIN_BYTES // max(1, len(former))))

@@ -65,6 +65,7 @@ VERBS: dict[str, Row] = {
     "deliveries": Row("deliveries", "what was told, to whom; --dead; replay ID"),
     "secret": Row("secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
     "settings": Row("configuration", "every setting, its value and where it can be set"),
+    "gc": Row("gc", "let go of the versions that nobody needs any more; --dry-run"),
     "doctor": Row("doctor", "is all well? ok, warn or fail, with the command that mends it"),
 }
 

@@ -261,12 +261,19 @@ def _pair(connection: Connection, arguments: argparse.Namespace) -> tuple[Sentin
     if len(kept) < 2 and arguments.old is None:
         message = f"there {'is one version' if kept else 'is no version'} of this page yet; nothing to compare"
         raise UsageError(message)
-    last = max(kept, default=0)
-    old = _number(arguments.old, page_id) if arguments.old else last - 1
-    new = _number(arguments.new, page_id) if arguments.new else old + 1 if arguments.old else last
+    *_, before, last = (0, 0, *kept)
+    old = _number(arguments.old, page_id) if arguments.old else before
+    following = next((seq for seq in kept if seq > old), old + 1)
+    new = _number(arguments.new, page_id) if arguments.new else following if arguments.old else last
     for seq in (old, new):
         if seq not in kept:
-            message = f"there is no version {seq} of this page; `tidings history {row.name}` lists {len(kept)}"
+            is_gone = 0 < seq < last
+            what = (
+                f"version {seq} of this page is not kept any more"
+                if is_gone
+                else f"there is no version {seq} of this page"
+            )
+            message = f"{what}; `tidings history {row.name}` lists {len(kept)}"
             raise UsageError(message)
     return row, page_id, kept[old], kept[new]
 

@@ -95,7 +95,6 @@ LATER: dict[str, Later] = {
     # tell
     "feed": Later("feed", "Notify by dashboard", _channel("feed")),
     "stream": Later("stream", "Notify by webhook https://…", _channel("stream")),
-    "history": Later("ChangeHistory", "leave it out: all changes are kept", _field("history", None)),
     "presentation": Later("Presentation", "leave it out", _field("presentation", "auto")),
     # how and how much
     "urgency": Later("Urgency", "Importance says how much a page matters", _field("urgency", Urgency())),

@@ -30,6 +30,7 @@ from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.policies import POLICIES
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
+from tidings.service.collect import Collector
 from tidings.service.committer import Committer
 from tidings.service.complex_needs import ComplexNeeds
 from tidings.service.composites import Composites
@@ -124,6 +125,32 @@ async def poller(
     that goes on for long can and one that takes a single step must not. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
     """
     clock = clock or SystemClock()
+    async with _alone(settings, patience_seconds) as (store, database), contextlib.AsyncExitStack() as stack:
+        monitor = await _build(stack, settings, store, database, clock, stream or sys.stdout, spreads=spreads)
+        try:
+            yield monitor
+        finally:
+            await asyncio.shield(monitor.stop(patience=round(settings.serve.stop_seconds * SECOND)))
+
+
+@contextlib.asynccontextmanager
+async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Collector]:
+    """Give what lets go of old versions, to a process that is the one poller meanwhile; raises what `poller` does."""
+    now = (clock or SystemClock()).now()
+    async with _alone(settings, 0.0) as (store, database):
+        until = now + round(settings.serve.lease_seconds * SECOND)
+        holder = _holder()
+        epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
+        archive = open_archive(settings, dialect=database.dialect)
+        try:
+            yield Collector(store, archive, settings.store, epoch=epoch)
+        finally:
+            await store.write(leases.release, LEASE, holder, epoch)
+
+
+@contextlib.asynccontextmanager
+async def _alone(settings: Settings, patience_seconds: float) -> AsyncIterator[tuple[Store, Database]]:
+    """Open the database for the one process that polls; raises `PollerBusyError` if that is another."""
     lock = PollerLock(settings.data)
     database = open_database(settings)
     give_up_at = time.monotonic() + patience_seconds
@@ -135,12 +162,7 @@ async def poller(
         raise PollerBusyError(message)
     store = Store(database)
     try:
-        async with contextlib.AsyncExitStack() as stack:
-            monitor = await _build(stack, settings, store, database, clock, stream or sys.stdout, spreads=spreads)
-            try:
-                yield monitor
-            finally:
-                await asyncio.shield(monitor.stop(patience=round(settings.serve.stop_seconds * SECOND)))
+        yield store, database
     finally:
         await store.close()
         lock.release()
@@ -157,7 +179,7 @@ async def _build(
     spreads: bool,
 ) -> Monitor:
     now = clock.now()
-    holder = f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"
+    holder = _holder()
     until = now + round(settings.serve.lease_seconds * SECOND)
     epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
     installation = await store.read(instance.load)
@@ -254,6 +276,7 @@ async def _build(
             deliverer=Deliverer(
                 senders, disable_after=round(settings.notify.disable_days * DAY), awaits=telling.awaits
             ),
+            collector=Collector(store, archive, settings.store, epoch=epoch),
             epoch=epoch,
             holder=holder,
         )
@@ -300,6 +323,11 @@ def _senders(
             instance=installation.id,
         )
     )
+
+
+def _holder() -> str:
+    """Return a name of this process that no other has."""
+    return f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"
 
 
 async def _acquire(store: Store, holder: str, *, now: int, until: int, mine: bool) -> int:

@@ -219,7 +219,7 @@ class Framed:
         before, events = standing.after_look(page.state, at)
         text_changed = seen is not None and seen.text_changed
         state = self._state(before, gathered, seen, look, text_changed=text_changed)
-        is_first = before.last_seq == 0
+        is_first = standing.knows_no_body(before)
         record = poll.record(
             "new" if is_first else "changed",
             gathered.answer,

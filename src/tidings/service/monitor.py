@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tidings.model.outcome import FetchRequest
     from tidings.model.page import HostState
     from tidings.model.unit import Charged
+    from tidings.service.collect import Collector
     from tidings.service.committer import Committer
     from tidings.service.deliver import Deliverer
     from tidings.service.frames import Frames
@@ -79,6 +80,7 @@ class Parts:
     needs: Needs
     rules: Rules
     deliverer: Deliverer
+    collector: Collector
     epoch: int
     holder: str
 
@@ -127,6 +129,7 @@ class Monitor:
         self._next_delivery: Instant | None = 0
         self._budget_empty_until: Instant = 0
         self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
+        self._collecting = False
 
     # -- life ----------------------------------------------------------------------------------------------------------------------
 
@@ -203,6 +206,9 @@ class Monitor:
         self._sweep(now)
         await self._grant(now)
         await self._send(now)
+        if not self._collecting and parts.collector.is_due(now):
+            self._collecting = True
+            self._spawn(self._collect(now))
         if now >= self._remember_at:
             await self._remember(now)
 
@@ -440,6 +446,15 @@ class Monitor:
 
     async def _serve(self, page: WatchedPage, attempts: dict[int, int], now: Instant) -> None:
         await self.parts.poller.serve(page, at=now, epoch=self.parts.epoch, owed=attempts)
+
+    # -- collect -----------------------------------------------------------------------------------------------------------------------
+
+    async def _collect(self, now: Instant) -> None:
+        """Let go of what nobody needs of a few pages; polls go on meanwhile."""
+        try:
+            await self.parts.collector.round(now)
+        finally:
+            self._collecting = False
 
     # -- deliver -----------------------------------------------------------------------------------------------------------------------
 

@@ -227,6 +227,7 @@ class Poller:
     ) -> None:
         page, at = poll.page, poll.at
         before, events = standing.after_look(page.state, at)
+        is_first = standing.knows_no_body(before)
         seen = findings.examination
         text_changed = seen is not None and seen.text_changed
         seed = self._instance.hash_seed
@@ -236,12 +237,12 @@ class Poller:
             page.state, state, fetched, changed=before.last_seq > 0, at=at, modified_at=look.modified_at
         )
         record = poll.record(
-            "new" if before.last_seq == 0 else "changed",
+            "new" if is_first else "changed",
             fetched,
             reason=findings.died or poll.charged.grant.reason,
-            text_changed=text_changed and before.last_seq > 0,
+            text_changed=text_changed and not is_first,
         )
-        if before.last_seq == 0 and seen is not None:
+        if is_first and seen is not None:
             events = (*events, first_look(before.page_id, seen, at))
         unit = replace(
             poll.unit(record, state, events),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from tidings.model.version import Blob, Member, member_list, version_id
@@ -39,18 +39,20 @@ def check(c: Connection, *, blob_bytes: BlobBytes | None = None) -> list[str]:
 
 
 def _versions(c: Connection) -> Iterator[str]:
-    """I-2: versions are 1..n without a gap, neighbours differ, and the page's row knows the newest."""
+    """I-2: versions are 1..n without a gap but for those that the page has let go, neighbours differ, and the page's row knows the newest."""
     last: dict[int, tuple[int, str]] = {}
+    count: Counter[int] = Counter()
     for page_id, seq, sha256 in c.rows("SELECT page_id, seq, sha256 FROM version ORDER BY page_id, seq"):
         before, body = last.get(page_id, (0, ""))
-        if seq != before + 1:
-            yield f"I-2: version {version_id(page_id, seq)} follows number {before}"
-        if sha256 == body:
+        count[page_id] += 1
+        if sha256 == body and seq == before + 1:
             yield f"I-2: version {version_id(page_id, seq)} has the body of the version before it"
         last[page_id] = (seq, sha256)
-    for page_id, last_seq in c.rows("SELECT id, last_seq FROM page ORDER BY id"):
-        if last_seq != last.get(page_id, (0, ""))[0]:
+    for page_id, last_seq, collected, size in c.rows("SELECT id, last_seq, collected, body_size FROM page ORDER BY id"):
+        if last_seq != last.get(page_id, (0, ""))[0] and (not collected or size >= 0):
             yield f"I-2: page {page_id} says that its newest version is {last_seq}, but it is {last.get(page_id, (0, ''))[0]}"
+        if count[page_id] + collected != last_seq:
+            yield f"I-2: page {page_id} has {count[page_id]} versions and has let go of {collected}, but {last_seq} were stored"
 
 
 def _members(c: Connection) -> Iterator[str]:
@@ -139,8 +141,9 @@ def _events(c: Connection) -> Iterator[str]:
 
 def _changes(c: Connection) -> Iterator[str]:
     """I-3: every change has its event, and lies between versions that were stored; one of a page's status lies between none."""
-    for id_, from_seq, to_seq, page_id, extraction, event in c.rows(
-        "SELECT ch.id, ch.from_seq, ch.to_seq, ch.page_id, ch.extraction, e.seq FROM change ch"
+    for id_, from_seq, to_seq, page_id, extraction, event, last_seq, collected in c.rows(
+        "SELECT ch.id, ch.from_seq, ch.to_seq, ch.page_id, ch.extraction, e.seq, p.last_seq, p.collected FROM change ch"
+        " JOIN page p ON p.id = ch.page_id"
         " LEFT JOIN event e ON e.owner_id = 1 AND e.seq = ch.event_seq AND e.change_id = ch.id ORDER BY ch.id"
     ):
         if event is None:
@@ -150,7 +153,7 @@ def _changes(c: Connection) -> Iterator[str]:
         if not from_seq < to_seq:
             yield f"I-3: change {id_} goes from version {from_seq} to {to_seq}"
         for seq in (from_seq, to_seq):
-            if not _has_version(c, page_id, seq):
+            if not _has_version(c, page_id, seq) and not (collected and 0 < seq <= last_seq):
                 yield f"I-3: change {id_} names version {version_id(page_id, seq)}, which is not there"
 
 
@@ -187,20 +190,25 @@ def _polls(c: Connection) -> Iterator[str]:
 
 
 def _cursors(c: Connection) -> Iterator[str]:
-    """Cursors point to versions that exist (sentinels_and_events.md §4.2)."""
+    """Cursors point to versions that were stored, and those of sentinels that have not ended to such as are there (sentinels_and_events.md §4.2)."""
     rows = c.rows(
-        "SELECT u.id, u.base, u.taken, p.last_seq FROM subscription u JOIN page p ON p.id = u.page_id ORDER BY u.id"
+        "SELECT u.id, u.base, u.taken, u.seen, p.last_seq, p.id, s.state <> 'ended' AND u.left_at IS NULL FROM subscription u"
+        " JOIN page p ON p.id = u.page_id JOIN sentinel s ON s.id = u.sentinel_id ORDER BY u.id"
     )
-    for id_, base, taken, last_seq in rows:
-        for seq in (base, *from_json(taken)):
+    for id_, base, taken, seen, last_seq, page_id, is_alive in rows:
+        needed = (*from_json(taken), *([seen] if seen else []))
+        for seq in (base, *needed):
             if not 0 <= seq <= last_seq:
                 yield f"I-2: the cursor of subscription {id_} points to version {seq} of {last_seq}"
+        for seq in dict.fromkeys(needed) if is_alive else ():
+            if not _has_version(c, page_id, seq):
+                yield f"I-1: subscription {id_} needs version {version_id(page_id, seq)}, which is not there"
 
 
 def _comparisons(c: Connection) -> Iterator[str]:
-    """An owed comparison can be made: both its versions exist."""
+    """An owed comparison can be made: both its versions exist. One that was given up only tells that it was."""
     for subscription_id, page_id, from_seq, to_seq in c.rows(
-        "SELECT subscription_id, page_id, from_seq, to_seq FROM comparison"
+        "SELECT subscription_id, page_id, from_seq, to_seq FROM comparison WHERE status = 'pending'"
     ):
         for seq in (from_seq, to_seq):
             if not _has_version(c, page_id, seq):

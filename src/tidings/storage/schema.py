@@ -177,6 +177,7 @@ page = _table(
     _text("proxy", default=""),
     _number("fresh_until", null=True),
     _number("fresh_doubt", default=0),
+    _number("collected", default=0),
     UniqueConstraint("key"),
     Index(None, "host"),
 )
@@ -258,6 +259,7 @@ version = _table(
     UniqueConstraint("page_id", "seq"),
     Index(None, "sha256"),
 )
+_partial(version, "ix_version_screenshot", "screenshot", where="screenshot <> ''")
 
 version_member = _table(
     "version_member",

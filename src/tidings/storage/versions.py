@@ -17,7 +17,10 @@ _SELECT = (
 _LISTING = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq"
 _ONE = f"{_SELECT} WHERE page_id = :page_id AND seq = :seq"
 _NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
-_LAST = "SELECT seq, sha256 FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
+_LAST = (
+    "SELECT page.last_seq, COALESCE(version.seq, 0), COALESCE(version.sha256, '') FROM page LEFT JOIN version ON version.id ="
+    " (SELECT id FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1) WHERE page.id = :page_id"
+)
 _INSERT = (
     "INSERT INTO version (page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title,"
     " final_url, status, headers, text_changed, words, frames, screenshot) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
@@ -72,12 +75,14 @@ def add(c: Connection, version: Version) -> None:
 
     Raises `UnitError` unless its number follows the newest one and its body differs from it (trust.md I-2).
     """
-    last = c.one(_LAST, page_id=version.page_id)
-    seq, sha256 = last or (0, "")
+    told, stored, sha256 = c.one(_LAST, page_id=version.page_id) or (0, 0, "")
+    seq = max(
+        told, stored
+    )  # the newest may have been let go of; and a unit before this one in its commit may have written one
     name = version_id(version.page_id, version.seq)
     if version.seq != seq + 1:
         raise UnitError(f"version {name} cannot follow number {seq}; nothing of this was written")
-    if version.sha256 == sha256:
+    if version.sha256 == sha256 and stored == seq:
         raise UnitError(f"version {name} has the body of the version before it; nothing of this was written")
     c.execute(
         _INSERT,

@@ -9,7 +9,15 @@ from tidings.storage.invariants import check
 ONE, TWO = sha256(b"one"), sha256(b"two")
 
 FAULTS = {
-    "a gap between versions": ("UPDATE version SET seq = 3 WHERE seq = 2", "follows number 1"),
+    "a version with another's number": ("UPDATE version SET seq = 3 WHERE seq = 2", "newest version is 2, but it is 3"),
+    "a gap between versions": (
+        "DELETE FROM version WHERE seq = 1",
+        "page 1 has 1 versions and has let go of 0, but 2 were stored",
+    ),
+    "a version that a cursor needs and that was let go": (
+        "DELETE FROM version WHERE seq = 2",
+        "subscription 1 needs version 1.2, which is not there",
+    ),
     "equal neighbours": (f"UPDATE version SET sha256 = '{ONE}'", "has the body of the version before it"),
     "a page that lags": ("UPDATE page SET last_seq = 1", "says that its newest version is 1"),
     "a lost body": (f"DELETE FROM blob WHERE sha256 = '{ONE}'", f"the body {ONE} is named and not kept"),

@@ -63,9 +63,12 @@ def _lives() -> None:
 
 
 def _windows() -> None:
-    """Count the versions that a subscription has taken, and say which was the newest; where `taken` is all there is, it says so."""
+    """Count the versions that a subscription has taken, and say which was the newest (0: as `taken` says); and those that a page has let go."""
     for name in ("number", "seen"):
         op.add_column("subscription", sa.Column(name, sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("page", sa.Column("collected", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    named = sa.text("screenshot <> ''")
+    op.create_index("ix_version_screenshot", "version", ["screenshot"], sqlite_where=named, postgresql_where=named)
 
 
 def _own_secrets() -> None:

@@ -1,0 +1,245 @@
+"""Promise: no version goes that somebody needs, and all others do (sentinels_and_events §6.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.model.version import Version
+from tidings.service import collect
+from tidings.service.assembly import collector, open_archive
+from tidings.service.monitor import Monitor
+from tidings.service.watchlist import meaning
+from tidings.storage import changes, sentinels, subscriptions, versions
+from tidings.storage.connection import Connection
+from tidings.storage.database import open_database
+
+COMPARE = ("pairwise", "moving 3", "every 3", "first")
+HISTORY = ("", " ChangeHistory 2", " ChangeHistory 5", " ChangeHistory 3 day")
+AGE, AFTERLIFE = 10 * DAY, 6 * DAY
+
+
+@pytest.fixture
+def aging(make_world: Any) -> World:
+    """Return a world whose past is kept for ten days, and six days after a sentinel's end."""
+    world: World = make_world(
+        store__history_days="10", store__afterlife_days="6", store__blob_file_bytes="300", store__chain_length="4"
+    )
+    return world
+
+
+def gc(world: World) -> collect.Collected:
+    """Let go of all that is not needed now."""
+
+    async def act() -> collect.Collected:
+        async with collector(world.settings, clock=world.clock) as held:
+            return await held.everything(world.clock.now())
+
+    return asyncio.run(act())
+
+
+def needed(connection: Connection, now: int, page_id: int, kept: list[Version]) -> set[int]:
+    """Return what is needed of a page, worked out here from the rules alone."""
+    live = {v.seq for v in kept if v.fetched_at >= now - DAY}
+    rows = {row.id: row for row in sentinels.listing(connection, ended=True)}
+    dropped = connection.rows("SELECT id, ended_at FROM sentinel WHERE dropped <> 0")
+    alive = [i for i, row in rows.items() if row.state != "ended"]
+    for sub in subscriptions.listing(connection, page_id=page_id):
+        if sub.sentinel_id in alive:
+            live |= {*sub.taken, sub.seen, max((v.seq for v in kept), default=0)}
+    ends = {i: rows[i].ended_at for i in rows if i not in alive} | dict(dropped)
+    for sentinel_id in {*alive, *ends}:
+        own = [c.row for c in changes.listing(connection, quiet=True) if c.row.sentinel_id == sentinel_id]
+        if sentinel_id in ends and (ends[sentinel_id] or 0) + AFTERLIFE <= now:
+            continue
+        history = meaning(sentinels.get(connection, sentinel_id).text).history
+        if history is not None and history.changes is not None:
+            own = own[: history.changes]
+        else:
+            own = [row for row in own if row.detected_at >= now - (AGE if history is None else history.age or 0)]
+        live |= {seq for row in own if row.page_id == page_id for seq in (row.from_seq, row.to_seq)}
+    return live - {0}
+
+
+def body(rng: random.Random) -> str:
+    """Return a page, big or small, sometimes one that was there before."""
+    words = [f"w{rng.randrange(10**9 if rng.random() < 0.7 else 4)}" for _ in range(rng.choice((3, 300)))]
+    return f"<p>{' '.join(words)}</p>"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_needed_goes_and_everything_else_does(aging: World, seed: int):
+    """Sentinels come, change their mind and go, pages change and change back, versions are let go of at any time: after each time exactly
+    those are left that the rules name, all can be given back, and every invariant holds. When all sentinels are gone and their time
+    has passed, nothing is left, no row and no file; and whoever watches such a page again begins anew.
+    """
+    rng = random.Random(seed)
+    world, names = aging, iter(range(1_000))
+
+    def create() -> None:
+        name, page = f"s{next(names)}", rng.choice("ab")
+        text = f"Using {{/{page}}} Monitor all words Fetch every {rng.choice((6, 18))} hour"
+        world.add(f"Create Sentinel {name} {text} Compare {rng.choice(COMPARE)}{rng.choice(HISTORY)}")
+
+    def check() -> None:
+        before = {page_id: world.versions(page_id) for page_id in (1, 2)}
+        gc(world)
+        now = world.clock.now()
+        for page_id, kept in before.items():
+            live = world.read(needed, now, page_id, kept)
+            assert live & {v.seq for v in kept} == {v.seq for v in world.versions(page_id)}
+        assert [] == world.violations()
+
+    async def live(monitor: Monitor) -> None:
+        for _ in range(rng.randrange(2, 9)):
+            for page in "ab":
+                if rng.random() < 0.7:
+                    world.page(f"/{page}", body(rng))
+            await world.pass_time(monitor, rng.choice((6, 6, 30)) * HOUR)
+
+    for page in "ab":
+        world.page(f"/{page}", body(rng))
+    for number in range(8):
+        if number < 3 or rng.random() < 0.4:
+            create()
+        held = [row.name for row in world.read(sentinels.listing)]
+        if number > 2 and held:
+            name = rng.choice(held)
+            compares = meaning(world.sentinel(name).text).compare.mode
+            steps = [f"Drop {name}", f"Disable {name}", f"Alter {name} Compare {rng.choice(COMPARE)}"]
+            world.add(rng.choice(steps + [f"Confirm {name}"] * 2 * (compares == "first")))
+        play(world, live)
+        check()
+    for row in world.read(sentinels.listing):
+        world.add(f"Drop {row.name}")
+    world.clock.advance(AFTERLIFE + DAY + SECOND)
+    gc(world)
+
+    assert [] == [*world.versions(1), *world.versions(2)]
+    assert [] == world.read(versions.blobs)
+    assert [] == [file for file in Path(world.directory / "blobs").rglob("*") if file.is_file()]
+    assert [] == world.violations()
+    told = len(world.changes())
+
+    world.page("/a", "<p>again</p>")
+    world.add("Create Sentinel again Using {/a} Monitor all words Fetch every 1 hour")
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+    world.page("/a", "<p>anew</p>")
+    play(world, lambda monitor: world.pass_time(monitor, HOUR))
+
+    assert ["new", "changed"] == [p.outcome for p in world.polls() if p.outcome != "unchanged"][-2:]
+    assert [("again", "anew")] == [(u["old"], u["new"]) for c in world.changes("again") for u in c["updated"]]
+    assert told + 1 == len(world.changes())
+    assert [] == world.violations()
+
+
+def test_a_running_service_lets_go_by_itself(aging: World):
+    """Without anybody asking, a service at work keeps a page that changes every six hours to what its ChangeHistory covers, and polls go on."""
+    world = aging
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 6 hour ChangeHistory 3")
+
+    async def story(monitor: Monitor) -> None:
+        for k in range(40):
+            world.page("/a", f"<p>word{k}</p>")
+            await world.pass_time(monitor, 6 * HOUR)
+
+    play(world, story)
+    kept = world.versions()
+
+    assert 39 == len(world.changes("s"))
+    assert 40 == kept[-1].seq
+    assert len(kept) <= 7
+    assert all(c["updated"] for c in world.changes("s"))
+    assert [] == world.violations()
+
+
+def test_gc_says_what_it_does(aging: World, capsys: pytest.CaptureFixture[str]):
+    """`tidings gc --dry-run` counts what would go and leaves it; `tidings gc` lets go of just that; then there is nothing to do."""
+    world = aging
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour ChangeHistory 1")
+
+    async def story(monitor: Monitor) -> None:
+        for k in range(6):
+            world.page("/a", f"<p>word{k}</p>")
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    flags = ["--data", str(world.directory), "--set", "store.history_days=10"]
+    exits = [main([*flags, "gc", *more]) for more in (["--dry-run"], ["--json", "--dry-run"], [], [])]
+    said = capsys.readouterr().out.splitlines()
+    archive = open_archive(world.settings, dialect="sqlite")
+    held = world.versions()
+
+    assert [0, 0, 0, 0] == exits
+    assert "4 versions of 1 page would go" == said[0]
+    assert (
+        '{"record": "gc", "done": false, "pages": 1, "versions": 4, "withheld": 0, "bodies": 0, "size": 0}' == said[1]
+    )
+    assert said[2].startswith("let go of 4 versions of 1 page: 4 bodies, ")
+    assert "let go of 0 versions of 0 pages: 0 bodies, 0 bytes as they were fetched" == said[3]
+    assert [5, 6] == [v.seq for v in held]
+    assert b"<p>word5</p>" == archive.restore(held[-1].sha256, lambda sha: world.read(versions.blob, sha))
+
+
+def test_a_frame_is_kept_while_a_version_is_made_of_it(aging: World):
+    """A frame's own versions go when no version of a page that holds it is made of them any more, and not before."""
+    world = aging
+    world.page("/index.html", '<title>t</title><frameset><frame src="a.html"></frameset>')
+    world.page("/a.html", "<p>word0</p>")
+    world.add("Create Sentinel s Using {/index.html} Monitor all words Fetch every 12 hour ChangeHistory 2")
+
+    async def story(monitor: Monitor) -> None:
+        for k in range(12):
+            world.page("/a.html", f"<p>word{k}</p>")
+            await world.pass_time(monitor, 12 * HOUR)
+
+    play(world, story)
+    world.clock.advance(2 * DAY)
+    gc(world)
+
+    assert [10, 11, 12] == [v.seq for v in world.versions(1)]
+    assert 3 == len(world.versions(2))
+    assert [] == world.violations()
+
+    world.add("Drop s")
+    world.clock.advance(AFTERLIFE + DAY)
+    gc(world)
+    gc(world)
+
+    assert [] == [*world.versions(1), *world.versions(2), *world.read(versions.blobs)]
+
+
+def test_what_a_crash_left_over_goes_too(aging: World):
+    """A body whose row a killed process could not remove any more is found by itself and goes; those that lean on it stay readable."""
+    world = aging
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 12 hour")
+
+    async def story(monitor: Monitor) -> None:
+        for k in range(5):
+            world.page("/a", f"<p>{' '.join(f'same{n}' for n in range(99))} word{k}</p>")
+            await world.pass_time(monitor, 12 * HOUR)
+
+    play(world, story)
+    middle = world.versions()[2]
+
+    def crash(connection: Connection) -> None:
+        connection.execute("DELETE FROM digest WHERE version_id = (SELECT id FROM version WHERE seq = 3)")
+        connection.execute("DELETE FROM version WHERE seq = 3")
+        connection.execute("UPDATE page SET collected = 1")
+
+    database = open_database(world.settings)
+    leaning = database.read(versions.dependents, middle.sha256)
+    database.write(crash)
+    database.close()
+
+    assert [world.versions()[1].sha256] == leaning
+    assert 1 == gc(world).bodies
+    assert world.read(versions.blob, middle.sha256) is None
+    assert [] == [fault for fault in world.violations() if "I-3" not in fault]
