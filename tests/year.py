@@ -146,7 +146,8 @@ class Lived:
     """How it went: the deliveries (sentinel, when, of how many changes), the lines that they told, the changes, the steps of each life, where each
     sentinel stands, and what it took.
 
-    Two pages that are looked at in the same instant answer in any order: which of two changes comes first in a message is nobody's promise.
+    Two pages that are looked at in the same instant answer in any order: which of two changes comes first in a message is nobody's promise, nor whether
+    a second page is still looked at when the first one has ended its sentinel; so versions are not numbered here.
     """
 
     deliveries: list[tuple[Any, ...]] = field(default_factory=list)
@@ -299,7 +300,7 @@ class _Year:
             self.lived.deliveries = sorted(row[:4] for row in told)
             self.lived.lines = sorted((row[0], line) for row in told for line in bytes(row[4]).decode().splitlines())
             self.lived.changes = c.rows(
-                "SELECT s.name, p.given, c.revision, c.detected_at, c.from_seq, c.to_seq, c.texts FROM change c"
+                "SELECT s.name, p.given, c.revision, c.detected_at, c.texts FROM change c"
                 " JOIN sentinel s ON s.id = c.sentinel_id JOIN page p ON p.id = c.page_id ORDER BY c.detected_at, s.id, p.given"
             )
             self.lived.sentinels = c.rows(
