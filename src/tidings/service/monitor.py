@@ -198,6 +198,7 @@ class Monitor:
             parts.rules.wake()
             parts.lives.wake()
             self._next_delivery = 0
+        parts.lives.hear_clock(now, parts.clock.wall())
         await self.live()
         if now - self._stepped_at > MISSED:
             parts.planner.catch_up(now)
