@@ -2,6 +2,8 @@
 
 from tests.world import play
 from tidings.clock import HOUR, MINUTE
+from tidings.service.captures import captures
+from tidings.service.watchlist import WatchedSentinel, meaning
 from tidings.storage import pages
 
 RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
@@ -39,7 +41,9 @@ def told(world):
 
 def looks(world, name):
     """Return when a page was asked for."""
-    (page_id,) = [i for i in range(1, 5) if world.polls(i) and world.read(pages.identity, i).given == world.server.url(f"/{name}")]
+    (page_id,) = [
+        i for i in range(1, 5) if world.polls(i) and world.read(pages.identity, i).given == world.server.url(f"/{name}")
+    ]
     return [poll.charged_at for poll in world.polls(page_id)]
 
 
@@ -244,3 +248,93 @@ def test_several_pages_without_of_are_told_page_by_page(make_world):
 
     assert 2 == len(world.changes())
     assert all("parts" not in record and not record["quiet"] for record in world.changes())
+
+
+PROMPT = "Create Sentinel prompt Using {/b} Monitor any change Fetch on change within 5 min"
+
+
+def beat(world, changed_every, hours):
+    """Let a page change every so many minutes, and time pass."""
+
+    async def story(monitor):
+        for minute in range(0, hours * 60, changed_every):
+            write(world, "b", f"at {minute}")
+            await world.pass_time(monitor, changed_every * MINUTE)
+
+    return story
+
+
+def test_looks_come_soon_after_expected_updates(make_world):
+    """`Fetch on change within 5 min`: once it is known how often a page changes, looks come at the expected updates and say why."""
+    world = make_world()
+    write(world, "b", "before")
+    world.add(PROMPT)
+
+    play(world, beat(world, 90, 36))
+    reasons = [poll.reason for poll in world.polls()]
+    made = world.read(captures, held(world, "prompt"), now=world.clock.now())
+
+    assert "an update was expected, to be seen within 5 min" in reasons
+    assert made["expected"]["captured"] == sum(reason.startswith("an update was expected") for reason in reasons)
+    assert 0 == made["expected"]["missed"]
+
+
+def test_a_look_for_an_expected_update_that_comes_too_late_is_missed(make_world):
+    """When nobody could look in time that update was missed, and the look says so; the next is looked for again."""
+    world = make_world()
+    write(world, "b", "before")
+    world.add(PROMPT)
+
+    play(world, beat(world, 90, 36))
+    world.clock.move_to(world.clock.now() + 5 * HOUR)
+    play(world, beat(world, 90, 6))
+    made = world.read(captures, held(world, "prompt"), now=world.clock.now())
+
+    assert 1 <= made["expected"]["missed"]
+
+
+def test_ticks_in_time_are_counted(make_world):
+    """Each tick of a fixed interval is captured, partial where one of the pages was not looked at well, or missed."""
+    world = make_world()
+
+    async def story(monitor):
+        for name in "bc":
+            write(world, name, "one")
+        world.add("Create Sentinel s Using {/b}, {/c} Monitor any change Fetch every 1 hour")
+        await world.pass_time(monitor, 4 * HOUR + 30 * MINUTE)
+        world.page("/c", "no", status=500)
+        await world.pass_time(monitor, 2 * HOUR)
+        world.page("/b", "no", status=500)
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert {"interval": {"captured": 5, "partial": 2, "missed": 3}} == world.read(
+        captures, held(world, "s"), now=world.clock.now()
+    )
+
+
+def test_what_then_asked_for_is_counted(make_world):
+    """`show` says how many needs were complete, partial and missed."""
+    world = make_world()
+
+    async def story(monitor):
+        begin(world)
+        await world.pass_time(monitor, HOUR)
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 20 * MINUTE)
+        world.page("/c", "no", status=500)
+        feed(world, "grain up", "oil up", "oil down")
+        await world.pass_time(monitor, 20 * MINUTE)
+
+    play(world, story)
+
+    assert {"captured": 1, "partial": 1, "missed": 0} == world.read(
+        captures, held(world, "oil"), now=world.clock.now()
+    )["then"]
+
+
+def held(world, name):
+    """Return a sentinel as it is watched."""
+    row = world.sentinel(name)
+    return WatchedSentinel(row, meaning(row.text), {})

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING
 
 from tidings.cli.listing import failing, held_pages
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
+from tidings.language.dates import zone_of
 from tidings.service import register
+from tidings.service.captures import captures
 from tidings.service.outlook import outlook
 from tidings.service.records import rfc3339, sentinel_record
+from tidings.service.watchlist import WatchedSentinel, meaning
 from tidings.storage import changes, sentinels
 from tidings.storage.database import open_database
 
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
+
+
+_ASKED = {"interval": "fixed interval", "expected": "expected updates", "then": "Then"}
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -39,7 +46,10 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     row = sentinels.find(connection, arguments.name)
     held = held_pages(connection).get(row.id, [])
     found = changes.listing(connection, sentinel=row.name, limit=5)
-    coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=SystemClock().now())
+    now = SystemClock().now()
+    coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=now)
+    zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
+    made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
     if arguments.json:
         details = {
             "revision": row.revision,
@@ -48,6 +58,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             "pages": held,
             "next": [prospect.as_dict() for prospect in coming],
             "recent_changes": [c.row.id for c in found],
+            "captures": made,
         }
         write_json(sentinel_record(row, details=details))
         return 0
@@ -70,6 +81,9 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
         for frame in failing(page):
             write_line(f"    partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays")
+    for asked, counts in made.items():
+        said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
+        write_line(f"looks in time, 30 days ({_ASKED[asked]}): {said}")
     for change in found:
         write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
     return 0

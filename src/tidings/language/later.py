@@ -13,7 +13,6 @@ from tidings.language.parser import Parsed
 from tidings.language.problems import MOST, Problem
 from tidings.model.sentinel import (
     Alter,
-    FetchOnChange,
     Life,
     Sentinel,
     Statement,
@@ -85,12 +84,6 @@ LATER: dict[str, Later] = {
         "file:",
         "serve the file on a web server of your own",
         _of_sentinel(lambda sentinel: any(page.url.lower().startswith("file:") for page in sentinel.pages)),
-    ),
-    # when
-    "prompt": Later(
-        "Fetch on change within",
-        "Fetch on change between 1 min and 5 min",
-        _of_sentinel(lambda sentinel: isinstance(sentinel.fetch, FetchOnChange) and sentinel.fetch.within is not None),
     ),
     # tell
     "feed": Later("feed", "Notify by dashboard", _channel("feed")),

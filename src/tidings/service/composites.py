@@ -23,7 +23,7 @@ from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.sentinel import FetchAt, FetchEvery
 from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own
-from tidings.service.cursors import ticks_of
+from tidings.service.cursors import hours_of, ticks_of
 from tidings.service.joint import PART, Joint, joint_of, kind_of
 from tidings.service.looks import looked
 from tidings.service.needs import LOOKED, Deadline
@@ -156,7 +156,9 @@ class Composites:
                 others = {leaf.page for leaf in leaves(meeting)} - {found.page}
                 for row in (row for row in rows if row.label in others):
                     start, end = at + window - window // LAST_PART, at + window
-                    sought.append([place, row.page_id, _own_look(Subscription(row, moment.held), start, end), end])
+                    start = _look_from(Subscription(row, moment.held), start, end)
+                    if start <= end:
+                        sought.append([place, row.page_id, start, end])
 
     async def _name(self, moment: Moment, subscription_id: int) -> str:
         labels = await self._store.read(_labels, moment.held.row.id)
@@ -230,8 +232,10 @@ class Composites:
         return min(max((LONGEST if pace is None else pace for pace in paces), default=LONGEST), LONGEST)
 
 
-def _own_look(sub: Subscription, start: Instant, end: Instant) -> Instant:
-    """Return when in an interval a page is looked at by itself, else the start of the interval."""
+def _look_from(sub: Subscription, start: Instant, end: Instant) -> Instant:
+    """Return when in an interval a page is looked at by itself, else the start of the interval, or where its hours begin."""
+    if sub.owner.sentinel.during:
+        start = hours_of(sub).first_open(start)
     if sub.interval is None:
         return start
     tick = ticks_of(sub).first_tick(start)

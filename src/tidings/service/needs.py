@@ -23,12 +23,21 @@ GOOD = frozenset({"new", "unchanged", "changed"})
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A page is to be looked at in an interval, for a sentinel; `why` says for what."""
+    """A page is to be looked at in an interval, for a sentinel; `why` says for what, `late` the same when the interval is over.
+
+    `is_heard`: the look is noted as an event, for rules to hear.
+    """
 
     page_id: int
     sentinel_id: int
     interval: ExecutionInterval
     why: str
+    late: str = ""
+    is_heard: bool = True
+
+    def reason(self, now: Instant) -> str:
+        """Return why a look is made now."""
+        return self.late if self.late and now > self.interval.end else self.why
 
 
 class Needs:
@@ -39,10 +48,12 @@ class Needs:
         self._by_page: dict[int, list[Deadline]] = {}
         self.touched: Callable[[Iterable[int]], Any] = lambda _: None
 
-    def settle(self, owner: str, sentinel_id: int, deadlines: Iterable[Deadline]) -> None:
-        """Let these be the deadlines that a behaviour has for a sentinel."""
-        before, now = self._by_owner.pop((owner, sentinel_id), ()), tuple(deadlines)
-        if before == now == ():
+    def settle(self, owner: str, number: int, deadlines: Iterable[Deadline]) -> None:
+        """Let these be the deadlines that a behaviour has for a sentinel (the planner: for a page)."""
+        before, now = self._by_owner.pop((owner, number), ()), tuple(deadlines)
+        if before == now:
+            if now:
+                self._by_owner[owner, number] = now
             return
         for old in before:
             self._by_page[old.page_id].remove(old)
@@ -51,7 +62,7 @@ class Needs:
         for new in now:
             self._by_page.setdefault(new.page_id, []).append(new)
         if now:
-            self._by_owner[owner, sentinel_id] = now
+            self._by_owner[owner, number] = now
         self.touched({deadline.page_id for deadline in (*before, *now)})
 
     def begins(self, page_id: int) -> Instant | None:
@@ -71,11 +82,11 @@ class Needs:
         return {place: deadline.interval.end for place, deadline in found if deadline is not None}
 
     def wanting(self, page_id: int, at: Instant) -> frozenset[int]:
-        """Return the sentinels that a look at `at` serves."""
+        """Return the sentinels that wait to hear of a look at `at`."""
         return frozenset(
             deadline.sentinel_id
             for deadline in self._by_page.get(page_id, ())
-            if deadline.interval.start <= at <= deadline.interval.end
+            if deadline.is_heard and deadline.interval.start <= at <= deadline.interval.end
         )
 
     def noted(self, unit: Unit) -> Unit:

@@ -21,6 +21,7 @@ from tidings.scheduling import allocator
 from tidings.scheduling.needs import urgency
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
 from tidings.service.claims import bounds, closes, first_open, importance, is_on_change, retry_at, tick_of
+from tidings.service.expected import expected, has_expectations
 from tidings.service.needs import Needs
 from tidings.service.spread import Apart
 from tidings.service.standing import is_fresh_until
@@ -37,6 +38,8 @@ NEEDED = 4e14
 TICKED = 1e14
 """Bids of looks that somebody asked for, of those that are needed in time (times their urgency, from 1 to 2), and of ticks (plus seconds of
 lateness): before whatever a policy bids."""
+EXPECTED = "expected"
+"""whose deadlines those of expected updates are"""
 LARGEST = 4096
 OVERDUE: Duration = SECOND
 """Pages that are due for less than this have not been missed."""
@@ -309,7 +312,7 @@ class Planner:
         if self._forced[row]:
             return "asked for"
         if (needed := self._needs.most_urgent(int(self._ids[row]), now)) is not None:
-            return needed.why
+            return needed.reason(now)
         if self._tick[row] <= now:
             return "interval, moved to where its hours begin" if int(self._ids[row]) in self._moved else "interval"
         eased = self._eased.get(int(self._ids[row]))
@@ -455,6 +458,7 @@ class Planner:
             kept.pop(page_id, None)
         self._interrupted.discard(page_id)
         self._moved.discard(page_id)
+        self._needs.settle(EXPECTED, page_id, ())
         self._apart.leave(page_id)
         row = self._row.pop(page_id, None)
         if row is not None:
@@ -482,10 +486,20 @@ class Planner:
         self._tick[row] = tick.at
         self._due[row] = due
         self._closes[row] = closes(page, due) if due != NEVER else NEVER
+        self._expect(page)
         if (needed := self._needed_at(page, retry)) < due:
             self._due[row], self._closes[row] = needed, NEVER
         (self._moved.add if tick.is_moved else self._moved.discard)(page_id)
         (self._servable.add if tick.servable else self._servable.discard)(page_id)
+
+    def _expect(self, page: WatchedPage) -> None:
+        """Need a look soon after the page is expected to change, if a sentinel asks for it."""
+        page_id = page.state.page_id
+        if has_expectations(page) and isinstance(self._policy, Remembers):
+            learned = self._policy.remember(self._state, page_id)
+            self._needs.settle(EXPECTED, page_id, expected(page, learned))
+        else:
+            self._needs.settle(EXPECTED, page_id, ())
 
     def _needed_at(self, page: WatchedPage, retry: Instant | None) -> Instant:
         """Return when a page is to be looked at for those that need it in time: its floor and back-off hold, its hours are theirs."""

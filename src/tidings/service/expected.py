@@ -1,0 +1,55 @@
+"""Expected: looks that must be made soon after a page is expected to change (`Fetch on change within …`; paper 001 §5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidings.model.interval import ExecutionInterval, spell_duration
+from tidings.model.sentinel import FetchOnChange
+from tidings.scheduling.expected import execution_interval, learned_interval, next_update
+from tidings.service.cursors import hours_of
+from tidings.service.needs import Deadline
+
+if TYPE_CHECKING:
+    from tidings.service.watchlist import Subscription, WatchedPage
+
+IN_TIME = "an update was expected"
+"""How the reason of a look begins that was made in the interval of an expected update."""
+LATE = "the look for an expected update is late"
+"""How that of one begins which was made when the interval was over: that update was missed."""
+
+
+def _in_hours(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
+    """Return an interval from where the hours of a page begin; one that lies outside them moves there (sentinels §1.4)."""
+    opens = hours_of(sub).first_open(asked.start) if sub.owner.sentinel.during else asked.start
+    return ExecutionInterval(opens, asked.end if opens <= asked.end else opens + asked.end - asked.start)
+
+
+def has_expectations(page: WatchedPage) -> bool:
+    """Return whether some sentinel asks for looks within a time of expected updates."""
+    return any(isinstance(s.fetch, FetchOnChange) and s.fetch.within is not None for s in page.subscriptions.values())
+
+
+def expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
+    """Yield the next looks at a page, for each sentinel that asks for them; none before it was seen to change at intervals.
+
+    `learned` is what the policy remembers of the page.
+    """
+    interval = learned_interval(learned.get("intervals") or ())
+    last = learned.get("modified") or page.state.text_changed_at
+    if interval is None or last is None or page.state.checked_at is None:
+        return
+    update = next_update(last, interval, page.state.checked_at)
+    for sub in page.subscriptions.values():
+        if isinstance(sub.fetch, FetchOnChange) and sub.fetch.within is not None:
+            within = spell_duration(sub.fetch.within)
+            asked = execution_interval(update, interval, sub.fetch.within, sub.fetch.until)
+            yield Deadline(
+                page.state.page_id,
+                sub.row.sentinel_id,
+                _in_hours(sub, asked),
+                f"{IN_TIME}, to be seen within {within}",
+                late=f"{LATE}: it was to be made within {within}",
+                is_heard=False,
+            )
