@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 Instant = int
 Duration = int
+
+NEVER: Final[Instant] = 2**63 - 1
+"""An instant that does not come: no event, no upper bound. It fits into 64 bits, as every instant does."""
 
 UNITS: tuple[tuple[str, Duration], ...] = (
     ("week", 7 * 24 * 3600 * 1_000_000),

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
-from tidings.model.interval import Duration, ExecutionInterval, Instant
+from tidings.model.interval import NEVER, Duration, ExecutionInterval, Instant
 from tidings.model.timing import DAILY, Clock, Days, Opening
 from tidings.model.wall import instant_of, local_of
-from tidings.scheduling.policy import NEVER
 
 _DAY = timedelta(days=1)
 _WEEK = 8

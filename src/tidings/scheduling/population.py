@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tidings.model import interval
+
 Instants = NDArray[np.int64]
 """Instants or durations, µs."""
 Ids = NDArray[np.int64]
@@ -18,8 +20,7 @@ Mask = NDArray[np.bool_]
 Column = NDArray[Any]
 Columns = Mapping[str, ArrayLike]
 
-NEVER: Final = int(np.iinfo(np.int64).max)
-"""An instant that does not come: no event, no upper bound."""
+NEVER: Final = interval.NEVER
 UNPOLLED: Final = int(np.iinfo(np.int64).min)
 """`last_polled` of a page that nobody has looked at yet; `not_before` of a page that may be asked at any time."""
 PRESENT: Final = "present"
