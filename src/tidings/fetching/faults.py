@@ -5,6 +5,9 @@ The texts name the host, never path or query, which may hold secrets.
 
 from __future__ import annotations
 
+import ssl
+from typing import Final
+
 import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 
@@ -13,6 +16,8 @@ from tidings.fetching.failure import FetchError
 
 WIRE_ERRORS = (aiohttp.ClientError, OSError)
 """What aiohttp raises for reasons of the world: its own tree and the operating system's."""
+NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
+"""What OpenSSL calls an answer that is none of TLS."""
 
 
 def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> FetchError:
@@ -25,11 +30,11 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
     if refused:
         return FetchError("address", f"{host} must not be asked: {refused}; fetch.allow_networks can allow it")
     if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return FetchError("net", f"the name {host} was not found ({_first_line(error.os_error)})")
+        return FetchError("net", f"the name {host} was not found ({_said(error.os_error)})")
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return FetchError("net", f"the certificate of {host} is not accepted: {_certificate(error)}")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return FetchError("net", f"no connection to {host} ({_first_line(error.os_error)})")
+        return FetchError("net", f"no connection to {host} ({_said(error.os_error)})")
     if isinstance(error, TimeoutError):
         return FetchError("net", f"no connection to {host} in time")
     if isinstance(error, aiohttp.ServerDisconnectedError):
@@ -41,7 +46,7 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
     if isinstance(error, aiohttp.ClientPayloadError):
         return FetchError("framing", f"the body from {host} ended before its end")
     if isinstance(error, aiohttp.ClientOSError):
-        return FetchError("net", f"the connection to {host} was lost ({_first_line(error)})")
+        return FetchError("net", f"the connection to {host} was lost ({_said(error)})")
     return FetchError("net", f"the request to {host} failed ({type(error).__name__})")
 
 
@@ -70,6 +75,14 @@ def _malformed(error: aiohttp.ClientResponseError, host: str) -> FetchError:
     return FetchError(
         "framing", f"{host} sent an answer that is not HTTP or contradicts itself ({_first_line(error.message)})"
     )
+
+
+def _said(error: OSError) -> str:
+    """Return what the system says of an error, without its numbers and the places in its own source."""
+    if isinstance(error, ssl.SSLError) and error.reason:
+        spelt = error.reason.replace("_", " ").lower()
+        return f"{spelt}: is https spoken there?" if error.reason in NO_TLS else spelt
+    return _first_line(error.strerror or error)
 
 
 def _first_line(text: object) -> str:
