@@ -19,7 +19,8 @@ TidingsError                      exit 3: the verb could not do its work
 │   └── UnitError                 what was to be written contradicts what is stored
 ├── BlobError                     a stored body cannot be given back
 ├── BudgetError                   a request that the budget does not allow now
-└── ServiceError                  a running service did not answer
+├── ServiceError                  a running service did not answer
+└── OutputError                   what was found could not be written out
 ```
 
 Ordinary outcomes (unchanged, a failed fetch, a killed job) are values, never errors.
@@ -125,3 +126,7 @@ class BudgetError(TidingsError):
 
 class ServiceError(TidingsError):
     """The running service did not answer in time."""
+
+
+class OutputError(TidingsError):
+    """Standard output does not take what a verb has to say: a full disk, for example."""

@@ -301,10 +301,10 @@ def _sources(
     rows: Mapping[str, Row],
 ) -> Iterator[tuple[str, str, Any]]:
     path = config or data / "tidings.toml"
-    if config is not None and not config.exists():
+    if config is not None and not _is_there(config):
         message = f"there is no configuration file {config}"
         raise SettingError(message)
-    if path.exists():
+    if _is_there(path):
         yield from _file(path, rows)
     variables = {row.variable: row.name for row in rows.values()}
     for variable, raw in environment.items():
@@ -318,6 +318,14 @@ def _sources(
             message = f"there is no setting {name}; `tidings settings` lists them all"
             raise SettingError(message)
         yield f"--set {name}", name, raw
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}; check owner and rights of {path.parent}"
+        raise SettingError(message) from error
 
 
 def _is_ours(variable: str) -> bool:

@@ -7,6 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
+from tidings.cli.life import DONE
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
@@ -65,7 +66,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
         if arguments.json:
             write_json(sentinel_record(row))
         else:
-            write_line(f"{row.name} is watched{_span(row)}")
+            write_line(f"{row.name} {_watched(row)}")
     for row in done.altered:
         if arguments.json:
             write_json(sentinel_record(row))
@@ -79,15 +80,17 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
         if arguments.json:
             write_json(sentinel_record(row))
         else:
-            write_line(f"{row.name}: {command.verb} done")
+            write_line(f"{row.name} {DONE[command.verb]}")
     return 0
 
 
-def _span(row: SentinelRow) -> str:
+def _watched(row: SentinelRow) -> str:
+    if row.end_at is not None and row.end_at <= row.created_at:
+        return f"is not watched: its end has passed on {short_time(rfc3339(row.end_at))}"
     begin = (
         f" from {short_time(rfc3339(row.start_at))}"
         if row.start_at is not None and row.start_at > row.created_at
         else ""
     )
     end = f" until {short_time(rfc3339(row.end_at))}" if row.end_at is not None else ""
-    return begin + end
+    return f"is watched{begin}{end}"

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
@@ -85,11 +86,4 @@ def _files(path: Path) -> dict[str, str]:
     if not found:
         message = f"there is no {_SPELLED} file in {path}"
         raise UsageError(message)
-    texts: dict[str, str] = {}
-    for file in found:
-        try:
-            texts[str(file)] = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            message = f"{file} cannot be read: {error}"
-            raise UsageError(message) from error
-    return texts
+    return {str(file): read_text(str(file)) for file in found}

@@ -27,11 +27,18 @@ def duration(text: str) -> int:
 
 
 def read_text(name: str) -> str:
-    """Return the text of a file, or of standard input for `-`."""
-    if name == "-":
-        return sys.stdin.read()
+    """Return the text of a file, or of standard input for `-`; a byte order mark before it is no part of it.
+
+    Raises `UsageError` if it cannot be read or is no text in UTF-8.
+    """
+    shown = "standard input" if name == "-" else name
     try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"{name} cannot be read: {error}"
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        message = f"{shown} cannot be read: {error.strerror or error}"
         raise UsageError(message) from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        message = f"{shown} cannot be read: line {line} is no text in UTF-8; save it in UTF-8 and try again"
+        raise UsageError(message) from error
+    return text.removeprefix("\ufeff")

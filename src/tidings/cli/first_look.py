@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import short_time, write_json, write_line, write_warnings
@@ -40,9 +41,14 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     done = register.register(database, text, settings=settings, now=clock.now())
     (row,) = done.made
     write_warnings(done.warnings, as_json=arguments.json)
-    problem, tests = await asyncio.gather(
-        _first_look(database, row, settings, deadline=deadline), _rehearse(database, row, arguments, settings, deadline)
-    )
+    try:
+        problem, tests = await asyncio.gather(
+            _first_look(database, row, settings, deadline=deadline),
+            _rehearse(database, row, arguments, settings, deadline),
+        )
+    except asyncio.CancelledError:
+        sys.stderr.write(f"tidings: {row.name} is watched; its first look was broken off\n")
+        raise
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
     answer = database.read(welcome.answer, row.id, settings=settings, now=clock.now())
@@ -79,8 +85,10 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
         async with poller(settings) as monitor:
             first = settings.fetch.host_gap_seconds > welcome.LONGEST_GAP_FOR_ROBOTS
             limit = max(0, deadline - clock.now())
-            found = await checking.check(monitor, named, limit=limit, first=first, alone=True)
-            monitor.hurry = True
+            try:
+                found = await checking.check(monitor, named, limit=limit, first=first, alone=True)
+            finally:
+                monitor.hurry = True  # whoever presses Ctrl-C does not wait for the page either
     except PollerBusyError:
         try:
             found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()))

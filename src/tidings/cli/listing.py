@@ -39,7 +39,7 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
             write_json(sentinel_record(row, details={"pages": held.get(row.id, [])}))
         return 0
     if not rows:
-        write_line("nothing is watched yet; tidings add --url https://example.org/ begins")
+        write_line(_none(connection, arguments))
         return 0
     table(
         (
@@ -55,6 +55,15 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
         ("NAME", "STATE", "PAGES", "CHANGED (UTC)", "URL"),
     )
     return 0
+
+
+def _none(connection: Connection, arguments: argparse.Namespace) -> str:
+    """Say why the list is empty and what to do."""
+    if arguments.tag is not None:
+        return f'no sentinel has the tag "{arguments.tag}"; `tidings list` shows all'
+    if not arguments.all and sentinels.listing(connection, ended=True):
+        return "nothing is watched now; `tidings list --all` shows what has ended"
+    return "nothing is watched yet; tidings add --url https://example.org/ begins"
 
 
 def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:

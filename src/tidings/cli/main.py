@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from tidings import __version__
-from tidings.errors import SentinelError, TidingsError
+from tidings.errors import OutputError, SentinelError, TidingsError
 from tidings.presentation.writing import tame
 from tidings.settings import load
 
@@ -73,16 +73,33 @@ VERBS: dict[str, Row] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     argv = sys.argv[1:] if argv is None else list(argv)
+    _open_closed()
     try:
         return _main(argv)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_nowhere()
         return 0
     except KeyboardInterrupt:
         return 130
+    except OutputError as error:
+        _write_nowhere()
+        _tell(error, as_json=False)
+        return error.exit_code
     except TidingsError as error:
         _tell(error, as_json="--json" in argv)
         return error.exit_code
+
+
+def _open_closed() -> None:
+    """Let what a caller has closed (`>&-`) lead nowhere: else the next file that is opened, the database, would be written to as that."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process
+
+
+def _write_nowhere() -> None:
+    """Let the rest of the output go nowhere, what is still held back included."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _main(argv: list[str]) -> int:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tidings.errors import OutputError
 from tidings.presentation.writing import tame
 
 if TYPE_CHECKING:
@@ -21,26 +22,35 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def write_json(record: Mapping[str, Any]) -> None:
     """Write one record and hand it on at once."""
-    sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
+    _write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def write_line(text: str = "") -> None:
     """Write one line for people; what a page brought cannot command the terminal."""
     line = tame(text, keep="\t")
     try:
-        sys.stdout.write(line + "\n")
+        _write(line + "\n")
     except UnicodeEncodeError:
         encoding = sys.stdout.encoding or "ascii"
-        sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    sys.stdout.flush()
+        _write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def write_page(page: str) -> None:
     """Write a page of HTML; where the output is not in UTF-8, which the page says it is, in characters that are the same there."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    sys.stdout.write(page if utf8 else page.encode("ascii", "xmlcharrefreplace").decode("ascii"))
-    sys.stdout.flush()
+    _write(page if utf8 else page.encode("ascii", "xmlcharrefreplace").decode("ascii"))
+
+
+def _write(text: str) -> None:
+    """Write and hand on at once. Raises `OutputError` if it is not taken, `BrokenPipeError` if nobody reads any more."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"standard output cannot be written: {error.strerror or error}; what the verb did is done"
+        raise OutputError(message) from error
 
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:

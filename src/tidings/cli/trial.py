@@ -43,7 +43,12 @@ def _print(tried: Tried) -> None:
     write_line(f"{tried.sentinel}  {tried.url}  {tried.outcome}")
     if tried.title:
         write_line(f"    title    {tried.title}")
-    write_line(f"    watched  {tried.monitor} ({tried.words} words, {tried.links} links, {tried.images} images now)")
+    seen = (
+        f" ({tried.words} words, {tried.links} links, {tried.images} images now)"
+        if tried.outcome == "ok" or tried.words
+        else ""
+    )
+    write_line(f"    watched  {tried.monitor}{seen}")
     if tried.frames:
         write_line(f"    frames   {len(tried.frames)}: {', '.join(tried.frames)}")
     if tried.first_words:

@@ -213,12 +213,11 @@ def _address_of(channel: Channel) -> str:
 
 
 def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:
-    """Enable, disable, drop or confirm one sentinel (sentinels §2); return its row as it was found or has become."""
+    """Enable, disable, drop or confirm one sentinel (sentinels §2); return its row as it is now."""
     row = find(connection, statement.name)
     if statement.verb == "drop":
         sentinels.drop(connection, row.id, now)
-        return row
-    if statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
+    elif statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
     elif statement.verb == "enable" and row.state != "ended":
         altering.enable(connection, row, fresh=statement.fresh, find=lives(connection), now=now)

@@ -141,7 +141,7 @@ def find(c: Connection, name: str) -> SentinelRow:
         f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped = 0", owner_id=events.OWNER, name=name
     )
     if not rows:
-        raise UnknownNameError(f"there is no sentinel {name}; `tidings list` shows those that are there")
+        raise UnknownNameError(f'there is no sentinel "{name}"; `tidings list` shows all')
     return _with_tags(c, rows)[0]
 
 

@@ -1,0 +1,142 @@
+"""What somebody meets at first: odd files, names that are not there, outputs that are closed or full."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FULL = Path("/dev/full")
+COMMAND = (sys.executable, "-m", "tidings")
+
+
+@pytest.fixture
+def watched(tidings, server):
+    """A page with a baseline; its sentinel is called `n`."""
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+    return tidings
+
+
+@pytest.mark.parametrize("verb", ["add", "apply"])
+def test_a_file_as_windows_writes_it_is_read(tidings, server, tmp_path, verb):
+    """A byte order mark and line ends of two characters are no part of the text."""
+    path = tmp_path / "w.sentinel"
+    path.write_bytes(f"\ufeffCreate Sentinel w Using {server.url('/news')}\r\n  Monitor all words\r\n".encode())
+
+    ran = tidings(verb, str(path))
+
+    assert 0 == ran.code
+    assert ["w"] == [r["name"] for r in tidings("list", "--json").records]
+
+
+@pytest.mark.parametrize("verb", ["add", "apply", "test"])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"-- one\nCreate \xff", "line 2 is no text in UTF-8; save it in UTF-8"), (None, "No such file or directory\n")],
+    ids=["bytes", "missing"],
+)
+def test_a_file_that_cannot_be_read_says_where_and_why(tidings, tmp_path, verb, content, said):
+    """In words of people: no codec, no number of an error."""
+    path = tmp_path / "x.sentinel"
+    if content is not None:
+        path.write_bytes(content)
+
+    ran = tidings(verb, str(path))
+
+    assert 2 == ran.code
+    assert f"tidings: {path} cannot be read: {said}" in ran.err
+    assert "Errno" not in ran.err
+    assert "codec" not in ran.err
+
+
+def test_an_end_that_has_passed_is_not_said_to_be_watched(tidings, server, tmp_path):
+    """`add` warns (W11) and does not say the contrary beside it."""
+    path = tmp_path / "s.sentinel"
+    path.write_text(f"Create Sentinel s Using {server.url('/news')} Monitor all words From 2002-12-02 To 2003-01-02")
+
+    ran = tidings("add", str(path))
+
+    assert "s is not watched: its end has passed on 2003-01-02 00:00:00\n" == ran.out
+
+
+def test_statements_say_what_they_did_as_the_verbs_do(watched, tmp_path):
+    """Disable, Enable and Drop in a text are told in the words of `tidings disable` and its siblings."""
+    path = tmp_path / "s.sentinel"
+    path.write_text("Disable n; Enable n; Drop n")
+
+    ran = watched("add", str(path))
+
+    assert ["n is paused", "n is watched again", "n is dropped; its changes stay"] == ran.out.splitlines()
+
+
+def test_what_was_dropped_is_not_said_to_be_watched(watched):
+    """The record of `drop` is that of a sentinel that has ended."""
+    (record,) = watched("drop", "n", "--json").records
+
+    assert ("n", "ended", "dropped") == (record["name"], record["state"], record["reason"])
+
+
+def test_an_empty_list_says_why_it_is_empty(watched):
+    """No sentinel with that tag is not the same as none at all."""
+    by_tag = watched("list", "--tag", "work").out
+    watched("drop", "n")
+
+    assert 'no sentinel has the tag "work"; `tidings list` shows all\n' == by_tag
+    assert "nothing is watched now; `tidings list --all` shows what has ended\n" == watched("list").out
+
+
+@pytest.mark.parametrize("verb", ["show", "changes", "history", "diff", "check", "disable"])
+def test_an_unknown_name_is_told_alike_by_all(watched, verb):
+    """What is not there, and where to look."""
+    ran = watched(verb, "zzz")
+
+    assert (2, 'tidings: there is no sentinel "zzz"; `tidings list` shows all\n') == (ran.code, ran.err)
+
+
+def test_test_counts_nothing_on_a_page_that_did_not_answer(tidings, server, tmp_path):
+    """Nought words of a page that is not there would read as an empty page."""
+    path = tmp_path / "s.sentinel"
+    path.write_text(f"Create Sentinel s Using {server.url('/gone')} Monitor all words")
+
+    ran = tidings("test", str(path))
+
+    assert "404" in ran.out
+    assert "    watched  all words\n" in ran.out
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="only where there is a device that is always full")
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("settings",)], ids=" ".join)
+def test_an_output_that_is_full_is_an_error_of_its_own(watched, words):
+    """Exit code 3, one line, no traceback; 1 would say that the thing asked about is so."""
+    with FULL.open("w", encoding="utf-8") as full:
+        ran = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert (3, "tidings: standard output cannot be written: No space left on device; what the verb did is done\n") == (
+        ran.returncode,
+        ran.stderr,
+    )
+
+
+def test_a_closed_output_is_written_to_nowhere(watched):
+    """`>&-` is no fault, and no file that is opened later, the database say, takes its place."""
+    ran = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *COMMAND, "list"], stderr=subprocess.PIPE, text=True, check=False
+    )
+
+    assert (0, "") == (ran.returncode, ran.stderr)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("list",), ("show", "n"), ("changes",), ("history", "n"), ("deliveries",), ("disable", "n"), ("secret", "list")],
+    ids=" ".join,
+)
+def test_verbs_that_look_nothing_up_on_the_web_start_without_its_libraries(watched, words):
+    """They read and write the database: neither a scheduler's arrays nor an HTTP client is loaded for that."""
+    code = "import sys; from tidings.cli.main import main; main(sys.argv[1:]); print(sorted({'numpy', 'aiohttp', 'sqlalchemy'} & set(sys.modules)))"
+
+    ran = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+
+    assert "[]" == ran.stdout.splitlines()[-1]
