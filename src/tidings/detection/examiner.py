@@ -11,7 +11,19 @@ from tidings.detection.absence import absence
 from tidings.detection.aims import digests_in, needs_nodes, scopes_of
 from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
-from tidings.detection.job import EXTRACTION, Absent, Body, Examination, Facts, Found, Job, Refused, Selected, Wanted
+from tidings.detection.job import (
+    EXTRACTION,
+    Absent,
+    Body,
+    Examination,
+    Facts,
+    Found,
+    Job,
+    Refused,
+    Selected,
+    Wanted,
+    Work,
+)
 from tidings.detection.pair import Pair
 from tidings.detection.plausibility import Answer, Verdict, judge
 from tidings.document.canonical import RULES_VERSION
@@ -78,7 +90,7 @@ class _Examiner:
         self.keep_tree = any(needs_nodes(wanted.expression, wanted.extraction) for wanted in job.wanted)
         self.document = parsed(job.new, job.last_charset, depth=job.depth, keep_tree=self.keep_tree)
         self.digest = Digest(EXTRACTION, RULES_VERSION, "", {})
-        self.documents: dict[int, Document] = {}
+        self.documents: dict[Body, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
         self.changes: dict[tuple[int, Expression, Extraction], ChangeSet | Refused] = {}
@@ -252,10 +264,10 @@ class _Examiner:
         return self.digests[reference]
 
     def _old(self, reference: int) -> Document:
-        if reference not in self.documents:
-            body = self.job.references[reference]
-            self.documents[reference] = parsed(body, depth=self.job.depth, keep_tree=self.keep_tree)
-        return self.documents[reference]
+        body = self.job.references[reference]
+        if body not in self.documents:  # versions may be equal: a page that changed back
+            self.documents[body] = parsed(body, depth=self.job.depth, keep_tree=self.keep_tree)
+        return self.documents[body]
 
     def _examination(self, found: tuple[Found, ...], *, text_changed: bool, problem: str) -> Examination:
         document = self.document
@@ -276,6 +288,17 @@ class _Examiner:
             absent=tuple(self.absent),
             refused=tuple(self.refused),
             selected=tuple(self.selected),
+            work=self._work(),
+        )
+
+
+    def _work(self) -> Work:
+        documents = (self.document, *self.documents.values())
+        return Work(
+            bodies=len(documents),
+            parts=sum(len(document.parts) for document in documents),
+            pairs=len(self.changes),
+            comparisons=sum(pair.compared for pair in self.pairs.values()),
         )
 
 

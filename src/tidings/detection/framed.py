@@ -16,7 +16,19 @@ from tidings.detection.aims import needs_nodes, scopes_of
 from tidings.detection.examiner import facts_of, parsed, reason_of
 from tidings.detection.expression import digests_of, evaluate_each
 from tidings.detection.gates import are_equal, digest_of, digest_of_members, is_current
-from tidings.detection.job import WITH_FRAMES, Absent, Body, Examination, Facts, Found, FramedJob, Part, Refused, Wanted
+from tidings.detection.job import (
+    WITH_FRAMES,
+    Absent,
+    Body,
+    Examination,
+    Facts,
+    Found,
+    FramedJob,
+    Part,
+    Refused,
+    Wanted,
+    Work,
+)
 from tidings.detection.pair import Pair
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
@@ -90,9 +102,19 @@ class Whole:
         return digest_of_members({key: digest_of(d, seed=seed) for key, d in self.documents.items()}, seed=seed)
 
 
-def compare(old: Whole, new: Whole, expression: Expression, extraction: Extraction = WHOLE) -> ChangeSet:
-    """Return what an expression finds between two versions, frame by frame; raises `RefusedError` if they cannot be compared so."""
-    members = list(_pairs(old, new))
+def compare(
+    old: Whole,
+    new: Whole,
+    expression: Expression,
+    extraction: Extraction = WHOLE,
+    *,
+    pairs: Sequence[tuple[str, str, Pair]] | None = None,
+) -> ChangeSet:
+    """Return what an expression finds between two versions, frame by frame; raises `RefusedError` if they cannot be compared so.
+
+    `pairs` are those of the two, if they were made before.
+    """
+    members = [*_pairs(old, new)] if pairs is None else pairs
     found = evaluate_each(expression, [pair for _, _, pair in members], extraction)
     if not any(found):
         return ChangeSet()
@@ -172,6 +194,10 @@ class _Reader:
         members = tuple((part, self._document(part, is_holder=place == 0)) for place, part in enumerate(parts))
         return Whole(members, self._depth)
 
+    def documents(self) -> list[Document]:
+        """Return what was read so far."""
+        return [*self._known.values()]
+
     def _document(self, part: Part, *, is_holder: bool) -> Document:
         body: Body = part.body
         name = (part.sha256, body.url, body.charset, is_holder)
@@ -191,6 +217,7 @@ class _Examiner:
         self.new = self.reader.read(job.new)
         self.digest = self.new.digest(seed=job.seed)
         self.old: dict[int, Whole] = {}
+        self.pairs: dict[int, list[tuple[str, str, Pair]]] = {}
         self.changes: dict[tuple[int, Expression, Extraction], ChangeSet | Refused] = {}
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
@@ -234,7 +261,10 @@ class _Examiner:
         if old.problem:
             return ChangeSet()
         try:
-            return compare(old, self.new, wanted.expression, wanted.extraction)
+            if wanted.reference not in self.pairs:
+                self.pairs[wanted.reference] = [*_pairs(old, self.new)]
+            pairs = self.pairs[wanted.reference]
+            return compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs)
         except RefusedError as error:
             return Refused(key=wanted.key, reason=reason_of(error))
 
@@ -267,6 +297,16 @@ class _Examiner:
             problem=problem,
             absent=tuple(self.absent),
             refused=tuple(self.refused),
+            work=self._work(),
+        )
+
+    def _work(self) -> Work:
+        documents = self.reader.documents()
+        return Work(
+            bodies=len(documents),
+            parts=sum(len(document.parts) for document in documents),
+            pairs=len(self.changes),
+            comparisons=sum(pair.compared for pairs in self.pairs.values() for _, _, pair in pairs),
         )
 
     def _facts(self) -> Facts:

@@ -151,6 +151,18 @@ class Facts:
     first_words: str
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a job did, whoever and however many asked for it: bodies that were read, parts that were taken of them, pairs (of two versions and
+    what is sought in them) that were compared, and comparisons of single change types and terms that these were made of.
+    """
+
+    bodies: int = 0
+    parts: int = 0
+    pairs: int = 0
+    comparisons: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
     """What a job found. With a `problem` nothing could be compared and `found` is empty; that is never "unchanged".
@@ -159,7 +171,7 @@ class Examination:
     from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
     follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
-    `selected` what those see that had nothing to compare yet.
+    `selected` what those see that had nothing to compare yet. `work` is what it took.
     """
 
     charset: str
@@ -178,3 +190,4 @@ class Examination:
     absent: tuple[Absent, ...] = ()
     refused: tuple[Refused, ...] = ()
     selected: tuple[Selected, ...] = ()
+    work: Work = Work()

@@ -15,6 +15,9 @@ from tidings.document.document import Document
 from tidings.model.change import ChangeSet
 from tidings.model.sentinel import Direction
 
+MANY = 8
+"""So many terms are looked for one by one; from then on one pass over the page finds all words."""
+
 
 @dataclass(frozen=True)
 class Keywords:
@@ -58,5 +61,15 @@ class Keywords:
 
     def _spans(self, document: Document) -> Iterator[Span]:
         wording = words_of(document, exact=self.exact)
-        for start in occurrences(wording.words, self._wanted):
+        starts = occurrences(wording.words, self._wanted) if self.exact else _starts(document, self._wanted)
+        for start in starts:
             yield wording.tokens(start, start + len(self._wanted))
+
+
+def _starts(document: Document, wanted: tuple[str, ...]) -> list[int]:
+    """Return where a folded term begins; looked for once, and together with all others once there are many."""
+    known = document.sought
+    if wanted not in known:
+        is_many = len(known) >= MANY and len(wanted) == 1
+        known[wanted] = document.index.get(wanted[0], []) if is_many else [*occurrences(document.folded, wanted)]
+    return known[wanted]

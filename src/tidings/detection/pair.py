@@ -34,6 +34,11 @@ class Pair:
             self._parts[scope] = Pair(old, new)
         return self._parts[scope]
 
+    @property
+    def compared(self) -> int:
+        """Return how many comparisons were made, those of parts among them."""
+        return len(self._found) + sum(part.compared for part in self._parts.values())
+
     def has(self, interest: Interest) -> bool:
         """Return whether both versions have what an interest looks at; a part that one of them lacks is no empty part."""
         return all(document.missing is None and is_there(interest, document) for document in (self.old, self.new))

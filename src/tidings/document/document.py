@@ -95,6 +95,19 @@ class Document:
         return list(map(folded, self.tokens))
 
     @cached_property
+    def index(self) -> dict[str, list[int]]:
+        """Return where each folded token stands, in order: one pass, however many are looked for."""
+        found: dict[str, list[int]] = {}
+        for place, token in enumerate(self.folded):
+            found.setdefault(token, []).append(place)
+        return found
+
+    @cached_property
+    def sought(self) -> dict[tuple[str, ...], list[int]]:
+        """Return where the folded terms begin that were looked for so far; for `keywords`."""
+        return {}
+
+    @cached_property
     def words(self) -> int:
         """Return how many tokens there are, without making them."""
         return self.canonical.count(b" ") + 1 if self.canonical else 0
