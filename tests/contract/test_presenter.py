@@ -16,9 +16,9 @@ from tidings.presentation.presenters import FORMS, PRESENTERS, VIEWS, presenter
 
 ROWS = tuple(PRESENTERS)
 TAGS = set(
-    "html head meta title style body main h1 h2 article p a b br ul li del ins span bdi footer".split()
+    "html head meta title style body main h1 h2 article p a b br ul li del ins span bdi footer table thead tbody tr th td".split()
 )  # nothing else is ours
-ATTRIBUTES = {"charset", "class", "content", "dir", "href", "http-equiv", "lang", "name", "rel"}
+ATTRIBUTES = {"charset", "class", "colspan", "content", "dir", "href", "http-equiv", "lang", "name", "rel", "scope"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "</title><script>alert(1)</script>",
@@ -95,15 +95,8 @@ def test_every_view_and_form_is_a_row_once():
     assert all(presenter(row.view, row.form) is row for row in PRESENTERS.values())
 
 
-@pytest.mark.parametrize("view", ["single", "dual", "table"])
-def test_a_view_that_comes_later_is_refused_by_name(view):
-    """Nobody is shown another view than the one asked for."""
-    with pytest.raises(UsageError, match=f"the view {view} comes in a later release"):
-        presenter(view, "html")
-
-
 def test_an_unknown_view_is_refused():
-    """What nobody planned is no later view."""
+    """Nobody is shown another view than the one asked for."""
     with pytest.raises(UsageError, match='there is no presenter "gazette-as-text"'):
         presenter("gazette", "text")
 
@@ -168,7 +161,7 @@ def test_moves_are_shown(row):
     """A paragraph that moved neither came nor went."""
     shown = read(row, row.fragment(record(updated=[], moved=["a paragraph of words"])))
 
-    assert re.search("moved:? a paragraph of words", shown)
+    assert re.search(r"moved:?\s+a paragraph of words", shown)
     assert not re.search(r"added|removed|\{\+|\[-", shown)
 
 
@@ -196,6 +189,34 @@ def test_a_notice_tells_of_no_difference(row):
     assert all("https://a.example/" in text for text in (*shown, bounded))
     assert not any("no difference" in text or "0 more" in text for text in (*shown, bounded))
     assert ["", ""] == [row.fragment(notice), row.fragment(notice, most=row.least)]
+
+
+MERGED = [
+    [["same", "The price is"], ["deleted", "5 euro"], ["inserted", "6 euro"], ["same", "for today"]],
+    [["inserted", "<b>new</b>"], ["same", "… (40 words)"], ["moved", "the end"]],
+]
+
+
+def test_places_are_shown_where_they_are_asked_for(row):
+    """One frame and two show what stands around the changes, where the record has it; the others show the changes alone."""
+    shown = read(row, row.fragment(record(merged=MERGED)))
+
+    assert (row.view in {"single", "dual"}) == ("for today" in shown)
+    assert (row.view not in {"single", "dual"}) == bool(re.search(r"\b5\b(?! euro)", shown))
+    assert {"single": 1, "dual": 2}.get(row.view, 0) == shown.count("The price is")
+    assert ("<b>new</b>" in shown) == (row.view in {"single", "dual"})
+
+
+def test_stretches_that_do_not_fit_are_counted(row):
+    """Bounds hold for stretches as for edits."""
+    told = record(
+        updated=[{"old": "x" * 50, "new": "y" * 50}] * 3_000,
+        merged=[[["inserted", f"w{n}" * 20]] for n in range(3_000)],
+    )
+    fragment = row.fragment(told, most=row.least + 300)
+
+    assert row.size(fragment) <= row.least + 300
+    assert "more" in read(row, fragment)
 
 
 def test_a_record_may_lack_what_it_can_do_without(row):

@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             "new", nargs="?", metavar="NEW", help="version id or number; left out: the one after OLD, or the last"
         )
         parser.add_argument(
-            "--view", choices=VIEWS, default="changes", help="what is shown (default changes, the one there is)"
+            "--view", choices=VIEWS, default="changes", help="changes alone (default), in one frame, in two, or a table"
         )
         parser.add_argument(
             "--format", choices=FORMS, default="text", help="text for people, or a page of HTML (default text)"
@@ -235,6 +235,11 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
         from tidings.service import compare
 
         record = asyncio.run(compare.two_versions(database, settings, row, page_id=page_id, old=old, new=new))
+    if drawing.view in {"single", "dual"}:
+        from tidings.service import compare
+
+        merged = asyncio.run(compare.in_place(database, settings, row, page_id=page_id, old=old, new=new))
+        record = {**record, "merged": merged}
     between = f"version {old.seq} ({_told_of(old)}) → version {new.seq} ({_told_of(new)})"
     if arguments.json:
         write_json(record)

@@ -37,6 +37,13 @@ def compare_framed(
     return framed.compare_versions(*pair)
 
 
+def merge(pair: tuple[Body, Body, Expression, Extraction]) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return the stretches of two bodies around the words that changed for an expression (old, new, …, what is selected)."""
+    from tidings.detection import merged
+
+    return merged.merge_bodies(*pair)
+
+
 def compare(pair: tuple[Body, Body, Expression, Extraction]) -> tuple[ChangeSet, str]:
     """Return what an expression finds between two bodies (old, new, …, what is selected), or nothing and why they could not be compared."""
     from tidings.detection import examiner

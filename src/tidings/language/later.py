@@ -88,7 +88,6 @@ LATER: dict[str, Later] = {
     # tell
     "feed": Later("feed", "Notify by dashboard", _channel("feed")),
     "stream": Later("stream", "Notify by webhook https://…", _channel("stream")),
-    "presentation": Later("Presentation", "leave it out", _field("presentation", "auto")),
     # how and how much
     "urgency": Later("Urgency", "Importance says how much a page matters", _field("urgency", Urgency())),
     "life": Later("Life", "leave it out: changes stay worth telling", _field("life", Life())),

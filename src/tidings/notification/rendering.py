@@ -14,7 +14,7 @@ from tidings.notification.addresses import limit_of
 from tidings.presentation.edits import Record, summary
 from tidings.presentation.hypertext import document
 from tidings.presentation.presenter import Caption
-from tidings.presentation.presenters import PRESENTERS
+from tidings.presentation.presenters import PRESENTERS, presenter, view_of
 from tidings.presentation.writing import cut, subject_line, unmentioning
 from tidings.registry import Registry
 
@@ -25,17 +25,17 @@ MOST_TEXT: Final = 60_000
 MOST_HTML: Final = 90_000
 """Bytes: some mail readers clip a message at 102 kB."""
 _TEXT: Final = PRESENTERS["changes-as-text"]
-_HTML: Final = PRESENTERS["changes-as-html"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What is to be told: change records of one sentinel, to one address, made at `at`."""
+    """What is to be told: change records of one sentinel, to one address, made at `at`; `presentation` is how letters show them."""
 
     sentinel: str
     address: str
     records: Sequence[Record]
     at: Instant
+    presentation: str = "only_change"
 
     @property
     def subject(self) -> str:
@@ -74,7 +74,9 @@ def _console(news: News) -> tuple[str, bytes]:
 def _email(news: News) -> tuple[str, bytes]:
     caption = Caption(heading=news.subject, sentinel=news.sentinel)
     text = _TEXT.present(news.records, caption, most=MOST_TEXT)
-    return mail.body_of(f"{text}\n", _HTML.present(news.records, caption, most=MOST_HTML))
+    views = {view_of(news.presentation, record) for record in news.records}
+    drawing = presenter(views.pop() if len(views) == 1 else "changes", "html")
+    return mail.body_of(f"{text}\n", drawing.present(news.records, caption, most=MOST_HTML))
 
 
 def _apprise(news: News) -> tuple[str, bytes]:

@@ -11,7 +11,9 @@ from typing import Any, Final, Literal
 from tidings.presentation.writing import ELLIPSIS, one_line
 
 Record = Mapping[str, Any]
-EditKind = Literal["updated", "deleted", "inserted", "moved", "counted", "said"]
+EditKind = Literal["updated", "deleted", "inserted", "moved", "counted", "said", "hunk"]
+PieceKind = Literal["same", "deleted", "inserted", "moved"]
+Piece = tuple[PieceKind, str]
 
 LONGEST: Final = 8_000
 """Characters of a text that are looked at where a view is bounded; no message shows more of one."""
@@ -35,7 +37,8 @@ class Edit:
 
     `moved` has its text in `new`; `counted` in `old` what, and in `new` how often (`3 → 2`). `sort` is what an object is (`link`,
     `image`, …), empty for words of the page. `frame` is the address of the frame or, among several, of the page that it lies in,
-    empty for a page by itself. `said`: in `new`, what is to be said of a page among several.
+    empty for a page by itself. `said`: in `new`, what is to be said of a page among several. `hunk`: in `pieces`, a stretch of the page
+    as it was and is, with what stands around its changes. `before` and `now` are how often an object was and is there.
     """
 
     kind: EditKind
@@ -43,6 +46,14 @@ class Edit:
     new: str = ""
     sort: str = ""
     frame: str = ""
+    pieces: tuple[Piece, ...] = ()
+    before: int | None = field(default=None, compare=False)
+    now: int | None = field(default=None, compare=False)
+
+
+def in_place(record: Record) -> Record:
+    """Return a record whose edits are shown where they stand: its hunks, if it has any (`merged`), in the place of its lists."""
+    return {**record, "hunks": record["merged"]} if record.get("merged") else record
 
 
 def edits_of(record: Record, *, most: int | None = None, longest: int | None = LONGEST) -> tuple[list[Edit], int]:
@@ -63,7 +74,7 @@ def edits_of(record: Record, *, most: int | None = None, longest: int | None = L
 
 def _parts(record: Record) -> list[tuple[str, Record]]:
     """Return what a record is made of, each with the line that stands above it."""
-    parts = record.get("parts") or record.get("frames") or ()
+    parts = () if "hunks" in record else record.get("parts") or record.get("frames") or ()
     return [(one_line(str(part["url"])), part) for part in parts] or [("", record)]
 
 
@@ -91,6 +102,8 @@ class _Objects:
     """rows told by their numbers"""
     sorts: Mapping[str, str] = field(default_factory=dict)
     """object → its sort, of those that came or went"""
+    numbers: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """object → how often it was and is there, of those that came or went"""
     again: Mapping[str, Counter[str]] = field(default_factory=dict)
     """`inserted` or `deleted` → texts there that rows of `counted` tell already, and how often"""
 
@@ -102,6 +115,7 @@ class _Objects:
         told = {name: set(map(str, record.get(name) or ())) for name in ("deleted", "inserted")}
         counted: list[Mapping[str, Any]] = []
         sorts: dict[str, str] = {}
+        numbers: dict[str, tuple[int, int]] = {}
         again: dict[str, Counter[str]] = {"deleted": Counter(), "inserted": Counter()}
         for row in rows:
             if row["old"] == row["new"] or row.get("kind") == "status":  # `updated` tells it
@@ -111,10 +125,10 @@ class _Objects:
                 counted.append(row)
                 again[where][name] += abs(row["new"] - row["old"])
             elif name in told[where]:
-                sorts[name] = _sort(row)
+                sorts[name], numbers[name] = _sort(row), (row["old"], row["new"])
             else:
                 counted.append(row)
-        return cls(tuple(counted), sorts, again)
+        return cls(tuple(counted), sorts, numbers, again)
 
     def left(self, record: Record, name: str) -> Iterable[str]:
         """Return the texts of a list that `counted` does not tell already."""
@@ -135,18 +149,25 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         whole = str(text)
         return one_line(whole if longest is None or len(whole) <= longest else f"{whole[:longest]}{ELLIPSIS}")
 
+    if "hunks" in record:
+        for hunk in record["hunks"]:
+            yield Edit("hunk", pieces=tuple((kind, read(text)) for kind, text in hunk))
+        return
     if "status" in record:
         yield Edit("said", new=read(_said(record)), frame=frame)
     for pair in record.get("updated") or ():
         yield Edit("updated", read(pair["old"]), read(pair["new"]), frame=frame)
     for text in objects.left(record, "deleted"):
-        yield Edit("deleted", old=read(text), sort=objects.sorts.get(text, ""), frame=frame)
+        before, now = objects.numbers.get(text, (None, None))
+        yield Edit("deleted", old=read(text), sort=objects.sorts.get(text, ""), frame=frame, before=before, now=now)
     for text in objects.left(record, "inserted"):
-        yield Edit("inserted", new=read(text), sort=objects.sorts.get(text, ""), frame=frame)
+        before, now = objects.numbers.get(text, (None, None))
+        yield Edit("inserted", new=read(text), sort=objects.sorts.get(text, ""), frame=frame, before=before, now=now)
     for text in record.get("moved") or ():
         yield Edit("moved", new=read(text), frame=frame)
     for row in objects.counted:
-        yield Edit("counted", read(row["object"]), f"{row['old']:,} → {row['new']:,}", _sort(row), frame)
+        numbers = f"{row['old']:,} → {row['new']:,}"
+        yield Edit("counted", read(row["object"]), numbers, _sort(row), frame, before=row["old"], now=row["new"])
 
 
 def nothing(record: Record) -> str:
@@ -160,6 +181,8 @@ def _sort(row: Mapping[str, Any]) -> str:
 
 
 def _number(record: Record, objects: _Objects) -> int:
+    if "hunks" in record:
+        return len(record["hunks"])
     whole = sum(len(record.get(name) or ()) for name in LISTS) + len(objects.counted)
     whole += "status" in record
     for name, again in objects.again.items():

@@ -1,25 +1,63 @@
-"""All presenters that there are: the view of only the changes (004 §5.5), as text and as HTML."""
+"""All presenters that there are: each view (004 §5.5) as text and as HTML, and which one a sentinel's Presentation clause means."""
 
 from __future__ import annotations
 
 from typing import Final, get_args
 
-from tidings.errors import UsageError
+from tidings.presentation import lines, tabular
+from tidings.presentation.edits import Record, edits_of
 from tidings.presentation.hypertext import ChangesAsHtml
 from tidings.presentation.presenter import Form, Presenter, View
 from tidings.presentation.text import ChangesAsText
 from tidings.registry import Registry
 
 PRESENTERS: Final[Registry[Presenter]] = Registry(
-    "presenter", {"changes-as-text": ChangesAsText(), "changes-as-html": ChangesAsHtml()}
+    "presenter",
+    {
+        "changes-as-text": ChangesAsText(),
+        "changes-as-html": ChangesAsHtml(),
+        "single-as-text": ChangesAsText("single", shows_places=True),
+        "single-as-html": ChangesAsHtml("single", shows_places=True),
+        "dual-as-text": ChangesAsText("dual", line=lines.dual_line, shows_places=True),
+        "dual-as-html": ChangesAsHtml("dual", shape=tabular.DUAL, shows_places=True),
+        "table-as-text": ChangesAsText("table", line=lines.table_line),
+        "table-as-html": ChangesAsHtml("table", shape=tabular.TABLE),
+    },
 )
 VIEWS: Final[tuple[View, ...]] = get_args(View)
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
+FEW: Final = 5
+"""Edits up to which the changes alone are read at a glance (sentinels §6.2)."""
+MUCH: Final = 0.3
+"""The share of a page from which on the two sides are easier to read than one with marks."""
+_VIEWS: Final[dict[str, View]] = {
+    "only_change": "changes",
+    "single_frame": "single",
+    "dual_frame": "dual",
+    "table": "table",
+}
 
 
 def presenter(view: str, form: str) -> Presenter:
-    """Return who draws a view in a form; raises `UsageError` for a view that comes later."""
-    if view in VIEWS and form in FORMS and not any(row.view == view for row in PRESENTERS.values()):
-        message = f"the view {view} comes in a later release; --view changes shows what came, went and moved"
-        raise UsageError(message)
+    """Return who draws a view in a form; raises `UsageError` for what there is not."""
     return PRESENTERS[f"{view}-as-{form}"]
+
+
+def view_of(presentation: str, record: Record) -> View:
+    """Return the view that a Presentation clause means for a change.
+
+    `auto` goes by the number of edits and their share: up to five are shown alone, more objects in a table; of words, where their
+    places are known, less than 30 % of what is shown in one frame with marks, more in two.
+    """
+    if presentation in _VIEWS:
+        return _VIEWS[presentation]
+    edits, rest = edits_of(record, most=1_000)
+    if len(edits) + rest <= FEW:
+        return "changes"
+    if all(edit.sort or edit.kind == "counted" for edit in edits):
+        return "table"
+    pieces = [piece for hunk in record.get("merged") or () for piece in hunk]
+    if not pieces:
+        return "changes"
+    changed = sum(len(text) for kind, text in pieces if kind != "same")
+    return "single" if changed < MUCH * sum(len(text) for _, text in pieces) else "dual"

@@ -35,11 +35,13 @@ ins::before{content:"+";content:"+" / ""}
 .long ins{margin-top:4px}
 .moved{border:1px dashed}
 b{white-space:nowrap}
+table{width:100%;border-collapse:collapse;margin:0 0 8px}
+th,td{text-align:start;vertical-align:top;padding:4px 8px;border-bottom:1px solid #d1d9e0;overflow-wrap:anywhere}
 .tag{font-size:13px;color:#59636e}
 .said{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media(prefers-color-scheme:dark){
 body{background:#0d1117;color:#e6edf3}
-article{border-color:#3d444d}
+article,th,td{border-color:#3d444d}
 .where,footer,.tag{color:#9198a1}
 a{color:#79c0ff}
 del{background:#3d1f00;color:#ffb77c}

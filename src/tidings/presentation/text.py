@@ -1,4 +1,4 @@
-"""Only the changes, as plain text, cut at whole changes to what a channel takes (issue A2: Telegram 4096, Discord 2000).
+"""Changes as plain text, cut at whole changes to what a channel takes (issue A2: Telegram 4096, Discord 2000); a line an edit in each view.
 
 What went stands in `[-…-]`, what came in `{+…+}`, as `git diff --word-diff` has it: no colour is needed to read it.
 """
@@ -9,7 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.presentation.edits import Edit, Record, edits_of, headline, more, nothing, seen_at, starts_of_frames
+from tidings.presentation.edits import (
+    Edit,
+    Record,
+    edits_of,
+    headline,
+    in_place,
+    more,
+    nothing,
+    seen_at,
+    starts_of_frames,
+)
+from tidings.presentation.lines import Line, edit_line
 from tidings.presentation.presenter import NO_CAPTION, Caption, Form, View
 from tidings.presentation.writing import cut, length, most_that_fit, one_line
 
@@ -20,7 +31,7 @@ STEPS: Final = (2_000, 400, 120)
 
 @dataclass(frozen=True, slots=True)
 class ChangesAsText:
-    """A line an edit, under what happened, where and when. Bounds are in units of UTF-16, as services count.
+    """The edits, each written by `line`, under what happened, where and when. Bounds are in units of UTF-16, as services count.
 
     A single change without a heading begins with its address: its title stands elsewhere, as in chats.
     """
@@ -28,6 +39,8 @@ class ChangesAsText:
     view: View = "changes"
     form: Form = "text"
     least: int = 1
+    line: Line = edit_line
+    shows_places: bool = False
 
     def size(self, text: str) -> int:
         """Return the units of UTF-16."""
@@ -38,125 +51,93 @@ class ChangesAsText:
         if not records:
             message = "a message needs at least one change"
             raise ValueError(message)
+        records = [in_place(record) for record in records] if self.shows_places else records
         top = [one_line(caption.heading)] if caption.heading else []
         if len(records) == 1:
-            return _one(records[0], top, caption, most)
+            return self._one(records[0], top, caption, most)
         kept = records if most is None else records[: most // LEAST_LINE]
         step = None if most is None else STEPS[0]
-        blocks = [_block(record, [headline(record)], caption, longest=step, room=most) for record in kept]
+        blocks = [self._block(record, [headline(record)], caption, longest=step, room=most) for record in kept]
         whole = _joined(top, blocks, len(records) - len(blocks))
         if most is None or length(whole) <= most:
             return whole
-        return _shortened(records, top, caption, most, blocks)
+        return self._shortened(records, top, caption, most, blocks)
 
     def fragment(self, record: Record, *, most: int | None = None) -> str:
         """Return a line an edit."""
+        record = in_place(record) if self.shows_places else record
         if most is None:
-            return "\n".join(_lines(record, longest=None, room=None))
+            return "\n".join(self._lines(record, longest=None, room=None))
         number = edits_of(record, most=0)[1]
-        return _fitted(record, [], most) or cut(more(number) if number else nothing(record), most)
+        return self._fitted(record, [], most) or cut(more(number) if number else nothing(record), most)
 
+    def _shortened(
+        self, records: Sequence[Record], top: Sequence[str], caption: Caption, most: int, blocks: Sequence[str]
+    ) -> str:
+        """Return the first changes that fit, else the beginning of the first, and how many more there are."""
 
-def _shortened(
-    records: Sequence[Record], top: Sequence[str], caption: Caption, most: int, blocks: Sequence[str]
-) -> str:
-    """Return the first changes that fit, else the beginning of the first, and how many more there are."""
+        def kept(number: int) -> str:
+            return _joined(top, blocks[:number], len(records) - number)
 
-    def kept(number: int) -> str:
-        return _joined(top, blocks[:number], len(records) - number)
+        if number := most_that_fit(len(blocks), lambda count: length(kept(count)), most):
+            return kept(number)
+        rest = more(len(records) - 1, "change")
+        room = most - length(rest) - 2
+        if room < 1:
+            return cut(rest, most)
+        first = self._one(records[0], [*top, headline(records[0])], caption, room)
+        return f"{first}\n\n{rest}"
 
-    if number := most_that_fit(len(blocks), lambda count: length(kept(count)), most):
-        return kept(number)
-    rest = more(len(records) - 1, "change")
-    room = most - length(rest) - 2
-    if room < 1:
-        return cut(rest, most)
-    first = _one(records[0], [*top, headline(records[0])], caption, room)
-    return f"{first}\n\n{rest}"
+    def _one(self, record: Record, top: Sequence[str], caption: Caption, most: int | None) -> str:
+        """Return one change under its heading: whole, else with shorter edits, else with fewer, else without."""
+        if most is None:
+            return self._block(record, top, caption, longest=None, room=None)
+        where = _where(record, caption)
+        if text := self._fitted(record, [*top, *where], most):
+            return text
+        for short in ([*top, *where], [*top, *where[:1]], [*top]):
+            if short and length("\n".join(short)) <= most:
+                return "\n".join(short)
+        return cut(" ".join(top) or headline(record), most)
+
+    def _fitted(self, record: Record, above: Sequence[str], most: int) -> str:
+        """Return the edits below some lines: whole, else shorter, else fewer; empty if not even one fits."""
+        for longest in STEPS:
+            whole = "\n".join([*above, *self._lines(record, longest=longest, room=most)])
+            if length(whole) <= most:
+                return whole
+        edits, rest = edits_of(record, most=most // LEAST_LINE + 1)
+        lines = [self._labelled(edit, frame, STEPS[-1]) for edit, frame in starts_of_frames(edits)]
+
+        def kept(number: int) -> str:
+            left = len(lines) - number + rest
+            return "\n".join([*above, *lines[:number], *([more(left)] if left else [])])
+
+        number = most_that_fit(len(lines), lambda count: length(kept(count)), most)
+        return kept(number) if number else ""
+
+    def _block(
+        self, record: Record, top: Sequence[str], caption: Caption, *, longest: int | None, room: int | None
+    ) -> str:
+        return "\n".join([*top, *_where(record, caption), *self._lines(record, longest=longest, room=room)])
+
+    def _lines(self, record: Record, *, longest: int | None, room: int | None) -> list[str]:
+        if room is None:
+            edits, rest = edits_of(record, longest=longest)
+        else:
+            edits, rest = edits_of(record, most=room // LEAST_LINE + 1)
+        lines = [self._labelled(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
+        return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
+
+    def _labelled(self, edit: Edit, frame: str, longest: int | None) -> str:
+        """Return an edit as a line, below the address of its frame where that begins."""
+        line = self.line(edit, longest)
+        return f"in {cut(frame, longest)}\n{line}" if frame else line
 
 
 def _joined(top: Sequence[str], blocks: Sequence[str], missing: int) -> str:
     return "\n\n".join([*top, *blocks, *([more(missing, "change")] if missing else [])])
 
 
-def _one(record: Record, top: Sequence[str], caption: Caption, most: int | None) -> str:
-    """Return one change under its heading: whole, else with shorter edits, else with fewer, else without."""
-    if most is None:
-        return _block(record, top, caption, longest=None, room=None)
-    where = _where(record, caption)
-    if text := _fitted(record, [*top, *where], most):
-        return text
-    for short in ([*top, *where], [*top, *where[:1]], [*top]):
-        if short and length("\n".join(short)) <= most:
-            return "\n".join(short)
-    return cut(" ".join(top) or headline(record), most)
-
-
-def _fitted(record: Record, above: Sequence[str], most: int) -> str:
-    """Return the edits below some lines: whole, else shorter, else fewer; empty if not even one fits."""
-    for longest in STEPS:
-        whole = "\n".join([*above, *_lines(record, longest=longest, room=most)])
-        if length(whole) <= most:
-            return whole
-    edits, rest = edits_of(record, most=most // LEAST_LINE + 1)
-    lines = [_labelled(edit, frame, STEPS[-1]) for edit, frame in starts_of_frames(edits)]
-
-    def kept(number: int) -> str:
-        left = len(lines) - number + rest
-        return "\n".join([*above, *lines[:number], *([more(left)] if left else [])])
-
-    number = most_that_fit(len(lines), lambda count: length(kept(count)), most)
-    return kept(number) if number else ""
-
-
-def _block(record: Record, top: Sequence[str], caption: Caption, *, longest: int | None, room: int | None) -> str:
-    return "\n".join([*top, *_where(record, caption), *_lines(record, longest=longest, room=room)])
-
-
 def _where(record: Record, caption: Caption) -> list[str]:
     return [line for line in (one_line(str(record["url"])), one_line(caption.between) or seen_at(record)) if line]
-
-
-def _lines(record: Record, *, longest: int | None, room: int | None) -> list[str]:
-    if room is None:
-        edits, rest = edits_of(record, longest=longest)
-    else:
-        edits, rest = edits_of(record, most=room // LEAST_LINE + 1)
-    lines = [_labelled(edit, frame, longest) for edit, frame in starts_of_frames(edits)]
-    return [line for line in (*lines, more(rest) if rest else "" if lines else nothing(record)) if line]
-
-
-def _labelled(edit: Edit, frame: str, longest: int | None) -> str:
-    """Return an edit as a line, below the address of its frame where that begins."""
-    line = _line(edit, longest)
-    return f"in {cut(frame, longest)}\n{line}" if frame else line
-
-
-def _line(edit: Edit, longest: int | None) -> str:
-    """Return an edit as a line."""
-    old, new = cut(edit.old, longest), cut(edit.new, longest)
-    match edit.kind:
-        case "updated":
-            return f"{_went(old)}{_came(new)}"
-        case "deleted":
-            return f"{edit.sort} removed: {old}" if edit.sort else _went(old)
-        case "inserted":
-            return f"{edit.sort} added: {new}" if edit.sort else _came(new)
-        case "moved":
-            return f"moved: {new}"
-        case "counted":
-            return f"{edit.sort} {old}: {new}".lstrip()
-        case "said":
-            return new
-
-
-def _went(text: str) -> str:
-    """Return a text in the mark of what went; one that holds the mark's end does not end it."""
-    inside = text.replace("-]", r"-\]")
-    return f"[-{inside}-]"
-
-
-def _came(text: str) -> str:
-    """Return a text in the mark of what came."""
-    inside = text.replace("+}", r"+\}")
-    return f"{{+{inside}+}}"

@@ -74,6 +74,31 @@ async def two_versions(
     }
 
 
+async def in_place(
+    database: Database, settings: Settings, row: SentinelRow, *, page_id: int, old: Version, new: Version
+) -> list[list[tuple[str, str]]]:
+    """Return the stretches of a page around what changed for a sentinel between two versions, for views that show them.
+
+    None if only objects changed, or if the page has frames: their changes are shown by themselves. Raises `TidingsError` if the
+    job dies.
+    """
+    archive = open_archive(settings, dialect=database.dialect)
+    identity = database.read(pages.identity, page_id)
+    if old.frames or new.frames or identity.frames:
+        return []
+    sentinel = meaning(row.text)
+    (before, *_), (after, *_) = (database.read(_parts, archive, identity, version) for version in (old, new))
+    runner = open_runner(settings)
+    try:
+        answer = await runner.run(run.merge, (before.body, after.body, sentinel.monitor, extraction_of(sentinel)))
+    finally:
+        await runner.close()
+    if isinstance(answer, Died):
+        message = f"versions {old.seq} and {new.seq} could not be shown side by side: {answer.reason}"
+        raise TidingsError(message)
+    return [list(stretch) for stretch in answer.value]
+
+
 def _parts(connection: Connection, archive: Archive, identity: PageIdentity, version: Version) -> tuple[Part, ...]:
     """Return a version with its frames, the page itself first."""
     body = read_body(connection, archive, version.page_id, version.seq)

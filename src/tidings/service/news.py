@@ -45,7 +45,8 @@ def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
 
 def draft(target: Target, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any) -> DeliveryDraft:
     """Return a message to one recipient, made at `at` and due then if `more` does not say otherwise."""
-    news = News(sentinel=held.row.name, address=target.address, records=records, at=at)
+    shown = held.sentinel.presentation
+    news = News(sentinel=held.row.name, address=target.address, records=records, at=at, presentation=shown)
     message = render(target.kind, news)
     given: dict[str, Any] = {"due_at": at, "changes": sum(record["record"] == "change" for record in records)}
     return DeliveryDraft(

@@ -152,6 +152,25 @@ def test_diff_draws_a_page(watched, server):
     assert "<script" not in ran.out
 
 
+def test_diff_shows_one_frame_two_or_a_table(watched, server):
+    """Each view in each form: with what stands around the change, side by side, or as rows."""
+    _change_page(server, "the price of the kettle is count 2 euro as of today")
+    watched("check", "n")
+    _change_page(server, "the price of the kettle is count 3 euro as of today")
+    watched("check", "n")
+
+    single, dual, table = (watched("diff", "n", "--view", view).out for view in ("single", "dual", "table"))
+    pages = [watched("diff", "n", "--view", view, "--format", "html").out for view in ("single", "dual", "table")]
+
+    assert "kettle is count [-2-] {+3+} euro as of" in single
+    assert "before: " in dual
+    assert 2 == dual.count("kettle is count")
+    assert "updated" in table
+    assert "kettle" not in table
+    assert all(page.startswith("<!DOCTYPE html>\n") for page in pages)
+    assert [0, 1, 1] == [page.count("<table>") for page in pages]
+
+
 def test_diff_of_equal_versions_says_so(watched, server):
     """Markup alone is no difference, in either form."""
     _change_page(server, "<b>count</b> 1")
@@ -165,8 +184,6 @@ def test_diff_of_equal_versions_says_so(watched, server):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("--view", "single"), "the view single comes in a later release"),
-        (("--view", "table", "--format", "html"), "the view table comes in a later release"),
         (("--view", "gazette"), "invalid choice: 'gazette'"),
         (("--json", "--format", "html"), "leave out --json, or --format"),
     ],

@@ -15,7 +15,6 @@ LATE = {
     "prompt": ("Fetch on change within 5 min", 17),
     "feed": ("Notify by feed", 11),
     "stream": ("Notify by stream", 11),
-    "presentation": ("Presentation dual frame", 1),
     "urgency": ("Urgency exponential 10 min", 1),
     "life": ("Life 20 changes", 1),
     "class": ("Class gold", 1),

@@ -1,0 +1,104 @@
+"""Edits as lines of plain text, one way for each view (004 §5.5).
+
+What went stands in `[-…-]`, what came in `{+…+}`, as `git diff --word-diff` has it: no colour is needed to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from tidings.presentation.edits import Edit, PieceKind
+from tidings.presentation.writing import cut
+
+Line = Callable[[Edit, int | None], str]
+"""Writes an edit, each of its texts in at most so many characters (None: whole)."""
+CHANGES: Final = {"updated": "updated", "deleted": "removed", "inserted": "added", "moved": "moved", "counted": "count"}
+"""What a table says of an edit."""
+
+
+def edit_line(edit: Edit, longest: int | None) -> str:
+    """Return an edit as it is shown among only the changes."""
+    old, new = cut(edit.old, longest), cut(edit.new, longest)
+    match edit.kind:
+        case "updated":
+            return f"{_went(old)}{_came(new)}"
+        case "deleted":
+            return f"{edit.sort} removed: {old}" if edit.sort else _went(old)
+        case "inserted":
+            return f"{edit.sort} added: {new}" if edit.sort else _came(new)
+        case "moved":
+            return f"moved: {new}"
+        case "counted":
+            return f"{edit.sort} {old}: {new}".lstrip()
+        case "said":
+            return new
+        case "hunk":
+            return " ".join(_piece(kind, cut(text, longest)) for kind, text in edit.pieces)
+
+
+def _went(text: str) -> str:
+    """Return a text in the mark of what went; one that holds the mark's end does not end it."""
+    inside = text.replace("-]", r"-\]")
+    return f"[-{inside}-]"
+
+
+def _came(text: str) -> str:
+    """Return a text in the mark of what came."""
+    inside = text.replace("+}", r"+\}")
+    return f"{{+{inside}+}}"
+
+
+def table_line(edit: Edit, longest: int | None) -> str:
+    """Return an edit as a row: what happened, how often it was there and is (blank: not at all, or not counted), and the entry."""
+    if edit.kind not in CHANGES:
+        return edit_line(edit, longest)
+    entry = " ".join(part for part in (edit.sort, _entry(edit, longest)) if part)
+    return f"{CHANGES[edit.kind]:<8}{_number(edit.before):>6}{_number(edit.now):>6}  {entry}"
+
+
+def dual_line(edit: Edit, longest: int | None) -> str:
+    """Return an edit as two lines, as it was and as it is; a side that has nothing is left out."""
+    old, new = cut(edit.old, longest), cut(edit.new, longest)
+    sort = f"{edit.sort} " if edit.sort else ""
+    match edit.kind:
+        case "updated" | "deleted" | "inserted":
+            sides = (f"before: {sort}{_went(old)}" if edit.kind != "inserted" else "",
+                     f"now:    {sort}{_came(new)}" if edit.kind != "deleted" else "")  # fmt: skip
+            return "\n".join(side for side in sides if side)
+        case "hunk":
+            sides = (_side(edit, "inserted", longest), _side(edit, "deleted", longest))
+            return f"before: {sides[0]}\nnow:    {sides[1]}"
+        case _:
+            return edit_line(edit, longest)
+
+
+def _side(edit: Edit, without: PieceKind, longest: int | None) -> str:
+    return " ".join(_piece(kind, cut(text, longest)) for kind, text in edit.pieces if kind != without)
+
+
+def _piece(kind: PieceKind, text: str) -> str:
+    match kind:
+        case "deleted":
+            return _went(text)
+        case "inserted":
+            return _came(text)
+        case "moved":
+            return f"(moved: {text})"
+        case _:
+            return text
+
+
+def _entry(edit: Edit, longest: int | None) -> str:
+    old, new = cut(edit.old, longest), cut(edit.new, longest)
+    match edit.kind:
+        case "updated":
+            return f"{_went(old)}{_came(new)}"
+        case "counted":
+            return f"{old}: {new}"
+        case _:
+            return old or new
+
+
+def _number(count: int | None) -> str:
+    return f"{count:,}" if count else ""

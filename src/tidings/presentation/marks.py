@@ -1,0 +1,112 @@
+"""How single edits are marked in HTML: by elements and words that need neither colour nor style (WCAG 1.4.1).
+
+Additions and removals are `<ins>` and `<del>`, with words that screen readers say. Texts of pages stand in elements of their own, whose
+language is unknown (`lang=""`) and whose direction is their own, so that none is read with our accent or turns what stands beside it.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from tidings.presentation.edits import Edit, Piece
+from tidings.presentation.writing import cut, length
+
+LONG: Final = 120
+"""Characters of an update from which on old and new stand one above the other."""
+LONGEST_LINK: Final = 4_000
+"""Bytes of an address that is linked; a longer one is only shown."""
+_WEB: Final = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How edits stand together: what begins and ends them, and how each is written, its texts in so many characters (None: whole)."""
+
+    begins: str
+    write: Callable[[Edit, int | None], str]
+    ends: str
+
+
+def listed(edit: Edit, characters: int | None) -> str:
+    """Return an edit as an entry of a list."""
+    old, new = cut(edit.old, characters), cut(edit.new, characters)
+    sort = f"{tag(edit.sort)} " if edit.sort else ""
+    match edit.kind:
+        case "updated":
+            kind = ' class="long"' if length(old) + length(new) > LONG else ""
+            return f"<li{kind}>{removed(escaped(old))} {added(escaped(new))}</li>\n"
+        case "deleted":
+            return f"<li>{sort}{removed(thing(old, edit.old) if sort else escaped(old))}</li>\n"
+        case "inserted":
+            return f"<li>{sort}{added(thing(new, edit.new) if sort else escaped(new))}</li>\n"
+        case "moved":
+            return f"<li>{moved(escaped(new))}</li>\n"
+        case "counted":
+            return f'<li>{sort}<bdi lang="">{thing(old, edit.old)}</bdi>: <b>{escaped(new)}</b></li>\n'
+        case "said":
+            return f"<li>{tag(new)}</li>\n"
+        case "hunk":
+            return f"<li>{inline(edit.pieces, characters)}</li>\n"
+
+
+def inline(pieces: tuple[Piece, ...], characters: int | None) -> str:
+    """Return a stretch of a page with its changes where they stand."""
+    return " ".join(_piece(piece, characters) for piece in pieces)
+
+
+def _piece(piece: Piece, characters: int | None) -> str:
+    kind, text = piece[0], escaped(cut(piece[1], characters))
+    match kind:
+        case "deleted":
+            return removed(text)
+        case "inserted":
+            return added(text)
+        case "moved":
+            return moved(text)
+        case _:
+            return f'<bdi lang="">{text}</bdi>'
+
+
+def moved(inside: str) -> str:
+    """Return what is elsewhere now."""
+    return f'{tag("moved:")} <bdi class="moved" lang="">{inside}</bdi>'
+
+
+def removed(inside: str) -> str:
+    """Return what went."""
+    return f'<span class="said">removed: </span><del dir="auto" lang="">{inside}</del>'
+
+
+def added(inside: str) -> str:
+    """Return what came."""
+    return f'<span class="said">added: </span><ins dir="auto" lang="">{inside}</ins>'
+
+
+def tag(words: str) -> str:
+    """Return a word of ours beside a text of a page."""
+    return f'<span class="tag">{escaped(words)}</span>'
+
+
+def thing(shown: str, whole: str) -> str:
+    """Return an object: an address of the web that is shown whole can be followed."""
+    return address(whole, None) if shown == whole else escaped(shown)
+
+
+def address(url: str, characters: int | None) -> str:
+    """Return an address, linked if it is one of the web; whoever is followed to learns nothing of where from."""
+    shown, target = escaped(cut(url, characters)), escaped(url)
+    if not url.lower().startswith(_WEB) or len(target.encode()) > LONGEST_LINK:
+        return f'<span dir="ltr">{shown}</span>'
+    return f'<a href="{target}" rel="noreferrer nofollow">{shown}</a>'
+
+
+def escaped(text: str) -> str:
+    """Return a text that was tamed with the five characters escaped that mean something in HTML."""
+    return html.escape(text)
+
+
+LIST: Final = Shape("<ul>\n", listed, "</ul>\n")
+"""Edits one below the other."""
