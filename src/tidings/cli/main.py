@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from tidings import __version__
+from tidings.cli.output import write_nowhere
 from tidings.errors import OutputError, SentinelError, TidingsError
 from tidings.presentation.writing import tame
 from tidings.settings import load
@@ -77,12 +78,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(argv)
     except BrokenPipeError:
-        _write_nowhere()
+        write_nowhere()
         return 0
     except KeyboardInterrupt:
         return 130
     except OutputError as error:
-        _write_nowhere()
+        write_nowhere()
         _tell(error, as_json=False)
         return error.exit_code
     except TidingsError as error:
@@ -95,11 +96,6 @@ def _open_closed() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open as long as the process
-
-
-def _write_nowhere() -> None:
-    """Let the rest of the output go nowhere, what is still held back included."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _main(argv: list[str]) -> int:

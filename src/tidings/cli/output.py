@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,11 @@ def _write(text: str) -> None:
     except OSError as error:
         message = f"standard output cannot be written: {error.strerror or error}; what the verb did is done"
         raise OutputError(message) from error
+
+
+def write_nowhere() -> None:
+    """Let the rest of the output go nowhere, what is still held back included."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:

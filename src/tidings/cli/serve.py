@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import signal
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from tidings.cli.output import add_json, write_json, write_line
+from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
-from tidings.errors import StaleEpochError, StoreBusyError
+from tidings.errors import OutputError, StaleEpochError, StoreBusyError
 from tidings.service.assembly import poller
 from tidings.service.records import change_record
 
@@ -47,7 +48,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS, spreads=True) as monitor:
-        monitor.on_unit = _Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
+        monitor.on_unit = printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
         await monitor.live()
         count = len(monitor.parts.watchlist.pages)
         took = time.perf_counter() - begun
@@ -60,6 +61,9 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
         except StaleEpochError as error:
             _announce(f"stopped: {error}")
             return error.exit_code
+        finally:
+            if printer.is_unheard:
+                write_nowhere()
     _announce("stopped")
     return 0
 
@@ -78,20 +82,35 @@ async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:
 
 
 def _announce(text: str) -> None:
-    sys.stderr.write(f"tidings: {text}\n")
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):  # whoever reads may have left; the service has more to do than to be read
+        sys.stderr.write(f"tidings: {text}\n")
+        sys.stderr.flush()
 
 
-class _Printer:
-    """Prints what was found, as it is found."""
+class Printer:
+    """Prints what was found, as it is found. An output that is closed or full is told once and harms nothing else."""
 
     def __init__(self, monitor: Monitor, *, as_json: bool, verbose: bool) -> None:
         self._monitor = monitor
         self._as_json = as_json
         self._verbose = verbose
+        self.is_unheard = False
+        """whether standard output took nothing the last time"""
 
     def __call__(self, unit: Unit, committed: Committed) -> None:
+        """Print what one committed unit brought."""
         del committed
+        try:
+            self._print(unit)
+        except (BrokenPipeError, OutputError) as error:
+            if not self.is_unheard:
+                cause = error.__cause__ if isinstance(error, OutputError) else error
+                _announce(
+                    f"standard output takes nothing any more ({getattr(cause, 'strerror', cause)}); the service goes on"
+                )
+            self.is_unheard = True
+
+    def _print(self, unit: Unit) -> None:
         watchlist = self._monitor.parts.watchlist
         for row in unit.changes:
             page = watchlist.pages.get(row.page_id)

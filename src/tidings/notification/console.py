@@ -21,7 +21,7 @@ class Console:
             self.stream.write(self._printable(text if text.endswith("\n") else f"{text}\n"))
             self.stream.flush()
         except (OSError, ValueError) as error:  # a closed stream is a ValueError
-            return Refused(reason=f"the console took nothing: {error}")
+            return Refused(reason=f"the console took nothing: {getattr(error, 'strerror', None) or error}")
         return Sent()
 
     def _printable(self, text: str) -> str:
