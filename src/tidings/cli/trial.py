@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
+from tidings.language.texts import compare_text
 from tidings.service import trial
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
+    from tidings.service.hindsight import Hindsight
     from tidings.service.trial import Tried
     from tidings.settings import Settings
+
+
+SHOWN = 8
+"""So many changes of an option are named."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -39,6 +45,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _told(told: Hindsight) -> str:
+    """Return the changes that an option would have told: how many, and between which versions, the newest if there are many."""
+    pairs = [
+        f"{r.from_version.partition('.')[2]}→{r.to_version.partition('.')[2]}{' (partial)' if r.partial else ''}"
+        for r in told.reports
+    ]
+    shown = ", ".join((["…"] if len(pairs) > SHOWN else []) + pairs[-SHOWN:])
+    return f"{len(pairs)} change{'' if len(pairs) == 1 else 's'}{': ' if pairs else ''}{shown}"
+
+
 def _print(tried: Tried) -> None:
     write_line(f"{tried.sentinel}  {tried.url}  {tried.outcome}")
     if tried.title:
@@ -53,5 +69,11 @@ def _print(tried: Tried) -> None:
         write_line(f"    frames   {len(tried.frames)}: {', '.join(tried.frames)}")
     if tried.first_words:
         write_line(f"    begins   {tried.first_words}")
+    for place, told in enumerate(tried.hindsight):
+        if not place:
+            write_line(f"    stored   {told.versions} versions: what would have been told of them, by what is compared")
+        write_line(f"      {compare_text(told.compare):<10}{' *' if told.is_own else '  '} {_told(told)}")
+        for problem in told.problems if told.is_own else ():
+            write_line(f"                 {problem}")
     for warning in tried.warnings:
         write_line(f"    warning  {warning}")

@@ -24,8 +24,9 @@ from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
 from tidings.service import register
 from tidings.service.asking import Asker, Occasion
-from tidings.service.assembly import open_fetcher, open_runner, open_web, render_cost
+from tidings.service.assembly import open_archive, open_fetcher, open_runner, open_web, render_cost
 from tidings.service.frames import followed
+from tidings.service.hindsight import Hindsight, hindsight
 from tidings.service.welcome import matches_nothing, page_warnings
 from tidings.storage import charge, hosts, leases, secrets
 from tidings.storage.vault import Vault
@@ -58,6 +59,8 @@ class Tried:
     warnings: tuple[str, ...]
     frames: tuple[str, ...] = ()
     """addresses of the frames that would be followed; they are not asked for"""
+    hindsight: tuple[Hindsight, ...] = ()
+    """what each Compare option would have told of the stored versions, if the page is known already"""
 
     def record(self) -> dict[str, Any]:
         """Return it as a record."""
@@ -75,6 +78,7 @@ class Tried:
             "media_type": self.media_type,
             "frames": list(self.frames),
             "warnings": list(self.warnings),
+            "hindsight": [told.record() for told in self.hindsight],
         }
 
 
@@ -112,14 +116,15 @@ async def trial(
         stack.push_async_callback(fetcher.close)
         asker = Asker(Vault(settings.data), settings.data)
         looker = _Looker(database, fetcher, gate, runner, clock, asker, render_cost(settings))
+        archive = open_archive(settings, dialect=database.dialect)
         for sentinel in parsed.statements:
-            if isinstance(sentinel, Sentinel):
-                found.extend(
-                    [
-                        await looker.look(sentinel, address.identify(page.url, sentinel.asking))
-                        for page in sentinel.pages
-                    ]
-                )
+            if not isinstance(sentinel, Sentinel):
+                continue
+            for page in sentinel.pages:
+                identity = address.identify(page.url, sentinel.asking)
+                tried = await looker.look(sentinel, identity)
+                told = await hindsight(database, archive, runner, sentinel, page, identity)
+                found.append(replace(tried, hindsight=tuple(told)))
     return found, parsed.warnings
 
 

@@ -1,0 +1,102 @@
+"""Promise: before a sentinel is stored, `test` shows what each Compare option would have told of the versions that are there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import HOUR
+from tidings.service.monitor import Monitor
+
+EXPECTED = {
+    "every 2": [(1, 3), (3, 5)],
+    "pairwise": [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6)],
+    "moving 2": [(1, 2), (1, 3), (2, 4), (3, 5), (4, 6)],
+    "first": [(1, 2), (1, 3), (1, 4), (1, 5), (1, 6)],
+}
+
+
+def run(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *more: str) -> list[str]:
+    """Test statements; return what is printed."""
+    file = tmp_path / "new.sentinel"
+    file.write_text(world.text(text))
+    sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
+    assert 0 == main(["--data", str(world.directory), *sets, "test", str(file), *more])
+    return capsys.readouterr().out.splitlines()
+
+
+def history(world: World, *bodies: str) -> None:
+    """Let the page hold each body for an hour, watched by somebody."""
+    world.add("Create Sentinel there Using {/a} Monitor any change Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        for body in bodies:
+            world.page("/a", body)
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+
+def pairs(option: dict[str, Any]) -> list[tuple[int, int]]:
+    """Return the versions between which an option would have told a change."""
+    ends = [(r["from_version"], r["to_version"]) for r in option["reports"]]
+    return [(int(old.partition(".")[2]), int(new.partition(".")[2])) for old, new in ends]
+
+
+def test_each_option_is_shown_on_what_is_stored(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Six stored versions: a new sentinel's own option and all others say what they would have told; what it does not look at is no change; and
+    nothing is stored.
+    """
+    history(world, *(f"<p>word{k}</p>" for k in range(6)))
+    text = "Create Sentinel new Using {/a} Monitor {} Compare every 2"
+    (words,) = map(json.loads, run(world, tmp_path, capsys, text.replace("{}", "all words"), "--json"))
+    (links,) = map(json.loads, run(world, tmp_path, capsys, text.replace("{}", "links"), "--json"))
+    shown = run(world, tmp_path, capsys, text.replace("{}", "all words"))
+
+    assert EXPECTED == {option["compare"]: pairs(option) for option in words["hindsight"]}
+    assert [True, False, False, False] == [option["own"] for option in words["hindsight"]]
+    assert [True, False] == [r["partial"] for r in words["hindsight"][2]["reports"]][:2]
+    assert not any(option["reports"] for option in links["hindsight"])
+    assert "    stored   6 versions: what would have been told of them, by what is compared" in shown
+    assert "      every 2    * 2 changes: 1→3, 3→5" in shown
+    assert "      moving 2     5 changes: 1→2 (partial), 1→3, 2→4, 3→5, 4→6" in shown
+    assert 6 == len(world.versions())
+    assert ["there"] == [name for name in ("there", "new") if _exists(world, name)]
+
+
+def _exists(world: World, name: str) -> bool:
+    return bool(world.events("sentinel.created")) and any(
+        e.data["name"] == name for e in world.events("sentinel.created")
+    )
+
+
+def test_what_went_and_came_back_is_compared_across_the_gap(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """A part that two versions lack is no change while it lacks: what comes back is compared with what went."""
+    history(
+        world,
+        *(
+            f"<p>{k}</p><div id=price>{price}</div>" if price else f"<p>{k}</p>"
+            for k, price in enumerate([5, 0, 0, 6, 6])
+        ),
+    )
+    (tried,) = map(
+        json.loads,
+        run(world, tmp_path, capsys, 'Create Sentinel new Using {/a} Monitor all words in css "#price"', "--json"),
+    )
+
+    assert [(1, 4)] == pairs(tried["hindsight"][0])
+
+
+def test_a_page_that_nobody_knows_has_no_past(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Of a page that is looked at for the first time there is nothing to show."""
+    world.page("/new", "<p>x</p>")
+    (tried,) = map(json.loads, run(world, tmp_path, capsys, "Create Sentinel new Using {/new} Monitor links", "--json"))
+
+    assert [] == tried["hindsight"]
