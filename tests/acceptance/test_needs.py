@@ -3,6 +3,7 @@
 from tests.world import play
 from tidings.clock import HOUR, MINUTE
 from tidings.service.captures import captures
+from tidings.service.check import check
 from tidings.service.watchlist import WatchedSentinel, meaning
 from tidings.storage import pages
 
@@ -248,6 +249,79 @@ def test_several_pages_without_of_are_told_page_by_page(make_world):
 
     assert 2 == len(world.changes())
     assert all("parts" not in record and not record["quiet"] for record in world.changes())
+
+
+def test_what_meets_on_two_pages_can_bring_a_third(make_world):
+    """Then goes with AND across pages too: when A and B have met, C is looked at, and all three are told as one."""
+    world = make_world()
+
+    async def story(monitor):
+        for name in "bcd":
+            write(world, name, "one")
+        hook = world.receiver()
+        world.add(
+            "Create Sentinel three Using {/b} As A, {/c} As B, {/d} As C"
+            " Monitor any change of A AND any change of B within 1 hour Then within 5 min check C"
+            f" Fetch every 10 min Notify By webhook {hook} immediate"
+        )
+        await world.pass_time(monitor, HOUR)
+        write(world, "b", "two")
+        await world.pass_time(monitor, 30 * MINUTE)
+        assert 1 == len(looks(world, "d"))
+        write(world, "c", "two")
+        write(world, "d", "two")
+        await world.pass_time(monitor, 30 * MINUTE)
+
+    play(world, story)
+    (record,) = told(world)
+
+    assert {"A": "changed", "B": "changed", "C": "changed"} == status_of(record)
+    assert 2 == len(looks(world, "d"))
+
+
+def test_a_need_keeps_to_the_hours(make_world):
+    """With During, other pages are looked at in the hours only: what is still missing when they end is missed, and told as that."""
+    world = make_world()  # it begins at 22:13:20 UTC
+
+    async def story(monitor):
+        begin(world, OIL.replace(" Notify", " During mon-sun 08:00 to 22:30 Zone UTC Notify"))
+        await world.pass_time(monitor, 12 * MINUTE)
+        feed(world, "grain up", "oil up")
+        world.page("/b", "no", status=500)
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    (record,) = told(world)
+    closes = world.polls()[0].charged_at + 16 * MINUTE + 40_000_000
+
+    assert ("partial", "missed") == (record["verdict"], status_of(record)["B"])
+    assert max(poll.charged_at for poll in world.polls()) < closes
+
+
+def test_a_single_check_tells_what_has_met(make_world):
+    """`tidings check` from cron: parts of two checks meet, and the second check tells it."""
+    world = make_world()
+
+    async def once(monitor):
+        return [change.row.kind for change in (await check(monitor)).changes]
+
+    async def story(monitor):
+        found.append(await once(monitor))
+
+    found: list[list[str]] = []
+    for name in "bc":
+        write(world, name, "one")
+    world.add(
+        "Create Sentinel two Using {/b} As A, {/c} As B Monitor any change of A AND any change of B within 1 hour"
+        " Fetch every 10 min"
+    )
+    play(world, story)
+    for name in "bc":
+        world.clock.move_to(world.clock.now() + 10 * MINUTE)
+        write(world, name, "two")
+        play(world, story)
+
+    assert [[], [], ["any change of A AND any change of B"]] == found
 
 
 PROMPT = "Create Sentinel prompt Using {/b} Monitor any change Fetch on change within 5 min"

@@ -75,6 +75,15 @@ class Hours:
             end = close
         return end
 
+    def open_part(self, asked: ExecutionInterval) -> ExecutionInterval:
+        """Return the part of an execution interval that is open, up to where it first closes.
+
+        One that lies outside the hours moves, as long as it is, to where they begin next (sentinels §1.4).
+        """
+        start = self.first_open(asked.start)
+        end = asked.end if start <= asked.end else start + asked.end - asked.start
+        return ExecutionInterval(start, max(start, min(end, self.closes(start) - 1)))
+
     def _span(self, at_or_after: Instant) -> tuple[Instant, Instant]:
         """Return the first open instant at or after an instant, and the end of an opening that it lies in."""
         if not self.openings:

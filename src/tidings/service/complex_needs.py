@@ -1,7 +1,7 @@
 """Complex needs: when the Monitor clause holds, other pages are looked at in time and told with it (Then; paper 001 §2.1).
 
 What holds at an instant opens a need (a CEI): a wait (an EI) for each page that Then names, from that instant on and as long as Then says, or
-from where the page's hours begin if they are over. A look for whatever reason captures it; a failed one does not use it up. The report comes when
+from where its hours begin if they are over, and not beyond their end. A look for whatever reason captures it; a failed one does not use it up. The report comes when
 all that is needed is there, *complete*; else when the time is over, *partial* or *missed*, with the reason for each page that lacks.
 """
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from tidings.storage.connection import Connection
     from tidings.storage.store import Store
 
-VERDICTS: Final = ("complete", "partial", "missed")
 LATEST_POLLS: Final = 50
 """how far back the reason why a page was not looked at is sought"""
 Plain = dict[str, Any]
@@ -53,7 +52,7 @@ class Watched:
 class ComplexNeeds:
     """The behaviour. `needs` are the deadlines that the planner serves.
 
-    Its memory: `open`, a list of needs as plain JSON (`parts`, `cause`, `groups` of `waits`), and `done`, how many ended in which way.
+    Its memory: `open`, a list of needs as plain JSON (`parts`, `cause`, `groups` of `waits`), and `then`, the clauses that they are of.
     """
 
     name = "needs"
@@ -73,8 +72,11 @@ class ComplexNeeds:
     async def arrange(self, moment: Moment) -> Arrangement:
         """Return the rules that open needs, capture their waits and close them."""
         number, sentinel = moment.held.row.id, moment.held.sentinel
+        said = [[then.within, list(then.pages), then.least] for then in sentinel.then]
+        if moment.memory.get("then", said) != said:  # altered: what was needed is needed no more
+            moment.memory.pop("open", None)
+        moment.memory["then"] = said
         if not sentinel.then:
-            moment.memory.clear()
             return Arrangement()
         wanted = [
             Wanted(_rule("open", own(HOLDS, number))),
@@ -130,10 +132,10 @@ class ComplexNeeds:
         hours = Hours(held.sentinel.during, held.zone)
         groups = []
         for then in held.sentinel.then:
-            start = hours.first_open(since)
+            asked = hours.open_part(ExecutionInterval(since, since + then.within))
             waits = [
-                {"page": page.page_id, "name": page.name, "url": page.url, "start": start, "end": start + then.within}
-                | ({"at": found[page.page_id]} if found.get(page.page_id, -1) >= start else {})
+                {"page": page.page_id, "name": page.name, "url": page.url, "start": asked.start, "end": asked.end}
+                | ({"at": found[page.page_id]} if found.get(page.page_id, -1) >= asked.start else {})
                 for name in then.pages
                 for page in named.get(name, ())
             ]
@@ -158,10 +160,7 @@ class ComplexNeeds:
                 still.append(plain)
                 continue
             report = await self._report(moment, plain, need)
-            made = await self._reporter.deeds(moment.held, report, at=moment.at)
-            deeds = _both(deeds, made)
-            done = memory.setdefault("done", dict.fromkeys(VERDICTS, 0))
-            done[need.verdict] += 1
+            deeds = _both(deeds, await self._reporter.deeds(moment.held, report, at=moment.at))
         if "open" in memory:
             memory["open"] = still
         return deeds

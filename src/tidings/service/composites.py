@@ -155,10 +155,10 @@ class Composites:
             if any(found in leaves(part) for part in meeting.positive):
                 others = {leaf.page for leaf in leaves(meeting)} - {found.page}
                 for row in (row for row in rows if row.label in others):
-                    start, end = at + window - window // LAST_PART, at + window
-                    start = _look_from(Subscription(row, moment.held), start, end)
-                    if start <= end:
-                        sought.append([place, row.page_id, start, end])
+                    asked = ExecutionInterval(at + window - window // LAST_PART, at + window)
+                    look = _look_for(Subscription(row, moment.held), asked)
+                    if look.start <= asked.end:
+                        sought.append([place, row.page_id, look.start, look.end])
 
     async def _name(self, moment: Moment, subscription_id: int) -> str:
         labels = await self._store.read(_labels, moment.held.row.id)
@@ -232,14 +232,14 @@ class Composites:
         return min(max((LONGEST if pace is None else pace for pace in paces), default=LONGEST), LONGEST)
 
 
-def _look_from(sub: Subscription, start: Instant, end: Instant) -> Instant:
-    """Return when in an interval a page is looked at by itself, else the start of the interval, or where its hours begin."""
+def _look_for(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
+    """Return when a page is to be looked at in an interval: in its hours, and from its own look on, if that falls there."""
     if sub.owner.sentinel.during:
-        start = hours_of(sub).first_open(start)
+        asked = hours_of(sub).open_part(asked)
     if sub.interval is None:
-        return start
-    tick = ticks_of(sub).first_tick(start)
-    return tick if tick <= end else start
+        return asked
+    tick = ticks_of(sub).first_tick(asked.start)
+    return ExecutionInterval(tick, asked.end) if tick <= asked.end else asked
 
 
 def _let_go(memory: dict[str, Any], now: Instant, *, page_id: int | None = None, place: int | None = None) -> None:

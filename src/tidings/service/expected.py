@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tidings.model.interval import ExecutionInterval, spell_duration
+from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchOnChange
 from tidings.scheduling.expected import execution_interval, learned_interval, next_update
 from tidings.service.cursors import hours_of
 from tidings.service.needs import Deadline
 
 if TYPE_CHECKING:
-    from tidings.service.watchlist import Subscription, WatchedPage
+    from tidings.service.watchlist import WatchedPage
 
 IN_TIME = "an update was expected"
 """How the reason of a look begins that was made in the interval of an expected update."""
 LATE = "the look for an expected update is late"
 """How that of one begins which was made when the interval was over: that update was missed."""
-
-
-def _in_hours(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
-    """Return an interval from where the hours of a page begin; one that lies outside them moves there (sentinels §1.4)."""
-    opens = hours_of(sub).first_open(asked.start) if sub.owner.sentinel.during else asked.start
-    return ExecutionInterval(opens, asked.end if opens <= asked.end else opens + asked.end - asked.start)
 
 
 def has_expectations(page: WatchedPage) -> bool:
@@ -48,7 +42,7 @@ def expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline
             yield Deadline(
                 page.state.page_id,
                 sub.row.sentinel_id,
-                _in_hours(sub, asked),
+                hours_of(sub).open_part(asked) if sub.owner.sentinel.during else asked,
                 f"{IN_TIME}, to be seen within {within}",
                 late=f"{LATE}: it was to be made within {within}",
                 is_heard=False,

@@ -23,14 +23,19 @@ PART = "change.part"
 
 
 class Asked(NamedTuple):
-    """One comparison of a page: its number among those of the sentinel, what is sought, and what the change is called; `is_part`: it is told
-    with others.
+    """One comparison of a page: its number among those of the sentinel, what is sought, and what a change is named after; `is_part`: it is
+    told with others.
     """
 
     number: int
     expression: Expression
-    kind: str
+    named: Expression
     is_part: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Return what a change is called."""
+        return expressions.to_text(self.named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,13 @@ class Joint:
     def asked_of(self, page: str) -> tuple[Asked, ...]:
         """Return what is asked of the page of a name."""
         asked = [
-            Asked(number, leaf.expression, kind_of(leaf), is_part=self.is_part(leaf))
+            Asked(number, leaf.expression, leaf.expression, is_part=self.is_part(leaf))
             for number, leaf in enumerate(self.leaves)
             if leaf.page == page
         ]
         if page in self.shown:
-            leaf = Leaf(page, Interest("any", of=page))
-            asked.append(Asked(len(self.leaves) + self.shown.index(page), leaf.expression, kind_of(leaf), is_part=True))
+            sought = Interest("any", of=page)
+            asked.append(Asked(len(self.leaves) + self.shown.index(page), sought, sought, is_part=True))
         return tuple(asked)
 
     def is_part(self, leaf: Leaf) -> bool:
@@ -87,13 +92,12 @@ def joint_of(sentinel: Sentinel) -> Joint:
 def asked_of(sentinel: Sentinel, page: str) -> tuple[Asked, ...]:
     """Return the comparisons that a sentinel asks for on its page of a name."""
     if len(sentinel.pages) == 1 and not sentinel.then:
-        return (Asked(0, sentinel.monitor, expressions.to_text(sentinel.monitor)),)
+        return (Asked(0, sentinel.monitor, sentinel.monitor),)
     joint = joint_of(sentinel)
     asked = joint.asked_of(page)
     if joint.waits:
         return asked
-    kind = expressions.to_text(sentinel.monitor)
-    return tuple(one._replace(kind=kind) for one in asked)
+    return tuple(one._replace(named=sentinel.monitor) for one in asked)
 
 
 def kind_of(leaf: Leaf) -> str:

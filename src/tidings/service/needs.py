@@ -56,14 +56,27 @@ class Needs:
                 self._by_owner[owner, number] = now
             return
         for old in before:
-            self._by_page[old.page_id].remove(old)
-            if not self._by_page[old.page_id]:
-                del self._by_page[old.page_id]
+            self._take_away(old)
         for new in now:
             self._by_page.setdefault(new.page_id, []).append(new)
         if now:
             self._by_owner[owner, number] = now
         self.touched({deadline.page_id for deadline in (*before, *now)})
+
+    def expire(self, now: Instant) -> None:
+        """Let go of the deadlines that are over: a look serves them no more. Those of expected updates stay until a look, which is late then."""
+        over = [d for some in self._by_page.values() for d in some if d.is_heard and d.interval.end < now]
+        for deadline in over:
+            self._take_away(deadline)
+        if over:
+            self.touched({deadline.page_id for deadline in over})
+
+    def _take_away(self, deadline: Deadline) -> None:
+        some = self._by_page.get(deadline.page_id, [])
+        if deadline in some:
+            some.remove(deadline)
+            if not some:
+                del self._by_page[deadline.page_id]
 
     def begins(self, page_id: int) -> Instant | None:
         """Return when the first interval of a page begins, None if there is none. A look serves all that are open then."""

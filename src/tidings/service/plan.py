@@ -344,6 +344,8 @@ class Planner:
         return np.maximum(bids, 1e-9)
 
     def _refresh(self, now: Instant | None = None) -> None:
+        if now is not None:
+            self._needs.expire(now)
         self._renew()
         if now is not None and self._shut_out(now):
             self._renew()

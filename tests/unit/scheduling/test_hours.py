@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.interval import ExecutionInterval
 from tidings.model.timing import DAILY, Opening
 from tidings.model.wall import instant_of, local_of
 from tidings.scheduling.hours import ClockTimes, Hours
@@ -90,6 +91,30 @@ def test_hours_over_midnight_and_side_by_side():
     assert utc("2026-03-03T07:00") == night.closes(utc("2026-03-02T20:00"))
     assert utc("2026-03-02T18:00") == two.closes(utc("2026-03-02T08:00"))
     assert (7, NEVER) == (Hours((), UTC).first_open(7), Hours((), UTC).closes(7))
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "meant"),
+    [
+        ("2026-03-02 10:00", "2026-03-02 11:00", ("2026-03-02 10:00", "2026-03-02 11:00")),
+        ("2026-03-02 06:30", "2026-03-02 08:30", ("2026-03-02 08:00", "2026-03-02 08:30")),
+        ("2026-03-02 06:30", "2026-03-02 07:30", ("2026-03-02 08:00", "2026-03-02 09:00")),
+    ],
+    ids=["inside", "begins before", "before"],
+)
+def test_an_execution_interval_keeps_to_the_hours(start, end, meant):
+    """What lies outside moves to the next opening; what begins before begins with it."""
+    hours = Hours((Opening(DAILY, 480, 1080),), UTC)
+
+    assert ExecutionInterval(*map(utc, meant)) == hours.open_part(ExecutionInterval(utc(start), utc(end)))
+
+
+def test_an_execution_interval_ends_with_the_hours():
+    """The last instant is the one before they close."""
+    hours = Hours((Opening(DAILY, 480, 1080),), UTC)
+    asked = ExecutionInterval(utc("2026-03-02 17:30"), utc("2026-03-02 18:30"))
+
+    assert utc("2026-03-02 18:00") - 1 == hours.open_part(asked).end
 
 
 def test_hours_that_a_change_of_clocks_swallows_are_none():

@@ -58,3 +58,17 @@ def test_a_look_that_is_late_says_so():
     late = deadline(7, 1, 0, 9, late="too late")
 
     assert ["needed", "needed", "too late"] == [late.reason(at) for at in (0, 9, 10)]
+
+
+def test_what_is_over_is_served_no_more():
+    """Only an expected update is still looked for, late; whose deadlines have run out may settle them as if they were there."""
+    needs = Needs()
+    needs.settle("one", 1, [deadline(7, 1, 0, 9)])
+    needs.settle("two", 7, [deadline(7, 1, 5, 9, is_heard=False)])
+    needs.expire(9)
+    assert 0 == needs.begins(7)
+    needs.expire(10)
+    assert 5 == needs.begins(7)
+    needs.settle("one", 1, [])
+
+    assert 5 == needs.begins(7)
