@@ -1,0 +1,80 @@
+"""Retention on both databases: pictures, withheld bodies, and what cannot be removed (sentinels_and_events §6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.stores import World, sha256
+from tidings.clock import DAY, SECOND
+from tidings.errors import StaleEpochError
+from tidings.model.sentinel import History
+from tidings.model.unit import Quarantined
+from tidings.model.version import Blob
+from tidings.storage import quarantine, retention, versions
+from tidings.storage.retention import Terms
+
+
+def terms(world: World, later: int, history: History | None = None) -> Terms:
+    """Return what is kept `later` µs after now: changes for ten days, what was withheld for five."""
+    return Terms(at=world.at + later, young=DAY, age=10 * DAY, afterlife=5 * DAY, history=lambda text: history)
+
+
+def test_pictures_and_withheld_bodies_go_in_their_time(world: World):
+    """A picture goes with its version, a withheld body after its time, unless the page's state still names it; the bodies that these named are told."""
+    world.watch()
+    for body in (b"one", b"two", b"three"):
+        picture = b"picture of " + body
+        unit = world.stored(body, cursors=(world.cursor(taken=(world.state().last_seq + 1,)),))
+        assert unit.version is not None
+        version = replace(unit.version, screenshot=sha256(picture))
+        blob = Blob(sha256(picture), len(picture), "", 0, picture)
+        world.commit(replace(unit, version=version, blobs=(*unit.blobs, blob)))
+    for kind in (b"wall", b"error"):
+        held = Quarantined(page_id=1, at=world.at, kind="blocked", sha256=sha256(kind), reason="")
+        state = replace(world.state(), suspect_sha256=sha256(b"error"))
+        world.commit(world.unit(page=state, quarantined=(held,), blobs=(Blob(sha256(kind), len(kind), "", 0, kind),)))
+    day = terms(world, DAY + SECOND)
+    week = terms(world, 7 * DAY)
+
+    assert [1, 2] == world.read(retention.dead, 1, day)
+    assert 0 == world.read(retention.withheld, 1, day)
+    gone = world.write(retention.let_go, 1, week, epoch=world.epoch, limit=10)
+    expected = {sha256(body) for body in (b"one", b"picture of one", b"two", b"picture of two", b"wall")}
+    assert (2, 1, expected) == (gone.versions, gone.withheld, set(gone.named))
+    assert [3] == [v.seq for v in world.read(versions.listing, 1)]
+    assert [sha256(b"error")] == [row.sha256 for row in world.read(quarantine.listing, 1)]
+    assert expected == set(world.read(retention.orphans, 100))
+    assert all(world.write(retention.remove_body, name, (), epoch=world.epoch) for name in sorted(expected))
+    assert [] == world.faults()
+
+
+def test_what_is_needed_cannot_be_removed(world: World):
+    """A body that a version names, or that another leans on, stays; and nobody removes anything with an epoch that is over."""
+    world.told()
+    one = world.read(versions.blob, sha256(b"one"))
+    assert one is not None
+    world.write(versions.put_blobs, [replace(one, base=sha256(b"two"))])
+
+    assert not world.write(retention.remove_body, sha256(b"one"), (), epoch=world.epoch)
+    assert not world.write(retention.remove_body, sha256(b"two"), (), epoch=world.epoch)
+    with pytest.raises(StaleEpochError):
+        world.write(retention.let_go, 1, terms(world, 90 * DAY), epoch=world.epoch - 1, limit=10)
+
+
+@pytest.mark.parametrize(
+    ("history", "later", "expected"),
+    [
+        (None, 9 * DAY, []),
+        (None, 11 * DAY, [1]),
+        (History(changes=1), 90 * DAY, []),
+        (History(age=2 * DAY), 3 * DAY, [1]),
+    ],
+    ids=["inside the setting", "outside the setting", "the last change", "an age of its own"],
+)
+def test_a_change_keeps_its_ends(world: World, history: History | None, later: int, expected: list[int]):
+    """The versions around a change stay while it is inside the ChangeHistory of its sentinel, or else inside the operator's setting."""
+    world.told()
+
+    assert expected == world.read(retention.dead, 1, terms(world, later, history))
