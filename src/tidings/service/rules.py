@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,13 @@ from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.unit import Event, RuleState, Unit
 from tidings.service.behaviour import Deeds, Moment, heard, opened
+from tidings.service.group import Group, fault, has_started, is_same, with_deeds
 from tidings.service.watchlist import LIFE_EVENTS
 from tidings.storage import events, rules
 
 if TYPE_CHECKING:
     from tidings.events.engine import Sizes
-    from tidings.events.rule import Firing, Outcome, Raised, Rule
+    from tidings.events.rule import Firing, Outcome, Raised
     from tidings.model.interval import Instant
     from tidings.service.behaviour import Behaviour, Wanted
     from tidings.service.committer import Committer
@@ -48,24 +49,6 @@ REMEMBER_EVERY = 1_000
 _NOBODY_HEARS = ""
 """what occurs only to set the engine's time, so that what is due at that very instant comes after the event of it"""
 _BEGINS = frozenset({"sentinel.created", "sentinel.enabled", "sentinel.altered"})
-
-
-@dataclass(slots=True)
-class Group:
-    """The rules of one sentinel: what its behaviours remember, the last event and instant that its stored state knows of."""
-
-    sentinel_id: int
-    upto: int
-    now: Instant = 0
-    memory: dict[str, dict[str, Any]] = field(default_factory=dict)
-    deeds: list[Deeds] = field(default_factory=list)
-    is_touched: bool = False
-    is_finished: bool = False
-
-    @property
-    def name(self) -> str:
-        """Return its name in the engine."""
-        return str(self.sentinel_id)
 
 
 class Rules:
@@ -127,9 +110,8 @@ class Rules:
             dump = state["engine"]
             group = self._groups[sentinel_id] = Group(sentinel_id, state["upto"], dump["now"], state["memory"])
             try:
-                self._engine.resume(
-                    {**dump, "now": base}
-                )  # one that is behind the others hears its events at their time
+                # one that is behind the others hears its events at their time
+                self._engine.resume({**dump, "now": base})
             except (UsageError, ValueError) as error:
                 log.warning("the rules of the sentinel %s are of another Tidings and made anew: %s", sentinel_id, error)
             self._settled(group)
@@ -233,7 +215,7 @@ class Rules:
                 await self._finish(group)
         elif event.type in _BEGINS:
             held = await self._held(sentinel_id)
-            if self._concerns(held) and _has_started(event, held):
+            if self._concerns(held) and has_started(event, held):
                 if group is None:
                     group = self._groups[sentinel_id] = Group(sentinel_id, event.seq)
                 elif group.is_finished and held.row.state != "ended":
@@ -296,7 +278,7 @@ class Rules:
         for problem in outcome.problems:
             log.error("a rule of the sentinel %s failed: %s", problem.rule.group, problem.text)
             group = self._groups[int(problem.rule.group)]
-            self._do(group, _fault(problem.rule.name, problem.text, self._engine.now, group.sentinel_id))
+            self._do(group, fault(problem.rule.name, problem.text, self._engine.now, group.sentinel_id))
         for firing in outcome.firings:
             await self._answer(self._groups[int(firing.rule.group)], firing)
 
@@ -310,7 +292,7 @@ class Rules:
             raise
         except Exception as error:  # whatever a behaviour does, other sentinels' go on; it is reported
             log.exception("the rule %s of the sentinel %s failed", firing.rule.name, group.sentinel_id)
-            deeds = _fault(firing.rule.name, f"{type(error).__name__}: {error}", moment.at, group.sentinel_id)
+            deeds = fault(firing.rule.name, f"{type(error).__name__}: {error}", moment.at, group.sentinel_id)
         self._do(group, deeds)
         await self._raise(deeds.raised)
 
@@ -337,7 +319,7 @@ class Rules:
             self._do(group, arrangement.deeds)
             raised += arrangement.deeds.raised
         for name, rule in before.items():
-            if name not in wanted or not _is_same(wanted[name].rule, rule):
+            if name not in wanted or not is_same(wanted[name].rule, rule):
                 self._engine.remove(rule.id)
             else:
                 del wanted[name]
@@ -391,7 +373,7 @@ class Rules:
         made = tuple(RuleState(sentinel_id=group.sentinel_id, name=n, state=s) for n, s in states.items())
         unit = Unit(at=now, epoch=self._epoch, rules=made)
         try:
-            await self._committer.write(_with_deeds(unit, group.deeds))
+            await self._committer.write(with_deeds(unit, group.deeds))
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise
@@ -403,37 +385,3 @@ class Rules:
 def _happened(connection: Connection, after: int, types: Iterable[str]) -> tuple[list[EventRow], int]:
     """Return the events of these types above a number, and the number of the newest event of all."""
     return events.listing(connection, after=after, types=frozenset(types)), events.last_seq(connection)
-
-
-def _has_started(event: EventRow, held: WatchedSentinel) -> bool:
-    """Say whether a sentinel's life has begun by an event; one that was never enabled has nothing to tell."""
-    has_begun = event.type == "sentinel.altered" and held.row.started_at is not None
-    return has_begun or event.type == "sentinel.enabled" or event.data.get("state") == "enabled"
-
-
-def _is_same(wanted: Rule, rule: Rule) -> bool:
-    return dict(wanted.data) == dict(rule.data)
-
-
-def _fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
-    return Deeds(
-        events=(Event(type="problem.rule", at=at, sentinel_id=sentinel_id, data={"rule": rule, "error": text}),)
-    )
-
-
-def _with_deeds(unit: Unit, deeds: Sequence[Deeds]) -> Unit:
-    """Return a unit with deeds in their order; their deliveries name the places that their events have in it."""
-    for part in deeds:
-        shift = len(unit.events)
-        unit = replace(
-            unit,
-            events=(*unit.events, *part.events),
-            changes=(*unit.changes, *part.changes),
-            timers=(*unit.timers, *part.timers),
-            sentinels=(*unit.sentinels, *part.sentinels),
-            deliveries=(
-                *unit.deliveries,
-                *(replace(d, events=tuple(place + shift for place in d.events)) for d in part.deliveries),
-            ),
-        )
-    return unit
