@@ -123,7 +123,7 @@ def _versions(connection: Connection, page_id: int, url: str, arguments: argpars
                 str(v.seq),
                 short_time(rfc3339(v.fetched_at)),
                 f"{v.size:,}",
-                "baseline" if v.seq == 1 else "text" if v.text_changed else "markup only",
+                "baseline" if v.seq == 1 else "text" if v.text_changed else "not the text",
                 *([str(v.frames)] if is_framed else []),
                 *([("yes" if v.screenshot else "-")] if is_pictured else []),
                 v.title,

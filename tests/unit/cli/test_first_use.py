@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import Page
+
 FULL = Path("/dev/full")
 COMMAND = (sys.executable, "-m", "tidings")
 
@@ -104,6 +106,18 @@ def test_test_counts_nothing_on_a_page_that_did_not_answer(tidings, server, tmp_
 
     assert "404" in ran.out
     assert "    watched  all words\n" in ran.out
+
+
+def test_history_does_not_call_a_new_link_markup(tidings, server):
+    """A version with the same words may have other links or images: only that its text is the same is known of it."""
+    server.pages["/news"] = Page(b"<p>one <a href='/a'>two</a></p>", {"Content-Type": "text/html"})
+    tidings("add", "--url", server.url("/news"), "--name", "n", "--monitor", "all links")
+    server.pages["/news"] = Page(b"<p>one <a href='/b'>two</a></p>", {"Content-Type": "text/html"})
+
+    assert "1 link added, 1 link removed" in tidings("check", "n").out
+    assert ["baseline", "not the text"] == [
+        line[37:49].strip() for line in tidings("history", "n").out.splitlines()[2:]
+    ]
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="only where there is a device that is always full")
