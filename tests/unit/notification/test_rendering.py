@@ -1,6 +1,7 @@
 import email
 import email.policy
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -43,6 +44,19 @@ def test_every_kind_says_what_changed(kind):
         assert form is not None
         text = form.get_content()
     assert all(part in text for part in ("5", "6", "https://shop.example/a"))
+
+
+@pytest.mark.parametrize(("presentation", "tables"), [("only_change", 0), ("table", 1), ("dual_frame", 1), ("auto", 0)])
+def test_a_letter_shows_changes_as_its_sentinel_says(presentation, tables):
+    """The HTML is the view of the Presentation clause; the plain text beside it shows the changes alone (W-18)."""
+    rendered = render("email", replace(news(address=ADDRESSES["email"]), presentation=presentation))
+    letter = email.message_from_string(
+        f"Content-Type: {rendered.content_type}\n\n{rendered.body.decode()}", policy=email.policy.default
+    )
+    plain, html = (letter.get_body((form,)).get_content() for form in ("plain", "html"))
+
+    assert tables == html.count("<table>")
+    assert "[-5-]" in plain
 
 
 def test_a_digest_has_a_subject():
