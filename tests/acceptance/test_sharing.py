@@ -9,7 +9,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.detection import examiner
+from tidings.detection import examiner, expression
 from tidings.service.monitor import Monitor
 from tidings.service.watchlist import Watchlist
 
@@ -56,11 +56,11 @@ def _said(record: dict[str, Any]) -> tuple[str, ...]:
 def test_one_pair_is_compared_once_however_many_ask(world: World, monkeypatch: pytest.MonkeyPatch):
     """Forty sentinels ask for words, one for links: each look is two comparisons, and everybody is told (W-61)."""
     compared: list[object] = []
-    evaluate = examiner.evaluate
+    evaluate = expression.evaluate
 
-    def counted(expression: Any, *rest: Any) -> Any:
-        compared.append(expression)
-        return evaluate(expression, *rest)
+    def counted(*asked: Any) -> Any:
+        compared.append(asked)
+        return evaluate(*asked)
 
     monkeypatch.setattr(examiner, "evaluate", counted)
     _page(world, "/a")
@@ -226,7 +226,8 @@ def test_what_is_held_in_memory_is_what_the_database_would_give(world: World, se
     """Whatever others create, alter, pause and drop while pages change, the poller holds what a new one would read; when all are
     dropped it holds nothing (W-41, W-66).
     """
-    chance, names = random.Random(seed), []
+    chance = random.Random(seed)
+    names: list[str] = []
     kept: list[tuple[dict[str, Any], dict[str, Any]]] = []
 
     async def story(monitor: Monitor) -> None:

@@ -53,7 +53,8 @@ def test_a_letter_shows_changes_as_its_sentinel_says(presentation, tables):
     letter = email.message_from_string(
         f"Content-Type: {rendered.content_type}\n\n{rendered.body.decode()}", policy=email.policy.default
     )
-    plain, html = (letter.get_body((form,)).get_content() for form in ("plain", "html"))
+    bodies = [letter.get_body(("plain",)), letter.get_body(("html",))]
+    plain, html = (body.get_content() for body in bodies if body is not None)
 
     assert tables == html.count("<table>")
     assert "[-5-]" in plain
