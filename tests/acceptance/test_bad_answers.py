@@ -174,6 +174,22 @@ def test_one_host_that_is_gone_among_others_is_its_own_error(world: World):
     assert [] == world.events("network.down")
 
 
+def test_hosts_that_refuse_us_do_not_make_our_network_down(world: World):
+    """Three of three hosts take the connection and close it: each is in error by itself, since the network brought us there."""
+    others = [WebServer(f"127.0.0.{n}") for n in range(2, 5)]
+    for n, other in enumerate(others):
+        other.__enter__()
+        other.pages["/a"] = lambda seen, wire: wire.close()
+        world.add(f"Create Sentinel s{n} Using {other.url('/a')} Monitor any change Fetch every 10 min")
+
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+    for other in others:
+        other.__exit__(None, None, None)
+
+    assert {1, 2, 3} == {e.page_id for e in world.events("page.error")}
+    assert [] == world.events("network.down")
+
+
 def test_an_error_and_its_end_are_told_once_to_who_asked(world: World):
     """A page down for a day: one message that it cannot be watched and why, one that it can again; the change after it as ever."""
     world.page("/a", TEXT)

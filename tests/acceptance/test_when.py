@@ -9,6 +9,7 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.wall import instant_of, local_of
 from tidings.service.monitor import Monitor
+from tidings.service.records import rfc3339
 
 PARIS = ZoneInfo("Europe/Paris")
 
@@ -151,6 +152,31 @@ def test_hours_of_one_sentinel_do_not_bind_another(world: World):
     play(world, story)
 
     assert 24 == len(world.polls())
+
+
+def test_a_look_outside_its_hours_tells_a_sentinel_nothing(world: World):
+    """What others find at night is told to those with hours at their opening, in one comparison; by day each hour's change is."""
+    _begin(world, "2026-03-02T00:00")
+    world.page("/a", "<p>count 0</p>")
+    world.add(
+        "Create Sentinel all Using {/a} Monitor all words Fetch every 1 hour; "
+        "Create Sentinel day Using {/a} Monitor all words Fetch every 1 hour During daily 08:00 to 10:00; "
+        "Create Sentinel learns Using {/a} Monitor all words Fetch on change During daily 08:00 to 10:00"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        for hour in range(1, 24):
+            await world.pass_time(monitor, 59 * MINUTE)
+            world.page("/a", f"<p>count {hour}</p>")
+            await world.pass_time(monitor, MINUTE)
+
+    play(world, story)
+    told = {name: [c["detected_at"][11:16] for c in world.changes(name)] for name in ("all", "day", "learns")}
+
+    assert len(told["all"]) >= 22
+    assert {"08", "09"} == {time[:2] for time in told["day"] + told["learns"]}
+    assert ["0"] == [c["updated"][0]["old"] for c in world.changes("day")[:1]]
+    assert len([poll for poll in world.polls() if not "08" <= str(rfc3339(poll.charged_at))[11:13] <= "10"]) <= 22
 
 
 def test_hours_that_end_while_nobody_looks_are_over(world: World):

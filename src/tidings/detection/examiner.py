@@ -291,7 +291,6 @@ class _Examiner:
             work=self._work(),
         )
 
-
     def _work(self) -> Work:
         documents = (self.document, *self.documents.values())
         return Work(

@@ -109,6 +109,7 @@ class Client:
                 retry_after=error.retry_after,
                 final_url=journey.url,
                 hops=tuple(journey.hops),
+                reached=error.reached,
                 requests=journey.requests,
                 wire_bytes=journey.wire_bytes,
             )

@@ -8,12 +8,22 @@ from tidings.model.outcome import ErrorKind
 
 
 class FetchError(TidingsError):
-    """No body that counts. The text is a sentence for people; `kind` is one of DESIGN §5. Never leaves `fetching/`."""
+    """No body that counts. The text is a sentence for people; `kind` is one of DESIGN §5. Never leaves `fetching/`.
+
+    `reached`: the host was there, though nothing came of it.
+    """
 
     def __init__(
-        self, kind: ErrorKind, reason: str, *, status: int | None = None, retry_after: Duration | None = None
+        self,
+        kind: ErrorKind,
+        reason: str,
+        *,
+        status: int | None = None,
+        retry_after: Duration | None = None,
+        reached: bool = False,
     ) -> None:
         super().__init__(reason)
         self.kind = kind
         self.status = status
         self.retry_after = retry_after
+        self.reached = reached

@@ -32,13 +32,14 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return FetchError("net", f"the name {host} was not found ({_said(error.os_error)})")
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return FetchError("net", f"the certificate of {host} is not accepted: {_certificate(error)}")
+        return FetchError("net", f"the certificate of {host} is not accepted: {_certificate(error)}", reached=True)
     if isinstance(error, aiohttp.ClientConnectorError):
-        return FetchError("net", f"no connection to {host} ({_said(error.os_error)})")
+        spoke = isinstance(error.os_error, ssl.SSLError)
+        return FetchError("net", f"no connection to {host} ({_said(error.os_error)})", reached=spoke)
     if isinstance(error, TimeoutError):
         return FetchError("net", f"no connection to {host} in time")
     if isinstance(error, aiohttp.ServerDisconnectedError):
-        return FetchError("net", f"{host} closed the connection without an answer")
+        return FetchError("net", f"{host} closed the connection without an answer", reached=True)
     if isinstance(error, HostileAnswerError):
         return FetchError("size", f"{host} sent {error}")
     if isinstance(error, aiohttp.ClientResponseError):

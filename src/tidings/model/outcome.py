@@ -108,7 +108,10 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """No body that counts. `reason` is a sentence for people, `retry_after` what the server asked for (µs), if it did."""
+    """No body that counts. `reason` is a sentence for people, `retry_after` what the server asked for (µs), if it did.
+
+    `reached` says of a failure of kind `net` that the host was there all the same: it refused, or closed the connection.
+    """
 
     kind: ErrorKind
     reason: str
@@ -116,6 +119,7 @@ class Failed:
     retry_after: Duration | None = None
     final_url: str | None = None
     hops: tuple[str, ...] = ()
+    reached: bool = False
     requests: int = 1
     wire_bytes: int = 0
 

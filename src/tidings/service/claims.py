@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.scheduling.policy import NEVER
-from tidings.service.cursors import hours_of, next_tick, ticks_of
+from tidings.service.cursors import hours_of, is_open, next_tick, ticks_of
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -65,7 +65,11 @@ def tick_of(page: WatchedPage, floor: Duration) -> Tick:
             servable = True
         elif sub.interval is not None:
             asked = ticks_of(sub).execution_interval(next_tick(sub))
-            at = hours_of(sub).first_open(asked.start) if sub.owner.sentinel.during else asked.start
+            at = asked.start
+            if (
+                sub.owner.sentinel.during
+            ):  # a look while it was closed was none of its own: it waits for its next opening
+                at = hours_of(sub).first_open(max(asked.start, state.polled_at or 0))
             if at < earliest:
                 earliest, is_moved = at, at > asked.end
             deadline = min(deadline, asked.end if at <= asked.end else at + asked.end - asked.start)
@@ -82,6 +86,14 @@ def first_open(page: WatchedPage, at_or_after: Instant) -> Instant:
     return min(hours_of(s).first_open(at_or_after) for s in wanting)
 
 
+def first_open_on_change(page: WatchedPage, at_or_after: Instant) -> Instant:
+    """Return the first instant at or after one at which some sentinel that leaves the rate to the policy lets the page be polled."""
+    learning = [s for s in page.subscriptions.values() if s.is_on_change]
+    if at_or_after == NEVER or not learning or not all(s.owner.sentinel.during for s in learning):
+        return at_or_after
+    return min(hours_of(s).first_open(at_or_after) for s in learning)
+
+
 def closes(page: WatchedPage, at: Instant) -> Instant:
     """Return until when the page may be polled that may be at an instant; NEVER if there is no end."""
     wanting = [s for s in page.subscriptions.values() if s.interval is not None or s.is_on_change or s.is_only_shown]
@@ -96,4 +108,4 @@ def _is_served(sub: Subscription, checked_at: Instant | None, floor: Duration) -
         return False
     if sub.interval is None:
         return not sub.row.taken and checked_at + floor >= (sub.row.since or sub.owner.row.created_at)
-    return ticks_of(sub).is_satisfied(next_tick(sub), checked_at)
+    return is_open(sub, checked_at) and ticks_of(sub).is_satisfied(next_tick(sub), checked_at)

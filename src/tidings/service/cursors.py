@@ -46,6 +46,11 @@ def hours_of(sub: Subscription) -> Hours:
     return Hours(sub.owner.sentinel.during, sub.owner.zone)
 
 
+def is_open(sub: Subscription, at: Instant) -> bool:
+    """Say whether an instant lies in the hours of a subscription."""
+    return not sub.owner.sentinel.during or hours_of(sub).first_open(at) == at
+
+
 def window_of(sub: Subscription) -> Window:
     """Return where a subscription stands in its own sequence of versions."""
     return Window(sub.row.number, sub.row.taken)
@@ -77,10 +82,17 @@ def taken(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
     )
 
 
-def takes(sub: Subscription, at: Instant, eager: frozenset[int] = frozenset()) -> bool:
-    """Say whether a look at `at` is one that `sub` takes: always on change or when its sentinel asked, else at its own tick."""
+def takes(
+    sub: Subscription, at: Instant, eager: frozenset[int] = frozenset(), *, looked_at: Instant | None = None
+) -> bool:
+    """Say whether a look is one that `sub` takes at `at`: always on change or when its sentinel asked, else at its own tick.
+
+    `looked_at` is when the page was looked at, if not just now. A look outside the sentinel's hours is none of its own, but for its base.
+    """
     if sub.row.sentinel_id in eager:
         return True
+    if sub.row.taken and not is_open(sub, at if looked_at is None else looked_at):
+        return False
     if sub.is_only_shown:
         return not sub.row.taken
     if isinstance(sub.fetch, FetchAt | FetchOnDemand):

@@ -407,7 +407,7 @@ class Monitor:
 
     async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
         """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""
-        failed = isinstance(outcome, Failed) and outcome.kind == "net"
+        failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
         was_down = self._network.is_down
         self._network.hear(host, reached=not failed, at=at)
         if was_down != self._network.is_down:

@@ -20,7 +20,16 @@ from tidings.model.unit import Grant
 from tidings.scheduling import allocator
 from tidings.scheduling.needs import urgency
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
-from tidings.service.claims import bounds, closes, first_open, importance, is_on_change, retry_at, tick_of
+from tidings.service.claims import (
+    bounds,
+    closes,
+    first_open,
+    first_open_on_change,
+    importance,
+    is_on_change,
+    retry_at,
+    tick_of,
+)
 from tidings.service.expected import expected, has_expectations
 from tidings.service.needs import Needs
 from tidings.service.spread import Apart
@@ -476,7 +485,7 @@ class Planner:
         row = self._row[page_id]
         tick = tick_of(page, self._floor)
         state = page.state
-        on_change = self._ease(page, on_change, tick.at)
+        on_change = first_open_on_change(page, self._ease(page, on_change, tick.at))
         due = self._apart.due(page, tick, on_change, pages=len(self._row), is_eased=page_id in self._eased)
         retry = retry_at(page)
         if retry is not None and state.health != "error":

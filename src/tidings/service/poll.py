@@ -132,7 +132,7 @@ class Poller:
     async def serve(self, page: WatchedPage, *, at: Instant, epoch: int, owed: Mapping[int, int]) -> None:
         """Let subscriptions take the newest stored version without a poll: a tick that a late look serves, a comparison that is owed."""
         page = page.as_it_is()
-        findings = await self._taker.take(page, at, owed=owed)
+        findings = await self._taker.take(page, at, owed=owed, looked_at=page.state.checked_at)
         unit = self._with_findings(Unit(at=at, epoch=epoch, page=page.state), page, findings, at, settles=owed)
         await self._commit(await self._noted(unit, page, findings))
 

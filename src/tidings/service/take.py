@@ -30,11 +30,21 @@ class Taker:
         self._detector = detector
 
     async def take(
-        self, page: WatchedPage, at: Instant, *, owed: Mapping[int, int], eager: frozenset[int] = frozenset()
+        self,
+        page: WatchedPage,
+        at: Instant,
+        *,
+        owed: Mapping[int, int],
+        eager: frozenset[int] = frozenset(),
+        looked_at: Instant | None = None,
     ) -> Findings:
-        """Let the subscriptions that are due take the newest stored version. What it holds was told when it came, but for its frames."""
+        """Let the subscriptions that are due take the newest stored version. What it holds was told when it came, but for its frames.
+
+        `looked_at` is when the page was looked at, if not just now.
+        """
         newest = page.state.last_seq
-        due = [s for s in page.subscriptions.values() if takes(s, at, eager) or s.row.id in owed]
+        subs = page.subscriptions.values()
+        due = [s for s in subs if takes(s, at, eager, looked_at=looked_at) or s.row.id in owed]
         behind = tuple(s for s in due if newest and _is_behind(s, newest))
         idle = tuple(ticked(s, at) for s in due if s.interval is not None and s not in behind)
         if not behind:

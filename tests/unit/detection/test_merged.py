@@ -5,7 +5,6 @@ from tidings.detection.merged import AROUND, merge_bodies
 from tidings.document.extraction import WHOLE
 from tidings.model.sentinel import Expression, Interest
 
-
 WORDS = Interest("words")
 
 
