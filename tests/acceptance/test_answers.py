@@ -75,7 +75,9 @@ def test_an_answer_without_a_version_is_told_once_and_waited_for(world: World, r
 def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
     """404 from the start is no baseline: the page is in error until its first good answer, which nobody is told of as a change."""
     world.page("/a", "<h1>no</h1>", status=404)
-    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 1 hour Notify By webhook {world.receiver()} immediate"
+    )
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 5 * HOUR)
@@ -89,6 +91,34 @@ def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
 
     assert ["page.error", "page.ok"] == [e.type for e in world.events("page.error", "page.ok")]
     assert [("1.1", "1.2")] == [(c["from_version"], c["to_version"]) for c in world.changes()]
+    assert ["the page has appeared" in message["data"].get("summary", "") for _, message in world.received] == [
+        False,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(("status", "told"), [(301, 1), (308, 1), (302, 0), (307, 0)])
+def test_a_page_that_has_moved_for_good_is_told_once(world: World, status: int, told: int):
+    """After three looks and a day people hear where it is now; it is watched on by way of its old address. What is for now is not told."""
+    world.page("/b", GOOD)
+    world.page("/a", "", status=status, headers={"Location": "/b"})
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor any change Fetch every 6 hour Notify By webhook {world.receiver()} immediate"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY - HOUR)
+        assert [] == world.events("page.moved")
+        await world.pass_time(monitor, 3 * DAY)
+
+    play(world, story)
+
+    assert [world.server.url("/b")] * told == [e.data["to"] for e in world.events("page.moved")]
+    assert told == len(world.received)
+    assert all("has moved for good to" in message["data"]["summary"] for _, message in world.received)
+    assert [] == world.changes()
+    assert [] == world.violations()
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

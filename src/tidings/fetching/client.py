@@ -175,6 +175,7 @@ class Client:
                 requests=journey.requests,
                 wire_bytes=journey.wire_bytes,
                 validators=answers.validators_of(response.headers, journey.validators),
+                moved=journey.moved,
                 fresh=answers.freshness(response.headers, now=self.clock.wall()),
             )
         if status in answers.REDIRECTS:
@@ -212,7 +213,7 @@ class Client:
             raise FetchError("redirect", "the page points back to itself in a circle", status=status)
         if len(journey.hops) > journey.max_redirects:
             raise FetchError("redirect", f"the page points on more than {journey.max_redirects} times", status=status)
-        journey.url = destination
+        journey.turn(destination, status)
 
     async def _body(self, journey: Journey, response: aiohttp.ClientResponse) -> Fetched:
         encoding = answers.content_encoding(response.headers)
@@ -234,6 +235,7 @@ class Client:
             framing=framing,
             encoding=decoder.encoding,
             validators=answers.validators_of(response.headers),
+            moved=journey.moved,
             fresh=answers.freshness(response.headers, now=self.clock.wall()),
         )
 

@@ -49,11 +49,20 @@ class Journey:
     body: str | Secret | None = None
     cookies: tuple[Cookie, ...] = ()
     hops: list[str] = field(default_factory=list)
+    moved: str = ""
+    is_moving: bool = True
     requests: int = 0
     wire_bytes: int = 0
     conditional: bool = False
     repeated: bool = False
     dial: Dial = field(default_factory=Dial)
+
+    def turn(self, destination: str, status: int) -> None:
+        """Go on to where an answer points; `moved` is how far nothing but permanent redirects have led."""
+        self.is_moving = self.is_moving and status in {301, 308}
+        if self.is_moving:
+            self.moved = destination
+        self.url = destination
 
     def become_get(self) -> None:
         """Go on without body, as a redirect asks (RFC 9110 §15.4)."""

@@ -78,6 +78,7 @@ class Unchanged:
     hops: tuple[str, ...] = ()
     requests: int = 1
     wire_bytes: int = 0
+    moved: str = ""
     validators: Validators = Validators()
     fresh: Duration | None = None
     status: int = 304
@@ -89,6 +90,8 @@ class Fetched:
 
     `fresh` is how long (µs) the server says that this answer stays true, None if it says nothing of it. Of a rendered page `body` is
     what a browser shows, as HTML in UTF-8, and `screenshot` its picture (WebP), if one was asked for and could be had.
+
+    `moved` is the address to which permanent redirects (301, 308) led from the page's own, empty if it did not point on for good.
     """
 
     body: bytes
@@ -101,6 +104,7 @@ class Fetched:
     wire_bytes: int = 0
     framing: Framing = "length"
     encoding: str = ""
+    moved: str = ""
     validators: Validators = Validators()
     fresh: Duration | None = None
     screenshot: bytes = b""

@@ -76,6 +76,8 @@ class PageState:
     fresh_until: Instant | None = None
     fresh_doubt: int = 0
     moved_to: str = ""
+    moved_at: Instant | None = None
+    moved_sights: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

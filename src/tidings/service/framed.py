@@ -176,7 +176,7 @@ class Framed:
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 
     async def _unchanged(self, poll: Occasion, gathered: Gathered) -> None:
-        state, events = standing.after_look(poll.page.state, poll.at)
+        state, events = standing.after_look(poll.page.state, poll.at, moved=gathered.answer.moved)
         state = standing.learn_validators(state, gathered.answer, changed=False, at=poll.at)
         reason = gathered.partial or poll.charged.grant.reason
         record = poll.record("unchanged", gathered.answer, reason=reason, kind=PARTIAL if gathered.partial else "")
@@ -216,7 +216,7 @@ class Framed:
         look = await self._look(poll, gathered, stored)
         findings = await self._detector.examine(look, attempts=poll.owed)
         seen = findings.examination
-        before, events = standing.after_look(page.state, at)
+        before, events = standing.after_look(page.state, at, moved=gathered.answer.moved)
         text_changed = seen is not None and seen.text_changed
         state = self._state(before, gathered, seen, look, text_changed=text_changed)
         is_first = standing.knows_no_body(before)

@@ -158,7 +158,7 @@ class Poller:
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 
     async def _unchanged(self, poll: Occasion, outcome: Unchanged | Fetched) -> Unit:
-        state, events = standing.after_look(poll.page.state, poll.at)
+        state, events = standing.after_look(poll.page.state, poll.at, moved=outcome.moved)
         state = standing.learn_validators(state, outcome, changed=False, at=poll.at)
         state = standing.learn_freshness(poll.page.state, state, outcome, changed=False, at=poll.at)
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
@@ -226,7 +226,7 @@ class Poller:
         self, poll: Occasion, fetched: Fetched, look: Look, findings: Findings, *, newest: Version | None
     ) -> None:
         page, at = poll.page, poll.at
-        before, events = standing.after_look(page.state, at)
+        before, events = standing.after_look(page.state, at, moved=fetched.moved)
         is_first = standing.knows_no_body(before)
         seen = findings.examination
         text_changed = seen is not None and seen.text_changed

@@ -233,6 +233,7 @@ PARTIAL = "partial"
 
 TROUBLES = (
     "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.appeared", "comparison.given_up",
+    "page.moved",
 )  # fmt: skip
 """Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
 NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
@@ -255,6 +256,10 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = f"{often}: from now on they are gathered and told together, until there are fewer"
         case "sentinel.calm":
             summary = "there are fewer changes again: each is told when it is found"
+        case "page.moved":
+            summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
+        case "page.ok" if data.get("first"):
+            summary = "the page has appeared: what it shows now is what the next change is compared with"
         case "page.ok":
             summary = f"the page can be watched again, after {spell_gap(event.at - (data.get('since') or event.at))}"
         case "page.partial":

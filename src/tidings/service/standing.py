@@ -150,12 +150,21 @@ def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:
     return lengthened(min(manner.longest, grown), page_id, failures)
 
 
-def after_look(state: PageState, at: Instant) -> tuple[PageState, tuple[Event, ...]]:
-    """Return the state after a good look, and the event if that ends an error."""
+MOVED_SIGHTS: Final = 3
+MOVED_AT_LEAST: Final[Duration] = DAY
+"""A page has moved for good once so many looks, over so long, were led to the same address."""
+
+
+def after_look(state: PageState, at: Instant, *, moved: str = "") -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a good look, and the event if that ends an error; `moved` is where permanent redirects led."""
     events: tuple[Event, ...] = ()
     if state.health == "error":
-        data = {"kind": state.kind, "since": state.failing_since}
+        data = {"kind": state.kind, "since": state.failing_since, "first": state.last_seq == 0 and state.kind in {"404", "410"}}
         events = (Event(type="page.ok", at=at, page_id=state.page_id, data=data),)
+    since, sights = _move(state, moved, at)
+    if sights == MOVED_SIGHTS and state.moved_sights < MOVED_SIGHTS:
+        data = {"to": moved, "since": since}
+        events = (*events, Event(type="page.moved", at=at, page_id=state.page_id, data=data))
     well = replace(
         state,
         polled_at=at,
@@ -170,8 +179,21 @@ def after_look(state: PageState, at: Instant) -> tuple[PageState, tuple[Event, .
         suspect_kind="",
         suspect_sha256="",
         suspect_at=None,
+        moved_to=moved,
+        moved_at=since,
+        moved_sights=sights,
     )
     return well, events
+
+
+def _move(state: PageState, moved: str, at: Instant) -> tuple[Instant | None, int]:
+    """Return since when a page points on for good to `moved`, and in how many looks; the last sight that is needed comes late enough."""
+    if not moved:
+        return None, 0
+    if moved != state.moved_to or state.moved_at is None:
+        return at, 1
+    is_long = at - state.moved_at >= MOVED_AT_LEAST
+    return state.moved_at, min(state.moved_sights + 1, MOVED_SIGHTS if is_long else MOVED_SIGHTS - 1)
 
 
 def with_version(

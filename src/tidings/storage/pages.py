@@ -18,7 +18,7 @@ _SELECT = (
     " page.proxy, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
     " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
     " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
-    " page.moved_to, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
+    " page.moved_to, page.moved_at, page.moved_sights, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
     " page.fresh_doubt, page.etag, page.last_modified FROM page"
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
@@ -33,6 +33,7 @@ _UPDATE = (
     " polled_at = :polled_at, checked_at = :checked_at, changed_at = :changed_at, text_changed_at = :text_changed_at,"
     " health = :health, kind = :kind, reason = :reason, failures = :failures, failing_since = :failing_since, retry_at = :retry_at,"
     " polls = :polls, changes = :changes, unconditional_in = :unconditional_in, honest_streak = :honest_streak, moved_to = :moved_to,"
+    " moved_at = :moved_at, moved_sights = :moved_sights,"
     " audited_at = :audited_at, suspect_kind = :suspect_kind, suspect_sha256 = :suspect_sha256, suspect_at = :suspect_at,"
     " fresh_until = :fresh_until, fresh_doubt = :fresh_doubt"
     " WHERE id = :page_id AND last_seq = :was"
@@ -120,6 +121,8 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
         state.unconditional_in,
         state.honest_streak,
         plain(state.moved_to),
+        state.moved_at,
+        state.moved_sights,
         state.audited_at,
         state.suspect_kind,
         state.suspect_sha256,
@@ -164,7 +167,7 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
     (
         page_id, last_seq, body_size, body_xxh3, text_digest, charset, title, final_url,
         polled_at, checked_at, changed_at, text_changed_at, health, kind, reason, failures,
-        failing_since, retry_at, polls, changes, unconditional_in, honest_streak, moved_to, audited_at, suspect_kind,
+        failing_since, retry_at, polls, changes, unconditional_in, honest_streak, moved_to, moved_at, moved_sights, audited_at, suspect_kind,
         suspect_sha256, suspect_at, fresh_until, fresh_doubt,
         etag, last_modified,
     ) = row  # fmt: skip
@@ -199,6 +202,8 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         fresh_until=fresh_until,
         fresh_doubt=fresh_doubt,
         moved_to=moved_to,
+        moved_at=moved_at,
+        moved_sights=moved_sights,
     )
 
 

@@ -26,6 +26,8 @@ def upgrade() -> None:
     op.add_column("subscription", _text("missing"))
     op.add_column("page", sa.Column("fresh_until", sa.BigInteger()))
     op.add_column("page", sa.Column("fresh_doubt", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("page", sa.Column("moved_at", sa.BigInteger()))
+    op.add_column("page", sa.Column("moved_sights", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     _frames()
     _windows()
     _lives()
