@@ -84,7 +84,8 @@ def check_css(text: str, shape: Callable[[], Shape]) -> None:
     """Raise `RefusedError` if a CSS selector may have to try too many ways to match.
 
     lexbor tries, at each element, every choice of ancestors for descendants (and for `:has`), and of siblings before it for `~` (and for
-    `:nth-…`). An ancestor with a tag is one of those that have it.
+    `:nth-…`). An ancestor with a tag is one of those that have it; where none has, the choices
+    of the others are tried in vain.
     """
     plain = _IN_ATTRIBUTE.sub("[]", _STRING.sub("''", text.strip()))
     steps = 0
@@ -95,8 +96,8 @@ def check_css(text: str, shape: Callable[[], Shape]) -> None:
             continue
         page = shape()
         tags = [found[1].lower() if (found := _TAG.match(one)) else "" for one in _DESCENDANT.split(part)[:-1]]
-        most = prod(page.nested.get(tag, 0) if tag else MOST_NODES for tag in tags)
-        most = max(most, 1) if ":has(" not in part else MOST_STEPS
+        most = prod(max(page.nested.get(tag, 0), 1) if tag else MOST_NODES for tag in tags)
+        most = most if ":has(" not in part else MOST_STEPS
         for (depth, before), number in page.places.items():
             steps += number * min(comb(depth + 1, below), most) * comb(before + 1, beside)
     if steps > MOST_STEPS:
