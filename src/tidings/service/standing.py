@@ -159,7 +159,11 @@ def after_look(state: PageState, at: Instant, *, moved: str = "") -> tuple[PageS
     """Return the state after a good look, and the event if that ends an error; `moved` is where permanent redirects led."""
     events: tuple[Event, ...] = ()
     if state.health == "error":
-        data = {"kind": state.kind, "since": state.failing_since, "first": state.last_seq == 0 and state.kind in {"404", "410"}}
+        data = {
+            "kind": state.kind,
+            "since": state.failing_since,
+            "first": state.last_seq == 0 and state.kind in {"404", "410"},
+        }
         events = (Event(type="page.ok", at=at, page_id=state.page_id, data=data),)
     since, sights = _move(state, moved, at)
     if sights == MOVED_SIGHTS and state.moved_sights < MOVED_SIGHTS:
