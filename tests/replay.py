@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import json
 import logging
 import re
 import unicodedata
@@ -274,6 +275,8 @@ def reason(pair: Pair) -> str:
         if "words" not in pair.told.kinds:
             return "" if is_churn(pair.told) else "another link"
         return "date of the feed" if "xml" in new.content_type and _same(_DATES, before, after) else ""
+    if _is_same_json(old.body, new.body):
+        return "order of keys"
     if "html" not in new.content_type:
         return _between(_collapsed(before), _collapsed(after))
     before, after = _UNSEEN.sub(" ", before), _UNSEEN.sub(" ", after)
@@ -292,6 +295,14 @@ def is_churn(change: ChangeSet) -> bool:
     for row in change.objects:
         counts[row.kind, _CHURNING.sub("*", row.object)] += row.new - row.old
     return not any(counts.values())
+
+
+def _is_same_json(before: bytes, after: bytes) -> bool:
+    """Return whether both are JSON and say the same, their keys in whatever order."""
+    try:
+        return bool(json.loads(before) == json.loads(after))
+    except ValueError:
+        return False
 
 
 def _same(pattern: re.Pattern[str], before: str, after: str) -> bool:

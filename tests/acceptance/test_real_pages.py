@@ -15,7 +15,7 @@ from tidings.model.change import ChangeSet, Edit, ObjectCount
 SAMPLE = {"terms-html": 14, "terms-text": 12, "feed": 4, "json": 4, "docs-text": 3, "javadoc-frames": 2, "list": 1}
 MOST_VERSIONS = 4
 LARGEST = 200_000
-JUSTIFIED = {"title", "punctuation", "spelling of characters", "white space", "another link"}
+JUSTIFIED = {"title", "punctuation", "spelling of characters", "white space", "another link", "order of keys"}
 
 
 def sample() -> list[RealPage]:
