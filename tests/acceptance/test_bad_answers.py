@@ -144,7 +144,7 @@ def test_our_own_network_being_down_is_told_once_and_held_against_no_page(world:
         await world.settle(monitor)
         for other in others:
             other.__exit__(None, None, None)
-        await world.pass_time(monitor, 5 * HOUR)
+        await world.pass_time(monitor, 2 * HOUR)
 
     play(world, story)
 
