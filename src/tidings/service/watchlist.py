@@ -84,27 +84,23 @@ class Subscription:
 
     row: SubscriptionRow
     owner: WatchedSentinel
+    is_only_shown: bool = field(init=False)
+    """whether the page is looked at only when its sentinel's Then says so"""
+    fetch: Fetch = field(init=False)
+    """when the sentinel looks at the page by itself"""
+    interval: FetchEvery | FetchAt | None = field(init=False)
+    """the fixed interval or the time of day, None when the page is fetched on change or on demand"""
 
-    @property
-    def is_only_shown(self) -> bool:
-        """Return whether the page is looked at only when its sentinel's Then says so."""
-        return bool(self.owner.sentinel.then) and self.row.label in joint_of(self.owner.sentinel).shown
+    def __post_init__(self) -> None:
+        sentinel = self.owner.sentinel
+        self.is_only_shown = bool(sentinel.then) and self.row.label in joint_of(sentinel).shown
+        self.fetch = _WHEN_NEEDED if self.is_only_shown else sentinel.fetch
+        self.interval = self.fetch if isinstance(self.fetch, FetchEvery | FetchAt) else None
 
     @property
     def asked(self) -> tuple[Asked, ...]:
         """Return what is sought on the page, each by a comparison of its own."""
         return asked_of(self.owner.sentinel, self.row.label)
-
-    @property
-    def fetch(self) -> Fetch:
-        """Return when the sentinel looks at the page by itself."""
-        return _WHEN_NEEDED if self.is_only_shown else self.owner.sentinel.fetch
-
-    @property
-    def interval(self) -> FetchEvery | FetchAt | None:
-        """Return the fixed interval or the time of day, None when the page is fetched on change or on demand."""
-        fetch = self.fetch
-        return fetch if isinstance(fetch, FetchEvery | FetchAt) else None
 
     @property
     def is_on_change(self) -> bool:
