@@ -18,7 +18,6 @@ Node = Tree[Token]
 METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS", "QUERY")
 """Methods that can bring a page; HEAD brings none and DELETE takes one away."""
 LONGEST_TIMEOUT: Duration = 600_000_000
-DEEPEST_FRAMES = 2
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}")
 _SECRET = re.compile(r"[A-Za-z_][\w.\-]{0,99}")

@@ -29,18 +29,25 @@ class Later:
     is_said: Callable[[Statement], bool]
 
 
+WATCHED_AS = frozenset({"urgency", "life"})
+"""What `Watch as` sets: refused once, where it stands."""
+
+
 def understood(parsed: Parsed) -> Parsed:
     """Return what was read without the statements that say what Tidings does not do yet; each such part is a problem (E40)."""
     late: list[Problem] = []
     kept: list[int] = []
     for number, (statement, places) in enumerate(zip(parsed.statements, parsed.places, strict=True)):
-        before = len(late)
+        refused: dict[str, Later] = {}
         for part, row in LATER.items():
             if row.is_said(statement):
-                message = f'"{row.word}" is understood but not supported yet'
-                offset = places.get(part, places.get("name", 0))
-                late.append(parsed.report.problem(offset, "E40", message, hint=row.hint))
-        if len(late) == before:
+                by_watch = part in WATCHED_AS and part not in places and "watch" in places
+                refused.setdefault("watch" if by_watch else part, replace(row, word="Watch as") if by_watch else row)
+        for part, row in refused.items():
+            message = f'"{row.word}" is understood but not supported yet'
+            offset = places.get(part, places.get("name", 0))
+            late.append(parsed.report.problem(offset, "E40", message, hint=row.hint))
+        if not refused:
             kept.append(number)
     if not late:
         return parsed

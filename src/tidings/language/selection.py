@@ -48,15 +48,6 @@ def read_selector(node: Node, clause: Clause) -> Selector:
     return selector
 
 
-def matched_nothing(selector: Selector) -> tuple[str, str, str]:
-    """Return code, message and hint for a selector that finds nothing in the first version of a page, or when a text is tried.
-
-    Only who has the page can say it: the text alone does not show it.
-    """
-    message = f'{selector.language} "{selector.text}" matches nothing on this page as it is now'
-    return "W7", message, "tidings test shows what is there"
-
-
 def _judged(selector: Selector) -> str:
     """Return what is wrong with a selector, or an empty text."""
     if len(selector.text) > LONGEST_SELECTOR:

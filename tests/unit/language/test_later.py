@@ -81,3 +81,10 @@ def test_ten_problems_are_told_at_once():
     )
 
     assert 10 == len(understood(parse(text)).problems)
+
+
+def test_watch_as_is_refused_once_where_it_stands():
+    """It sets two things that come later; people wrote one clause."""
+    parsed = understood(parse("Create Sentinel s Using https://x.example/ Monitor words Watch as ticker"))
+
+    assert [(58, '"Watch as" is understood but not supported yet')] == [(p.column, p.message) for p in parsed.problems]

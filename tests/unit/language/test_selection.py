@@ -7,7 +7,6 @@ import pytest
 
 from tidings.language.expressions import quoted
 from tidings.language.parser import parse, recall
-from tidings.language.selection import matched_nothing
 from tidings.model.sentinel import Selector, Sentinel
 
 HEAD = "Create Sentinel a Using https://x.example Monitor words Select "
@@ -79,11 +78,3 @@ def test_a_stored_selector_is_not_tried_again():
 
     assert "[]" == printed.strip()
     assert parse(text).statements == (recall(text),)
-
-
-def test_a_selector_that_matches_nothing_is_doubted_by_who_has_the_page():
-    """The words of W7."""
-    code, message, hint = matched_nothing(Selector("css", ".price"))
-
-    assert ("W7", 'css ".price" matches nothing on this page as it is now') == (code, message)
-    assert hint
