@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 
 from tests.world import World, play
+from tidings.archive.files import Files
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.errors import StoreError
 from tidings.isolation.runner import Died
 from tidings.service.monitor import Monitor
+from tidings.storage import requests
 from tidings.storage.database import open_database
 
 
@@ -176,3 +179,32 @@ def _kill_jobs(monitor: Monitor, *, times: int) -> None:
         return await lives(function, argument, seconds=seconds)
 
     monitor.parts.poller._detector._runner = type("Mortal", (), {"run": staticmethod(run), "close": runner.close})()
+
+
+def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_stored(make_world, monkeypatch, caplog):
+    """Who asked for the look hears why at once, in words and without a traceback; once there is room the page goes on (F-08)."""
+    world: World = make_world(store__blob_file_bytes="0")
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    full = StoreError("blobs/aa could not be written: No space left on device; nothing of this version was stored")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>two</p>")
+        with monkeypatch.context() as patched:
+            patched.setattr(Files, "write", lambda *_: (_ for _ in ()).throw(full))
+            database = open_database(world.settings)
+            (asked,) = database.write(requests.ask, (1,), world.clock.now())
+            await world.settle(monitor)
+            (row,) = database.read(requests.state, [asked])
+            database.close()
+            assert "No space left on device" in row.refused
+            assert [1] == [version.seq for version in world.versions()]
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert [1, 2] == [version.seq for version in world.versions()]
+    assert 1 == len(world.changes("s"))
+    assert [] == [record for record in caplog.records if record.exc_info]
+    assert [] == world.violations()

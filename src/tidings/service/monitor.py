@@ -513,9 +513,16 @@ class Monitor:
         if page_id is not None:
             self.parts.planner.hold(page_id, self.parts.clock.now() + HOLD_AFTER_FAULT)
         if not isinstance(error, StaleEpochError):
-            log.error("a task of the service failed", exc_info=error)
+            if isinstance(
+                error, StoreError
+            ):  # a disk that is full or gone: people can mend it, and need no traceback for that
+                log.error("what a look brought could not be kept: %s", error)
+                why = str(error)
+            else:
+                log.error("a task of the service failed", exc_info=error)
+                why = f"a fault of the service, told in its log: {error}"
             for request_id in waiting:
-                self._spawn(self._refuse(request_id, f"a fault of the service, told in its log: {error}"))
+                self._spawn(self._refuse(request_id, why))
 
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
