@@ -11,25 +11,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tidings.events.expression import INITIATOR, MIDDLE, Expression
-from tidings.events.node import NONE, Bounds, Context, Node, join
+from tidings.events.node import NONE, Bounds, Context, Node, WaitingNode, join
 from tidings.events.occurrence import Occurrence
 from tidings.events.timers import Timers
 from tidings.model.interval import Instant
 
 
-class AperiodicNode(Node):
+class AperiodicNode(WaitingNode):
     """A: each occurrence in an open window is a detection; in the chronicle context a terminator closes only the oldest."""
 
-    __slots__ = ("_open",)
-
-    def __init__(self, number: int, expression: Expression, context: Context, bounds: Bounds, timers: Timers) -> None:
-        super().__init__(number, expression, context, bounds, timers)
-        self._open: deque[Occurrence] = deque()
-
-    @property
-    def is_idle(self) -> bool:
-        """Return whether no window is open."""
-        return not self._open
+    __slots__ = ()
 
     def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:
         """Return the detections of an occurrence in open windows."""
@@ -37,12 +28,7 @@ class AperiodicNode(Node):
         while self.lifetime is not None and windows and windows[0].end < occurrence.end - self.lifetime:
             windows.popleft()
         if role == INITIATOR:
-            if self.context is Context.RECENT:
-                windows.clear()
-            elif len(windows) >= self.bounds.max_waiting:
-                windows.popleft()
-                self.dropped += 1
-            windows.append(occurrence)
+            self._let_wait(occurrence)
             return NONE
         if role == MIDDLE:
             around = [first for first in windows if first.end <= occurrence.start]
@@ -54,26 +40,6 @@ class AperiodicNode(Node):
             if self.context is Context.CHRONICLE:
                 break
         return NONE
-
-    def save(self) -> Any:
-        """Return a copy of the open windows."""
-        return self._open.copy()
-
-    def restore(self, saved: Any) -> None:
-        """Bring them back."""
-        self._open = saved
-
-    def clear(self) -> None:
-        """Close all windows."""
-        self._open.clear()
-
-    def dump(self) -> Any:
-        """Return the initiators of the open windows."""
-        return [first.to_json() for first in self._open] or None
-
-    def load(self, data: Any) -> None:
-        """Open them again."""
-        self._open = deque(map(Occurrence.from_json, data or ()))
 
 
 class AperiodicStarNode(Node):

@@ -6,6 +6,7 @@ its listeners; when it has neither it is taken away. Nodes never look at rules.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -204,3 +205,47 @@ class DisjunctionNode(Node):
     def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:  # noqa: ARG002 - all parts are alike
         """Return the occurrence."""
         return (occurrence,)
+
+
+class WaitingNode(Node):
+    """A node whose initiators wait in the order of their ends, for what they open to be completed or closed."""
+
+    __slots__ = ("_open",)
+
+    def __init__(self, number: int, expression: Expression, context: Context, bounds: Bounds, timers: Timers) -> None:
+        super().__init__(number, expression, context, bounds, timers)
+        self._open: deque[Occurrence] = deque()
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether no initiator waits."""
+        return not self._open
+
+    def save(self) -> Any:
+        """Return a copy of what waits."""
+        return self._open.copy()
+
+    def restore(self, saved: Any) -> None:
+        """Bring it back."""
+        self._open = saved
+
+    def clear(self) -> None:
+        """Let no initiator wait."""
+        self._open.clear()
+
+    def dump(self) -> Any:
+        """Return the initiators that wait."""
+        return [initiator.to_json() for initiator in self._open] or None
+
+    def load(self, data: Any) -> None:
+        """Let them wait again."""
+        self._open = deque(map(Occurrence.from_json, data or ()))
+
+    def _let_wait(self, initiator: Occurrence) -> None:
+        """Let an initiator wait: alone in the recent context, else behind the others, of which the oldest goes if there are too many."""
+        if self.context is Context.RECENT:
+            self._open.clear()
+        elif len(self._open) >= self.bounds.max_waiting:
+            self._open.popleft()
+            self.dropped += 1
+        self._open.append(initiator)

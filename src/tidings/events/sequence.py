@@ -10,25 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tidings.events.expression import INITIATOR, MIDDLE, TERMINATOR, Expression
-from tidings.events.node import NONE, Bounds, Context, Node, join
+from tidings.events.node import NONE, Bounds, Context, WaitingNode, join
 from tidings.events.occurrence import NO_PARAMS, Occurrence
 from tidings.events.timers import Timers
 from tidings.model.interval import Instant
 
 
-class SequenceNode(Node):
+class SequenceNode(WaitingNode):
     """SEQ. In the recent context at most one initiator waits, the latest; a terminator never waits."""
 
-    __slots__ = ("_open",)
-
-    def __init__(self, number: int, expression: Expression, context: Context, bounds: Bounds, timers: Timers) -> None:
-        super().__init__(number, expression, context, bounds, timers)
-        self._open: deque[Occurrence] = deque()
-
-    @property
-    def is_idle(self) -> bool:
-        """Return whether no initiator waits."""
-        return not self._open
+    __slots__ = ()
 
     def receive(self, role: int, occurrence: Occurrence) -> Sequence[Occurrence]:
         """Return the sequences that a terminator completes."""
@@ -36,12 +27,7 @@ class SequenceNode(Node):
         if self.lifetime is not None:
             self._expire(occurrence.end - self.lifetime)
         if role == INITIATOR:
-            if self.context is Context.RECENT:
-                waiting.clear()
-            elif len(waiting) >= self.bounds.max_waiting:
-                waiting.popleft()
-                self.dropped += 1
-            waiting.append(occurrence)
+            self._let_wait(occurrence)
             return NONE
         if not waiting or waiting[0].end >= occurrence.start:
             return NONE
@@ -53,26 +39,6 @@ class SequenceNode(Node):
                 waiting.clear()
             return (Occurrence(self.type, first.start, occurrence.end, NO_PARAMS, (first, occurrence)),)
         return self._complete(occurrence)
-
-    def save(self) -> Any:
-        """Return a copy of what waits."""
-        return self._open.copy()
-
-    def restore(self, saved: Any) -> None:
-        """Bring it back."""
-        self._open = saved
-
-    def clear(self) -> None:
-        """Let no initiator wait."""
-        self._open.clear()
-
-    def dump(self) -> Any:
-        """Return the initiators that wait."""
-        return [initiator.to_json() for initiator in self._open] or None
-
-    def load(self, data: Any) -> None:
-        """Let them wait again."""
-        self._open = deque(map(Occurrence.from_json, data or ()))
 
     def _complete(self, last: Occurrence) -> Sequence[Occurrence]:
         waiting, start = self._open, last.start
