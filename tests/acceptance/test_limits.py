@@ -9,8 +9,9 @@ from tidings.archive.files import Files
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreError
 from tidings.isolation.runner import Died
+from tidings.model.unit import Grant
 from tidings.service.monitor import Monitor
-from tidings.storage import requests
+from tidings.storage import pages, requests
 from tidings.storage.database import open_database
 
 
@@ -208,3 +209,26 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
     assert 1 == len(world.changes("s"))
     assert [] == [record for record in caplog.records if record.exc_info]
     assert [] == world.violations()
+
+
+def test_a_request_with_a_long_timeout_may_have_left_just_before_a_crash(make_world):
+    """A look that was paid for five minutes before a kill, whose sentinel gives it ten: its host's gap counts from the restart."""
+    world: World = make_world(fetch__host_gap_seconds="5")
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour Timeout 10 min")
+
+    async def dies(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        ((identity, state),) = world.read(pages.listing)
+        grant = Grant(page_id=state.page_id, host=identity.host, cost=1.0, reason="interval")
+        await monitor.parts.store.charge([grant], at=world.clock.now(), epoch=monitor.parts.epoch)
+
+    play(world, dies)
+    world.clock.advance(5 * MINUTE)
+    restarted = world.clock.now()
+
+    async def lives(monitor: Monitor) -> None:
+        ((identity, _),) = world.read(pages.listing)
+        assert restarted + 5 * SECOND == monitor.parts.gate.ready_at(identity.host)
+
+    play(world, lives)

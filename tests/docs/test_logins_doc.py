@@ -7,9 +7,8 @@ from pathlib import Path
 
 from tidings.cli import secret
 from tidings.fetching.address import identify
-from tidings.language.asking import LONGEST_TIMEOUT
 from tidings.language.parser import parse
-from tidings.model.asking import secret_names
+from tidings.model.asking import LONGEST_TIMEOUT, secret_names
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import Sentinel
 

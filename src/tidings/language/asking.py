@@ -10,14 +10,13 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from tidings.language.clause import Clause, read_positive_duration, unquoted
-from tidings.model.asking import Asking, Header, Value
+from tidings.model.asking import LONGEST_TIMEOUT, Asking, Header, Value
 from tidings.model.interval import Duration, spell_duration
 
 Node = Tree[Token]
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS", "QUERY")
 """Methods that can bring a page; HEAD brings none and DELETE takes one away."""
-LONGEST_TIMEOUT: Duration = 600_000_000
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}")
 _SECRET = re.compile(r"[A-Za-z_][\w.\-]{0,99}")

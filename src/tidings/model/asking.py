@@ -7,6 +7,9 @@ from typing import Protocol
 
 from tidings.model.interval import Duration
 
+LONGEST_TIMEOUT: Duration = 600_000_000
+"""The longest `Timeout` (µs) that a sentinel may give a request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Value:

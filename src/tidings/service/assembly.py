@@ -24,6 +24,7 @@ from tidings.fetching.door import Door
 from tidings.fetching.politeness import HostGate
 from tidings.isolation.limits import Limits
 from tidings.isolation.runners import RUNNERS
+from tidings.model.asking import LONGEST_TIMEOUT
 from tidings.model.secret import Secret
 from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
@@ -192,7 +193,8 @@ async def _build(
     )
     runner = open_runner(settings)
     stack.push_async_callback(runner.close)
-    longest = round(settings.fetch.total_seconds * SECOND)
+    usual = round(settings.fetch.total_seconds * SECOND)
+    longest = max(usual, LONGEST_TIMEOUT)
     await store.write(polls.cut_off, epoch=epoch, now=clock.now(), longest=longest)
     gate, client = open_web(settings, clock, await store.read(hosts.as_left, now=clock.now(), longest=longest))
     fetcher = open_fetcher(settings, client)
@@ -252,7 +254,7 @@ async def _build(
         teller=teller,
         instance=installation,
         asker=Asker(vault, settings.data),
-        timeout=longest,
+        timeout=usual,
         commit=commit,
     )
     signing = await store.write(_signing, settings, vault, now)
