@@ -36,7 +36,8 @@ ins::before{content:"+";content:"+" / ""}
 .moved{border:1px dashed}
 b{white-space:nowrap}
 table{width:100%;border-collapse:collapse;margin:0 0 8px}
-th,td{text-align:start;vertical-align:top;padding:4px 8px;border-bottom:1px solid #d1d9e0;overflow-wrap:anywhere}
+th,td{text-align:start;vertical-align:top;padding:4px 8px;border-bottom:1px solid #d1d9e0}
+td:first-child,td:nth-child(2):last-child{overflow-wrap:anywhere}
 .tag{font-size:13px;color:#59636e}
 .said{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media(prefers-color-scheme:dark){
