@@ -31,6 +31,9 @@ def upgraded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     connection.executescript(request.param.read_text())
     connection.close()
     (directory / "USED").touch()
+    if (key := request.param.with_suffix(".key")).exists():
+        (directory / "secrets.key").write_bytes(key.read_bytes())
+        (directory / "secrets.key").chmod(0o600)
     with WebServer() as server:
         yield World(directory, server)
 
