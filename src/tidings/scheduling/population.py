@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -25,6 +26,32 @@ UNPOLLED: Final = int(np.iinfo(np.int64).min)
 """`last_polled` of a page that nobody has looked at yet; `not_before` of a page that may be asked at any time."""
 PRESENT: Final = "present"
 """A column of `on_update` only: False takes the page out."""
+HALF_LIFE: Final[interval.Duration] = 86_400_000_000
+"""Half-life of a change where nobody named one, µs (bid_and_defaults §3)."""
+
+
+class UrgencyKind(IntEnum):
+    """What a change is worth by the delay t of its capture (000 §2.3), and what `urgency_scale` is then."""
+
+    UNIFORM = 0
+    """1 whatever t is; the scale is 0"""
+    EXPONENTIAL = 1
+    """½^(t/scale): the scale is the half-life, µs"""
+    WINDOW = 2
+    """1 for t ≤ scale, else 0; µs. A scale of 0 is the policy's own instant."""
+
+
+class LifeKind(IntEnum):
+    """How long a change can be captured (000 §2.3), and what `life_scale` is then."""
+
+    FOREVER = 0
+    """until it is (Unbounded-Append); the scale is 0"""
+    WINDOW = 1
+    """for t ≤ scale, µs (Time-window-Append)"""
+    CHANGES = 2
+    """until that many further changes: a number, no time (Change-window-Append)"""
+    OVERWRITE = 3
+    """until the next change (Overwrite); the scale is 0"""
 
 
 class _Known(NamedTuple):
@@ -40,6 +67,10 @@ KNOWN: Final[Mapping[str, _Known]] = {
     ),
     "cost": _Known(np.float64, 1.0, "budget that a poll takes; above 0"),
     "importance": _Known(np.float64, 0.5, "weight of a change; 0 or more"),
+    "urgency_kind": _Known(np.int8, UrgencyKind.EXPONENTIAL, "a `UrgencyKind`"),
+    "urgency_scale": _Known(np.int64, HALF_LIFE, "half-life or window of the urgency, µs; 0 where it has none"),
+    "life_kind": _Known(np.int8, LifeKind.FOREVER, "a `LifeKind`"),
+    "life_scale": _Known(np.int64, 0, "window of the life, µs or changes; 0 where it has none"),
     "added": _Known(np.int64, 0, "instant when the page was asked for, µs"),
     "last_polled": _Known(np.int64, UNPOLLED, "instant of the last successful look, µs"),
     "not_before": _Known(np.int64, UNPOLLED, "instant before which the page is left alone (after a failure, say), µs"),
@@ -246,6 +277,7 @@ def _check(columns: Mapping[str, Column], order: Rows | None, changed: Mapping[s
             np.flatnonzero(~(columns["importance"] >= 0) | np.isinf(columns["importance"])),
             "must have a finite importance of 0 or more",
         )
+    _check_worth(columns, changed)
     if "host" in changed:
         _refuse(ids, np.flatnonzero(columns["host"] < 0), "must have a host number of 0 or more")
     if "shortest" in changed:
@@ -256,6 +288,21 @@ def _check(columns: Mapping[str, Column], order: Rows | None, changed: Mapping[s
             np.flatnonzero(columns["longest"] < np.maximum(columns["shortest"], 1)),
             "must have a longest interval not below its shortest",
         )
+
+
+def _check_worth(columns: Mapping[str, Column], changed: Mapping[str, Column]) -> None:
+    for name, least in _LEAST_SCALES.items():
+        if f"{name}_kind" not in changed and f"{name}_scale" not in changed:
+            continue
+        kind, scale = columns[f"{name}_kind"], columns[f"{name}_scale"]
+        unknown = (kind < 0) | (kind >= len(least))
+        _refuse(columns["id"], np.flatnonzero(unknown), f"must have a kind of {name} from 0 to {len(least) - 1}")
+        low = scale < np.array(least)[kind]
+        _refuse(columns["id"], np.flatnonzero(low), f"has a scale of {name} that its kind does not allow")
+
+
+_LEAST_SCALES: Final[Mapping[str, tuple[int, ...]]] = {"urgency": (0, 1, 0), "life": (0, 0, 1, 0)}
+"""The least scale of each kind of urgency and of life."""
 
 
 def _refuse(ids: Ids, rows: Rows, text: str) -> None:

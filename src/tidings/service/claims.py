@@ -4,9 +4,11 @@ change, and the hours in which all of them may be made.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.scheduling.policy import NEVER
+from tidings.model.weight import Life, Urgency
+from tidings.scheduling.population import HALF_LIFE, NEVER, LifeKind, UrgencyKind
 from tidings.service.cursors import hours_of, is_open, next_tick, ticks_of
 
 if TYPE_CHECKING:
@@ -28,6 +30,50 @@ class Tick(NamedTuple):
 def importance(page: WatchedPage) -> float:
     """Return that of the most important sentinel on a page."""
     return max((s.owner.sentinel.importance for s in page.subscriptions.values()), default=0.5)
+
+
+class Worth(NamedTuple):
+    """What a captured change of a page is worth, in the terms of a population's columns."""
+
+    urgency_kind: UrgencyKind
+    urgency_scale: int
+    life_kind: LifeKind
+    life_scale: int
+
+    @classmethod
+    def of(cls, urgency: Urgency, life: Life) -> Worth:
+        """Return what a sentinel's Urgency and Life say."""
+        half_life = HALF_LIFE if urgency.mode == "exponential" else 0
+        return cls(
+            UrgencyKind[urgency.mode.upper()],
+            half_life if urgency.span is None else urgency.span,
+            LifeKind[life.mode.upper()],
+            life.changes if life.mode == "changes" else life.span,
+        )
+
+    @property
+    def patience(self) -> float:
+        """Return the longest delay that a change can bear, µs: the area under its urgency (∞ where it is uniform)."""
+        match self.urgency_kind:
+            case UrgencyKind.UNIFORM:
+                return math.inf
+            case UrgencyKind.EXPONENTIAL:
+                return self.urgency_scale / math.log(2)
+        return self.urgency_scale
+
+
+def worth(page: WatchedPage) -> Worth:
+    """Return what a change of a page is worth to those who leave its rate to the policy.
+
+    The wishes of one sentinel, taken together, since urgency and life are one application's (000 §2.3): of the most important; among
+    equals of the least patient, then of the one whose changes live shortest.
+    """
+    first, *others = [s.owner.sentinel for s in page.subscriptions.values() if s.is_on_change]
+    if not others:
+        return Worth.of(first.urgency, first.life)
+    most = max(sentinel.importance for sentinel in (first, *others))
+    wishes = [Worth.of(s.urgency, s.life) for s in (first, *others) if s.importance == most]
+    return min(wishes, key=lambda wish: (wish.patience, -wish.life_kind, wish.life_scale))
 
 
 def is_on_change(page: WatchedPage) -> bool:

@@ -29,6 +29,7 @@ from tidings.service.claims import (
     is_on_change,
     retry_at,
     tick_of,
+    worth,
 )
 from tidings.service.expected import expected, has_expectations
 from tidings.service.needs import Needs
@@ -417,10 +418,15 @@ class Planner:
     def _columns(self, members: list[int]) -> dict[str, Any]:
         pages = [self._pages[i] for i in members]
         limits = [bounds(page, self._floor) for page in pages]
+        worths = [worth(page) for page in pages]
         return {
             "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
             "cost": np.array([self.cost(p.identity) for p in pages]),
             "importance": np.array([importance(p) for p in pages]),
+            "urgency_kind": np.array([w.urgency_kind for w in worths], np.int8),
+            "urgency_scale": np.array([w.urgency_scale for w in worths], np.int64),
+            "life_kind": np.array([w.life_kind for w in worths], np.int8),
+            "life_scale": np.array([w.life_scale for w in worths], np.int64),
             "added": np.array(
                 [min((s.owner.row.created_at for s in p.subscriptions.values()), default=0) for p in pages], np.int64
             ),

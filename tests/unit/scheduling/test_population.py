@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tidings.scheduling.population import NEVER, UNPOLLED, Population
+from tidings.scheduling.population import HALF_LIFE, NEVER, UNPOLLED, LifeKind, Population, UrgencyKind
 
 
 def three():
@@ -18,6 +18,10 @@ def test_columns_left_out_have_their_defaults():
         "host": [7],
         "cost": [1.0],
         "importance": [0.5],
+        "urgency_kind": [UrgencyKind.EXPONENTIAL],
+        "urgency_scale": [HALF_LIFE],
+        "life_kind": [LifeKind.FOREVER],
+        "life_scale": [0],
         "added": [0],
         "last_polled": [UNPOLLED],
         "not_before": [UNPOLLED],
@@ -40,6 +44,11 @@ def test_columns_left_out_have_their_defaults():
         ({"id": [1], "cost": [float("inf")]}, "page 1 must have a finite cost"),
         ({"id": [1], "importance": [-0.1]}, "finite importance"),
         ({"id": [1], "importance": [float("nan")]}, "finite importance"),
+        ({"id": [1], "urgency_kind": [3]}, "kind of urgency from 0 to 2"),
+        ({"id": [1], "urgency_kind": [UrgencyKind.EXPONENTIAL], "urgency_scale": [0]}, "scale of urgency"),
+        ({"id": [1], "urgency_kind": [UrgencyKind.WINDOW], "urgency_scale": [-1]}, "scale of urgency"),
+        ({"id": [1], "life_kind": [-1]}, "kind of life from 0 to 3"),
+        ({"id": [1], "life_kind": [LifeKind.CHANGES]}, "scale of life"),
         ({"id": [1], "host": [-1]}, "host number"),
         ({"id": [1], "shortest": [-1]}, "shortest interval"),
         ({"id": [1], "shortest": [9], "longest": [8]}, "longest interval"),

@@ -1,0 +1,73 @@
+"""What the subscriptions of a page ask of its looks, taken together."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidings.fetching import address
+from tidings.language import parser
+from tidings.model.page import PageState
+from tidings.model.sentinel import Sentinel
+from tidings.scheduling.population import HALF_LIFE, LifeKind, UrgencyKind
+from tidings.service.claims import Worth, worth
+from tidings.service.watchlist import Subscription, WatchedPage, WatchedSentinel
+from tidings.storage.sentinels import SentinelRow
+from tidings.storage.subscriptions import SubscriptionRow
+
+HOUR = 3_600_000_000
+USUAL = Worth(UrgencyKind.EXPONENTIAL, HALF_LIFE, LifeKind.FOREVER, 0)
+TICKER = Worth(UrgencyKind.WINDOW, 0, LifeKind.OVERWRITE, 0)
+
+
+def page(*clauses):
+    """Return a page with a sentinel for each text of clauses."""
+    held = WatchedPage(address.identify("http://a.example/"), PageState(page_id=1))
+    for number, text in enumerate(clauses):
+        (sentinel,) = parser.parse(
+            f"Create Sentinel s{number} Using http://a.example/ Monitor any change {text}"
+        ).statements
+        assert isinstance(sentinel, Sentinel)
+        row = SentinelRow(number, sentinel.name, "enabled", "", 1, "", None, None, 0, 0, None, None, (), 1)
+        sub = SubscriptionRow(number, number, 1, "", 1, 0, (), None, None, active=True)
+        held.subscriptions[number] = Subscription(sub, WatchedSentinel(row, sentinel, {}))
+    return held
+
+
+@pytest.mark.parametrize(
+    ("clauses", "asked"),
+    [
+        ("", USUAL),
+        ("Urgency uniform", USUAL._replace(urgency_kind=UrgencyKind.UNIFORM, urgency_scale=0)),
+        ("Urgency exponential 1 hour", USUAL._replace(urgency_scale=HOUR)),
+        ("Urgency window 2 hour", USUAL._replace(urgency_kind=UrgencyKind.WINDOW, urgency_scale=2 * HOUR)),
+        ("Life overwrite", USUAL._replace(life_kind=LifeKind.OVERWRITE)),
+        ("Life 1 hour", USUAL._replace(life_kind=LifeKind.WINDOW, life_scale=HOUR)),
+        ("Life 20 changes", USUAL._replace(life_kind=LifeKind.CHANGES, life_scale=20)),
+        ("Watch as ticker", TICKER),
+    ],
+)
+def test_clauses_are_told_in_the_columns_of_the_population(clauses, asked):
+    """Every kind of Urgency and Life has its code, and its parameter in µs or changes."""
+    assert asked == worth(page(clauses))
+
+
+@pytest.mark.parametrize(
+    ("wishes", "granted"),
+    [
+        (("Urgency exponential 1 hour", "Importance 0.9"), USUAL),
+        (("Urgency uniform", "Urgency exponential 1 hour"), USUAL._replace(urgency_scale=HOUR)),
+        (
+            ("Urgency window 1 hour", "Urgency exponential 50 min"),
+            USUAL._replace(urgency_kind=UrgencyKind.WINDOW, urgency_scale=HOUR),
+        ),
+        (
+            ("Life 1 hour", "Life 2 changes", "Life 1 changes", ""),
+            USUAL._replace(life_kind=LifeKind.CHANGES, life_scale=1),
+        ),
+        (("", "Watch as ticker Fetch every 1 hour"), USUAL),
+    ],
+    ids=["most important", "shortest half-life", "area under the urgency", "shortest life", "intervals have no say"],
+)
+def test_of_several_wishes_the_most_important_counts(wishes, granted):
+    """Ties go to the least patient, then to the shortest life; order does not matter."""
+    assert granted == worth(page(*wishes)) == worth(page(*reversed(wishes)))
