@@ -19,12 +19,14 @@ from tidings.model.interval import Duration, Instant
 class Clock(NamedTuple):
     """A running clock: what set it going, its last tick (or its beginning), when it is due, and the ticks so far (P*).
 
-    `depth` is how deep a chain of events is in which it goes off at once (`Timers.depth`).
+    `place` is where it stands among clocks of one instant, over copies and restarts (`Timer`); `depth` is how deep a
+    chain of events is in which it goes off at once (`Timers.depth`).
     """
 
     initiators: tuple[Occurrence, ...]
     last: Instant
     due: Instant
+    place: int
     depth: int = 0
     ticks: tuple[Occurrence, ...] = ()
 
@@ -82,21 +84,21 @@ class ClockNode(Node):
             return None
         clocks = [
             [
-                number,
+                clock.place,
                 clock.last,
                 clock.due,
                 clock.depth,
                 [part.to_json() for part in clock.initiators],
                 [tick.end for tick in clock.ticks],
             ]
-            for number, clock in self._clocks.items()
+            for clock in self._clocks.values()
         ]
         return [self.period, clocks]
 
     def load(self, data: Any) -> None:
         """Set them going again."""
         self.period, clocks = data or (_period(self.expression), ())
-        self._run((number, self._from_json(*rest)) for number, *rest in clocks)
+        self._run((place, self._from_json(place, *rest)) for place, *rest in clocks)
 
     def _begin(self, initiator: Occurrence) -> None:
         if self.context is Context.RECENT:
@@ -110,7 +112,8 @@ class ClockNode(Node):
             self.dropped += 1
         due = initiator.end + self.period
         depth = self.timers.depth + 1 if due <= self.timers.now else 0
-        self._set(self.timers.number(), Clock((initiator,), initiator.end, due, depth))
+        number = self.timers.number()
+        self._set(number, Clock((initiator,), initiator.end, due, number, depth))
 
     def _join(self, initiator: Occurrence) -> None:
         """Let the one clock of the cumulative context carry a further initiator."""
@@ -138,7 +141,7 @@ class ClockNode(Node):
 
     def _set(self, number: int, clock: Clock) -> None:
         self._clocks[number] = clock
-        self.timers.set(number, self.number, clock.due, clock.depth)
+        self.timers.set(number, self.number, clock.due, clock.depth, clock.place)
 
     def _cancel(self, number: int) -> Clock:
         self.timers.cancel(number)
@@ -148,9 +151,9 @@ class ClockNode(Node):
         for number, clock in clocks:
             self._set(self.timers.number() if number in self.timers else number, clock)
 
-    def _from_json(self, last: Instant, due: Instant, depth: int, initiators: Any, ticks: Any) -> Clock:
+    def _from_json(self, place: int, last: Instant, due: Instant, depth: int, initiators: Any, ticks: Any) -> Clock:
         points = tuple(Occurrence.at(self.type, tick) for tick in ticks)
-        return Clock(tuple(map(Occurrence.from_json, initiators)), last, due, depth, points)
+        return Clock(tuple(map(Occurrence.from_json, initiators)), last, due, place, depth, points)
 
 
 class PeriodicNode(ClockNode):

@@ -217,10 +217,14 @@ class Graph:
                 self._climb(above, found, triggered, journal)
 
     def _spread_by_rank(self, source: Node, found: Iterable[Occurrence], journal: Journal | None) -> list[Triggered]:
-        """Spread where a node may be reached twice: each is asked once, after all below it, terminators first."""
+        """Spread where a node may be reached twice: each is asked once, after all below it, terminators first.
+
+        Nodes of one rank are asked in an order that their expressions give, since the clocks they set going stand in it
+        for good: numbers depend on who shared what with whom.
+        """
         triggered: list[Triggered] = []
         inboxes: dict[int, list[tuple[int, Occurrence]]] = {}
-        agenda: list[tuple[int, int]] = []
+        agenda: list[tuple[int, str, int]] = []
         node = source
         while True:
             for occurrence in found:
@@ -228,11 +232,11 @@ class Graph:
                 for above, role in node.above.values():
                     if above.number not in inboxes:
                         inboxes[above.number] = []
-                        heappush(agenda, (above.rank, above.number))
+                        heappush(agenda, (above.rank, above.type, above.number))
                     inboxes[above.number].append((role, occurrence))
             if not agenda:
                 return triggered
-            node = self.nodes[heappop(agenda)[1]]
+            node = self.nodes[heappop(agenda)[2]]
             if journal is not None:
                 _enter(journal, node)
             inbox = sorted(inboxes.pop(node.number), key=lambda item: item[0])

@@ -1,4 +1,7 @@
-"""Clocks that are to go off: a heap, ordered by due instant and then by the order in which the clocks were set going."""
+"""Clocks that are to go off: a heap, ordered by due instant and then by the order in which the clocks were set going.
+
+A copy of a clock has a number of its own and the place of the original in that order: whoever has it goes on alike.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,13 @@ BEGINNING: Instant = -(2**63)
 
 
 class Timer(NamedTuple):
-    """A clock, by its number, of a node, by its number, and when it goes off; `depth` is that of what it then makes."""
+    """A clock, by its number, of a node, by its number, and when it goes off; `depth` is that of what it then makes.
+
+    `place` is where it stands among the clocks of its instant.
+    """
 
     due: Instant
+    place: int
     clock: int
     node: int
     depth: int
@@ -46,11 +53,12 @@ class Timers:
         self._last += 1
         return self._last
 
-    def set(self, clock: int, node: int, due: Instant, depth: int) -> None:
-        """Let a clock go off at `due`; what it was set to before no longer counts."""
-        self._last = max(self._last, clock)
+    def set(self, clock: int, node: int, due: Instant, depth: int, place: int | None = None) -> None:
+        """Let a clock go off at `due`; what it was set to before no longer counts. Its place is its number unless told."""
+        place = clock if place is None else place
+        self._last = max(self._last, clock, place)
         self._armed[clock] = due
-        heappush(self._heap, Timer(due, clock, node, depth))
+        heappush(self._heap, Timer(due, place, clock, node, depth))
         self._shrink()
 
     def cancel(self, clock: int) -> None:

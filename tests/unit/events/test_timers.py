@@ -30,7 +30,7 @@ def test_setting_again_replaces():
     timers.set(1, 7, 10, 3)
     timers.set(2, 7, 30, 0)
 
-    assert [Timer(10, 1, 7, 3), Timer(30, 2, 7, 0)] == drained(timers)
+    assert [Timer(10, 1, 1, 7, 3), Timer(30, 2, 2, 7, 0)] == drained(timers)
 
 
 def test_numbers_are_new():
