@@ -10,7 +10,17 @@ import pytest
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.policies import POLICIES
-from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population, Remembers, Signal
+from tidings.scheduling.policy import (
+    NEVER,
+    UNPOLLED,
+    LifeKind,
+    Observation,
+    Population,
+    Remembers,
+    Signal,
+    UrgencyKind,
+)
+from tidings.scheduling.population import KNOWN
 from tidings.scheduling.simulator import Update, World, simulate
 from tidings.scheduling.trace import make_trace
 
@@ -203,6 +213,46 @@ def test_bid_agrees_with_next_due(policy):
         assert policy.bid(state, int(due[row]), 0.0, rows=rows[row : row + 1]) > 0
     assert (due >= START).all()
     assert (policy.bid(state, START, 0.0)[due == START] > 0).all()
+
+
+OTHERWISE = {
+    "host": 3,
+    "cost": 2.5,
+    "importance": 0.9,
+    "urgency_kind": UrgencyKind.WINDOW,
+    "urgency_scale": MINUTE,
+    "life_kind": LifeKind.OVERWRITE,
+    "life_scale": 3,
+    "added": START - 2 * MINUTE,
+    "last_polled": START - 3 * MINUTE,
+    "not_before": START + MINUTE,
+    "shortest": 20 * MINUTE,
+    "longest": 5 * MINUTE,
+}
+"""Another value of each column that every population has."""
+
+
+@pytest.mark.parametrize("column", sorted(OTHERWISE))
+def test_a_column_that_is_not_read_changes_nothing(policy, column):
+    """Users are told that a clause has no effect: then it must have none, on bids, dues and what is learned."""
+    population = Population({name: values for name, values in pages().items() if name not in {"shortest", "longest"}})
+    other = population.set(np.arange(population.size), {column: OTHERWISE[column]})
+    looks = Observation.of(np.full(population.size, START + MINUTE), chance(4).uniform(size=population.size) < 0.5)
+    answers = []
+    for seen in (population, other):
+        before = policy.begin(seen, chance())
+        after = policy.on_poll(before, seen.ids, looks)
+        answers.append(
+            [
+                answer.tolist()
+                for state in (before, after)
+                for at in (START, START + 30 * MINUTE)
+                for answer in (policy.bid(state, at, 0.0), policy.next_due(state, seen.ids, at, 0.0))
+            ]
+        )
+
+    assert set(OTHERWISE) == set(KNOWN) - {"id"}
+    assert column in policy.reads or answers[0] == answers[1]
 
 
 def test_bids_of_some_are_those_of_all(policy):

@@ -30,13 +30,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import Duration, Instant
-from tidings.scheduling.lateness import SECOND, due_after, lateness
+from tidings.scheduling.lateness import SECOND, TURNS, due_after, lateness
 from tidings.scheduling.policy import (
     NEVER,
     UNPOLLED,
@@ -102,6 +102,7 @@ class BestEffort:
     `trial` of 0 leaves that guard out, as the paper does.
     """
 
+    reads: ClassVar[frozenset[str]] = TURNS
     pace: Duration = HOUR
     shortest: Duration = 5 * MINUTE
     longest: Duration = DAY

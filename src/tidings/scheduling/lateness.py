@@ -16,6 +16,8 @@ from tidings.scheduling.population import NEVER, UNPOLLED, Floats, Instants, Pop
 SECOND: Final[Duration] = 1_000_000
 FIRST: Final = 1e12
 """Added to the bid of a page that was never looked at: before all others, and among those the longest asked for first."""
+TURNS: Final = frozenset({"added", "last_polled", "not_before", "shortest", "longest"})
+"""Columns that the turn of a page depends on."""
 
 
 def due_after(population: Population, gap: NDArray[np.int64], rows: Rows | slice) -> Instants:

@@ -23,9 +23,11 @@ from tidings.scheduling.population import (
     Floats,
     Ids,
     Instants,
+    LifeKind,
     Mask,
     Population,
     Rows,
+    UrgencyKind,
 )
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "Floats",
     "Ids",
     "Instants",
+    "LifeKind",
     "Mask",
     "Observation",
     "Policy",
@@ -45,6 +48,7 @@ __all__ = [
     "Rows",
     "Signal",
     "State",
+    "UrgencyKind",
 ]
 
 
@@ -102,6 +106,14 @@ S = TypeVar("S", bound=State)
 
 class Policy(Protocol[S]):
     """A way to choose. Every method is pure and returns a new state; ties go to the lower place in the population."""
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Return the columns of the population that bids and dues depend on: no other column changes any of them.
+
+        So the service can tell users which clauses of theirs have no effect under this policy.
+        """
+        ...
 
     def begin(self, population: Population, rng: np.random.Generator) -> S:
         """Return the first state; all randomness that the policy will ever use comes from `rng`."""

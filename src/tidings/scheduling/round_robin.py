@@ -7,13 +7,13 @@ needs no estimate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration, Instant
-from tidings.scheduling.lateness import due_after, lateness
+from tidings.scheduling.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import Columns, Floats, Instants, Observation, Population, Rows, Signal
 
 HOUR: Final[Duration] = 3_600_000_000
@@ -34,6 +34,7 @@ class RoundRobin:
     The bid is the time overdue in seconds, whatever the page costs: turns are not sold.
     """
 
+    reads: ClassVar[frozenset[str]] = TURNS
     pace: Duration = HOUR
 
     def __post_init__(self) -> None:
