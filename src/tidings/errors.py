@@ -20,6 +20,7 @@ TidingsError                      exit 3: the verb could not do its work
 ├── BlobError                     a stored body cannot be given back
 ├── BudgetError                   a request that the budget does not allow now
 ├── ServiceError                  a running service did not answer
+├── ListenError                   the address to serve at cannot be had
 └── OutputError                   what was found could not be written out
 ```
 
@@ -126,6 +127,10 @@ class BudgetError(TidingsError):
 
 class ServiceError(TidingsError):
     """The running service did not answer in time."""
+
+
+class ListenError(TidingsError):
+    """The address on which the service was to answer cannot be had."""
 
 
 class OutputError(TidingsError):

@@ -146,6 +146,14 @@ class ServeSettings:
     lease_seconds: float = _setting(30.0, "time after which a silent poller has lost its lease", least=0.1)
     stop_seconds: float = _setting(8.0, "time that fetches in flight get when the service is stopped", least=0)
     zone: str = _setting("UTC", "time zone of sentinels that name none")
+    host: str = _setting("127.0.0.1", "address on which feeds, the stream and hooks are served")
+    port: int = _setting(8_780, "its port; 0: any that is free, which is printed", least=0, most=65_535)
+    token: str = _setting(
+        "", "what readers of feeds and the stream must show; needed where `host` is no loopback address", secret=True
+    )
+    names: tuple[str, ...] = _setting(
+        (), "names under which it may be asked, e.g. of a proxy before it; addresses and localhost always may"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,10 @@ from typing import Final, Protocol, TypeVar
 
 from tidings.clock import Duration, Instant
 
-KINDS: Final = frozenset({"console", "webhook", "url", "email", "apprise"})
-"""The kinds of channel that something is sent to; `channels` has a row for each."""
+PULLED: Final = frozenset({"feed", "stream"})
+"""The kinds whose messages nobody is sent: they are laid out, and whoever wants them comes for them."""
+KINDS: Final = frozenset({"console", "webhook", "url", "email", "apprise"}) | PULLED
+"""The kinds of channel that messages are made for; `channels` has a row for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""All kinds of channel that messages are sent to, and how each is built.
+"""All kinds of channel that messages are made for, and how each is built.
 
-`dashboard`, `feed` and `stream` of the language are not here: they are read, nothing is sent to them.
+`dashboard` of the language is not here: it shows what is stored, no message is made for it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from tidings.notification import mail
 from tidings.notification.apprise_channel import AppriseService
 from tidings.notification.channel import KINDS, A, Answer, Errands, Poster, Refused, Sender
 from tidings.notification.console import Console
+from tidings.notification.laid_out import LaidOut
 from tidings.notification.webhook import Webhook
 from tidings.registry import Registry
 from tidings.settings import NotifySettings
@@ -70,8 +71,21 @@ def _apprise(means: Means) -> Sender:
     return AppriseService(means.errands, means.timeout_seconds)
 
 
+def _laid_out(_means: Means) -> Sender:
+    return LaidOut()
+
+
 CHANNELS: Final[Registry[Builder]] = Registry(
-    "channel", {"webhook": _webhook, "url": _webhook, "console": _console, "email": _email, "apprise": _apprise}
+    "channel",
+    {
+        "webhook": _webhook,
+        "url": _webhook,
+        "console": _console,
+        "email": _email,
+        "apprise": _apprise,
+        "feed": _laid_out,
+        "stream": _laid_out,
+    },
 )
 
 

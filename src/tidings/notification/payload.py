@@ -17,7 +17,11 @@ from tidings.presentation.writing import most_that_fit, one_line
 
 JSON_TYPE: Final = "application/json"
 TEXT_TYPE: Final = "text/plain; charset=utf-8"
+LINES_TYPE: Final = "application/x-ndjson"
+ATOM_TYPE: Final = "application/atom+xml"
 MOST_BYTES: Final = 20_000
+MOST_LINE_BYTES: Final = 64_000
+"""Bytes of one record of the stream, which is the only one that a reader has of it."""
 LISTS: Final = ("inserted", "deleted", "updated", "moved", "counts")
 STEPS: Final = ((4_000, 200), (1_000, 50), (300, 20), (120, 5), (60, 1), (60, 0))
 """Tried in turn until the body is small enough: characters left of a text, entries left of a list."""
@@ -66,7 +70,7 @@ def _body(records: Sequence[Record], sentinel: str, *, at: Instant, more: int) -
             **({"more": more} if more else {}),
         }
         document = {"type": "change.digest", "timestamp": stamp(at), "data": data}
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="backslashreplace")
+    return _json(document)
 
 
 def stamp(at: Instant) -> str:
@@ -98,6 +102,24 @@ def _cut_text(value: Any, characters: int) -> Any:
     if not isinstance(value, str) or len(value) <= characters:
         return value
     return f"{value[:characters]} … and {len(value) - characters} more characters"
+
+
+def stream_body(records: Sequence[Record], *, most_bytes: int = MOST_LINE_BYTES) -> bytes:
+    """Return a line of JSON for each record, whole up to `most_bytes`, else cut and with `more` like those of a webhook."""
+    return b"".join(_line_of_json(record, most_bytes) for record in records)
+
+
+def _line_of_json(record: Record, most_bytes: int) -> bytes:
+    line = _json(dict(record))
+    for characters, entries in STEPS:
+        if len(line) <= most_bytes:
+            break
+        line = _json(_cut(record, characters, entries))
+    return line + b"\n"
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="backslashreplace")
 
 
 def console_body(records: Sequence[Record]) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from tidings.clock import Instant
 from tidings.notification import mail, payload
 from tidings.notification.addresses import limit_of
+from tidings.presentation import atom
 from tidings.presentation.edits import Record, summary
 from tidings.presentation.hypertext import document
 from tidings.presentation.presenter import Caption
@@ -89,8 +90,27 @@ def _apprise(news: News) -> tuple[str, bytes]:
     return payload.TEXT_TYPE, cut(text, limit.body).encode(errors="backslashreplace")
 
 
+def _feed(news: News) -> tuple[str, bytes]:
+    newest = news.records[-atom.MOST_ENTRIES :]
+    entries = [atom.entry(record, presentation=news.presentation) for record in reversed(newest)]
+    return payload.ATOM_TYPE, "".join(entries).encode()
+
+
+def _stream(news: News) -> tuple[str, bytes]:
+    return payload.LINES_TYPE, payload.stream_body(news.records)
+
+
 RENDERERS: Final[Registry[Renderer]] = Registry(
-    "channel", {"webhook": _webhook, "url": _webhook, "console": _console, "email": _email, "apprise": _apprise}
+    "channel",
+    {
+        "webhook": _webhook,
+        "url": _webhook,
+        "console": _console,
+        "email": _email,
+        "apprise": _apprise,
+        "feed": _feed,
+        "stream": _stream,
+    },
 )
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from tidings.storage.deliveries import DeliveryRow
     from tidings.storage.instance import Instance
 
+STREAMED = "stream.record"
+"""A record is on the stream from here on; `data` says which delivery's and which line of it."""
+
 
 class Teller:
     """Writes what is told at once; the rest waits for rules (`telling`). `instance` makes ids that no other installation makes."""
@@ -116,7 +119,8 @@ class Deliverer:
         if isinstance(answer, Refused):
             return self._refused(delivery, answer, move, epoch=epoch, now=now)
         result = DeliveryResult(delivery_id=delivery.id, status="delivered", attempt=message.attempt, at=now)
-        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=self._done(delivery, now))
+        told = (*self._done(delivery, now), *_streamed(delivery, now))
+        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told)
 
     def _done(self, delivery: DeliveryRow, now: Instant) -> tuple[Event, ...]:
         """Return the event that lets news go on that waited for a message under way; few wait so."""
@@ -159,3 +163,11 @@ class Deliverer:
         if again is None:
             told += self._done(delivery, now)
         return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told)
+
+
+def _streamed(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:
+    """Yield an event for each record that is laid out on the stream: its number is the place there, in the order of commits."""
+    if delivery.kind == "stream":
+        for line in range(delivery.body.count(b"\n")):
+            data = {"delivery": delivery.id, "line": line}
+            yield Event(type=STREAMED, at=now, sentinel_id=delivery.sentinel_id, data=data)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
-from tidings.notification.channel import Answer, Message, Refused
+from tidings.notification.channel import PULLED, Answer, Message, Refused
 from tidings.notification.rendering import rehearsal
 from tidings.notification.secrecy import shown
 from tidings.service.watchlist import told_channels
@@ -33,9 +33,9 @@ class Rehearsed:
 
 
 def channels_of(sentinel: Sentinel, sendable: frozenset[str]) -> list[Channel]:
-    """Return the channels of a sentinel that a test message can go to, each once; the console needs none."""
-    told = told_channels(sentinel)
-    return [channel for channel in dict.fromkeys(told) if channel.kind in sendable and channel.kind != "console"]
+    """Return the channels of a sentinel that a test message can go to, each once; the console needs none, nor what is pulled."""
+    tested = sendable - PULLED - {"console"}
+    return [channel for channel in dict.fromkeys(told_channels(sentinel)) if channel.kind in tested]
 
 
 async def rehearse(

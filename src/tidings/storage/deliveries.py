@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -56,6 +56,7 @@ _RESULT = (
     "UPDATE delivery SET status = :status, attempt = :attempt, due_at = COALESCE(:due_at, due_at), finished_at = :finished_at,"
     " error = :error WHERE id = :id"
 )
+_LAID_OUT = "SELECT id, finished_at FROM delivery"
 _WAITING = "FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1"
 
 
@@ -105,6 +106,25 @@ def get(c: Connection, id: str) -> DeliveryRow | None:  # noqa: A002
     """Return delivery `id`, or None."""
     row = c.one(f"{_SELECT} WHERE d.id = :id", id=id)
     return None if row is None else _to_row(row)
+
+
+def laid_out(
+    c: Connection, endpoint_id: int, *, sentinel_id: int | None = None, limit: int
+) -> list[tuple[str, Instant]]:
+    """Return (id, delivered at) of what an endpoint took, of one sentinel or of all, newest first."""
+    given: dict[str, Any] = {"endpoint_id": endpoint_id, "limit": limit}
+    conditions = ["endpoint_id = :endpoint_id", "finished_at IS NOT NULL"]
+    if sentinel_id is not None:
+        conditions.append("sentinel_id = :sentinel_id")
+        given["sentinel_id"] = sentinel_id
+    text = select(_LAID_OUT, conditions, "ORDER BY finished_at DESC, id LIMIT :limit")
+    return [(id_, at) for id_, at in c.rows(text, **given)]
+
+
+def bodies(c: Connection, ids: Iterable[str]) -> dict[str, bytes]:
+    """Return the bytes of deliveries by their ids; unknown ones are left out."""
+    found = ((id_, c.value("SELECT body FROM delivery WHERE id = :id", id=id_)) for id_ in dict.fromkeys(ids))
+    return {id_: bytes(body) for id_, body in found if body is not None}
 
 
 def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:  # noqa: A002

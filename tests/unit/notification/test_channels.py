@@ -7,6 +7,7 @@ from tidings.notification.apprise_channel import AppriseService
 from tidings.notification.channel import KINDS
 from tidings.notification.channels import CHANNELS, Means, Nowhere, build_senders, sendable
 from tidings.notification.console import Console
+from tidings.notification.laid_out import LaidOut
 from tidings.notification.mail import Mail, NoMail
 from tidings.notification.webhook import Webhook
 from tidings.settings import NotifySettings
@@ -28,12 +29,16 @@ def test_senders_are_made_of_the_means_given():
         "console": Console(stream),
         "email": NoMail(),
         "apprise": AppriseService(Nowhere(), 3.0),
+        "feed": LaidOut(),
+        "stream": LaidOut(),
     } == senders
 
 
 def test_unknown_kind_names_those_that_are():
     """Who mistypes a kind reads the list."""
-    with pytest.raises(UsageError, match='no channel "pigeon"; there are: apprise, console, email, url, webhook'):
+    with pytest.raises(
+        UsageError, match='no channel "pigeon"; there are: apprise, console, email, feed, stream, url, webhook'
+    ):
         CHANNELS["pigeon"]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidings.notification.payload import MOST_BYTES, console_body, webhook_body
+from tidings.notification.payload import MOST_BYTES, MOST_LINE_BYTES, console_body, stream_body, webhook_body
 
 AT = 1_700_000_000_000_000
 
@@ -177,3 +177,20 @@ def test_console_line_is_bounded():
     assert "more characters" in line
     assert len(line) < 400
     assert record()["url"] in line
+
+
+def test_the_stream_has_a_line_for_each_record():
+    """Whole records, one a line; what a page says ends no line, and no surrogate is left that UTF-8 cannot write."""
+    records = [record(summary="one\ntwo\r\u2028three"), record(inserted=["\ud800"])]
+    lines = stream_body(records).decode().split("\n")
+
+    assert [*records] == [json.loads(line) for line in lines[:-1]]
+    assert "" == lines[-1]
+
+
+def test_a_line_of_the_stream_is_bounded():
+    """A change of a megabyte is cut as a webhook's is, and says by how much."""
+    line = stream_body([record(inserted=["word " * 300] * 1_000)])
+
+    assert len(line) <= MOST_LINE_BYTES + 1
+    assert 0 < json.loads(line)["more"]["inserted"] < 1_000

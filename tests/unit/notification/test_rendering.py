@@ -15,6 +15,8 @@ ADDRESSES = {
     "apprise": "tgram://token/chat",
     "console": "",
     "email": "anna@example.org",
+    "feed": "",
+    "stream": "",
     "url": "https://example.org/",
     "webhook": "https://example.org/",
 }

@@ -1,0 +1,81 @@
+"""Changes as an Atom feed (RFC 4287): an entry a change, written once and never altered.
+
+Pages are strangers: what their texts hold is escaped twice, once as HTML and once as XML, and characters that no XML document may hold
+are replaced (trust.md H-078 to H-085).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from tidings.presentation.edits import Record, summary
+from tidings.presentation.presenters import presenter, view_of
+from tidings.presentation.writing import cut, one_line, subject_line
+
+NAMESPACE: Final = "http://www.w3.org/2005/Atom"
+MOST_ENTRIES: Final = 100
+"""Entries of a feed; readers that come in time have the older ones."""
+MOST_CONTENT: Final = 60_000
+"""Bytes of the HTML in an entry."""
+LONGEST_WORDS: Final = 4_000
+"""Characters of a notice, and of an address that is linked."""
+LONGEST_CATEGORY: Final = 200
+_WEB: Final = ("http://", "https://")
+_FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 takes in no form, not even as a reference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What a feed says of itself: `id` is the same for ever, `updated` an instant as RFC 3339, `address` where it can be read."""
+
+    id: str
+    title: str
+    updated: str
+    address: str
+    generator: str
+
+
+def feed(head: Head, entries: Iterable[str]) -> str:
+    """Return a whole feed around entries that `entry` has written."""
+    return (
+        f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="{NAMESPACE}">\n'
+        f"<id>{_text(head.id)}</id>\n<title>{_text(one_line(head.title))}</title>\n<updated>{_text(head.updated)}</updated>\n"
+        f'<link rel="self" type="application/atom+xml" href="{_text(head.address)}"/>\n'
+        f"<author><name>Tidings</name></author>\n<generator>{_text(head.generator)}</generator>\n{''.join(entries)}</feed>\n"
+    )
+
+
+def entry(record: Record, *, presentation: str = "only_change") -> str:
+    """Return the entry of a change record or a notice, by itself; its id is the change's."""
+    title = subject_line(f"{record['sentinel']}: {summary(record)}") or "changed"
+    at = str(record["detected_at"])
+    shown = presenter(view_of(presentation, record), "html").fragment(record, most=MOST_CONTENT)
+    content = shown or f"<p>{html.escape(cut(one_line(summary(record)), LONGEST_WORDS))}</p>\n"
+    url = str(record.get("url") or "")
+    is_linked = url.lower().startswith(_WEB) and len(url) <= LONGEST_WORDS
+    link = f'<link rel="alternate" href="{_text(url)}"/>\n' if is_linked else ""
+    terms = (cut(one_line(str(record.get(name) or "")), LONGEST_CATEGORY) for name in ("sentinel", "kind"))
+    categories = "".join(f'<category term="{_text(term)}"/>\n' for term in terms if term)
+    return (
+        f"<entry>\n<id>{identity(record)}</id>\n<title>{_text(title)}</title>\n<updated>{_text(at)}</updated>\n"
+        f'<published>{_text(at)}</published>\n{link}{categories}<content type="html">{_text(content)}</content>\n</entry>\n'
+    )
+
+
+def identity(record: Record) -> str:
+    """Return the id of an entry: that of the change, or for a notice one made of what it is about; the same for the same record."""
+    if record.get("id"):
+        return f"urn:tidings:change:{_text(str(record['id']))}"
+    about = "\0".join(str(record.get(name) or "") for name in ("event", "sentinel", "page", "detected_at", "summary"))
+    return f"urn:tidings:notice:{hashlib.sha256(about.encode(errors='backslashreplace')).hexdigest()[:32]}"
+
+
+def _text(text: str) -> str:
+    """Return a text as it may stand in an element or between double quotes."""
+    return html.escape(_FORBIDDEN.sub("\ufffd", text))
