@@ -115,6 +115,8 @@ def _misused(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
     for secret in opened.values():
         if secret.kind == "signing":
             return f"the secret {secret.name} signs webhooks and is sent to nobody; use another name in the sentinel"
+        if secret.kind == "hook":
+            return f"the secret {secret.name} is the token of an event and is sent to nobody; use another name in the sentinel"
     others = [header.value for header in identity.headers if header.name != "cookie"]
     for value in [*others, identity.body, identity.proxy]:
         if value is not None and value.is_secret and opened[value.text].kind == "cookies":

@@ -351,6 +351,33 @@ event = Table(
 )
 _partial(event, "ix_event_change_id", "change_id", where="change_id IS NOT NULL")
 
+event_source = _table(
+    "event_source",
+    _identity(),
+    _number("owner_id", refers="owner.id"),
+    _text("name"),
+    _text("origin"),
+    _text("text"),
+    _number("created_at"),
+    _number("due_at", null=True),
+    _number("checked_at", null=True),
+    _text("state", default="{}"),
+    _number("happened", default=0),
+    _number("happened_at", null=True),
+    _text("problem", default=""),
+    UniqueConstraint("owner_id", "name"),
+)
+
+event_key = _table(
+    "event_key",
+    _number("source_id", refers="event_source.id"),
+    _text("taken_key"),
+    _number("seq"),
+    _number("at"),
+    PrimaryKeyConstraint("source_id", "taken_key"),
+    Index(None, "at"),
+)
+
 endpoint = _table(
     "endpoint",
     _identity(),
@@ -382,6 +409,7 @@ delivery = _table(
     _text("error", default=""),
     Index(None, "sentinel_id"),
     Index(None, "created_at"),
+    Index(None, "endpoint_id", "finished_at", "sentinel_id", "id"),
 )
 _partial(delivery, "ix_delivery_waiting", "due_at", where="status = 'waiting'")
 

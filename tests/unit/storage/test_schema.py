@@ -29,10 +29,10 @@ def test_the_steps_make_the_schema_that_is_described(products: Products, product
 
 
 def test_every_table_of_the_contract_is_there():
-    """The tables are those of contracts.md §4, and what tags have by default."""
+    """The tables are those of contracts.md §4, what tags have by default, and events of other origin."""
     expected = (
         "owner sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
-        " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default"
+        " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default event_source event_key"
     )
 
     assert set(expected.split()) == set(metadata.tables)
@@ -44,5 +44,5 @@ def test_ids_never_come_back_and_times_are_wide():
     times = [column for table in metadata.tables.values() for column in table.c if column.name.endswith("at")]
 
     assert all(table.dialect_options["sqlite"]["autoincrement"] for table in numbered)
-    assert 9 == len(numbered)
+    assert 10 == len(numbered)
     assert all(isinstance(column.type, BigInteger) for column in times)

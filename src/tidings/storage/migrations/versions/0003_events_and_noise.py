@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+from alembic import op
+
 revision = "0003"
 down_revision = "0002"
 branch_labels = None
@@ -10,3 +13,42 @@ depends_on = None
 
 def upgrade() -> None:
     """Add what sentinels may say and what is learned of pages."""
+    _sources()
+    _laid_out()
+
+
+def _laid_out() -> None:
+    """Find what stands in a feed without reading all deliveries."""
+    columns = ["endpoint_id", "finished_at", "sentinel_id", "id"]
+    op.create_index("ix_delivery_endpoint_id_finished_at_sentinel_id_id", "delivery", columns)
+
+
+def _sources() -> None:
+    """Keep the sources of events that pages do not bring, and which of these events were taken."""
+    op.create_table(
+        "event_source",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), sa.Identity(), nullable=False),
+        sa.Column("owner_id", sa.BigInteger(), nullable=False),
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("name", "origin", "text")),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("due_at", sa.BigInteger()),
+        sa.Column("checked_at", sa.BigInteger()),
+        sa.Column("state", sa.Text(), server_default=sa.text("'{}'"), nullable=False),
+        sa.Column("happened", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.Column("happened_at", sa.BigInteger()),
+        sa.Column("problem", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.ForeignKeyConstraint(["owner_id"], ["owner.id"], name="fk_event_source_owner_id"),
+        sa.PrimaryKeyConstraint("id", name="pk_event_source"),
+        sa.UniqueConstraint("owner_id", "name", name="uq_event_source_owner_id_name"),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "event_key",
+        sa.Column("source_id", sa.BigInteger(), nullable=False),
+        sa.Column("taken_key", sa.Text(), nullable=False),
+        sa.Column("seq", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["source_id"], ["event_source.id"], name="fk_event_key_source_id"),
+        sa.PrimaryKeyConstraint("source_id", "taken_key", name="pk_event_key"),
+    )
+    op.create_index("ix_event_key_at", "event_key", ["at"])

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stores import Products, World, products
+from tidings.clock import ManualClock
+from tidings.errors import UnknownNameError, UsageError
+from tidings.service.outside import KEYS_FOR, MOST_PARAMS, Outside, give_token, take, token_of
+from tidings.storage import events, outside
+from tidings.storage.store import Store
+from tidings.storage.vault import Vault
+
+__all__ = ["products"]
+
+
+@pytest.fixture
+def world(products: Products, tmp_path: Path) -> Iterator[World]:
+    """A database with the event `deploy`, which a webhook brings."""
+    with products.fresh("sqlite", tmp_path / "data") as settings:
+        world = World(settings)
+        vault = Vault(settings.data)
+        world.write(outside.create, "deploy", "webhook", text="", at=world.at, due_at=None)
+        world.write(give_token, vault, "deploy", at=world.at)
+        yield world
+        world.database.close()
+
+
+def happened(world: World) -> list[Any]:
+    return [row.data for row in world.read(events.listing, types=[outside.HAPPENED])]
+
+
+def test_what_is_told_twice_with_one_key_happens_once(world: World):
+    """A second call with the same key gets the number of the first, and nothing happens."""
+    first = world.write(take, "deploy", {"version": "1"}, at=world.at, key="k1")
+    again = world.write(take, "deploy", {"version": "1"}, at=world.at + 5, key="k1")
+    other = world.write(take, "deploy", {"version": "2"}, at=world.at + 9, key="k2")
+
+    assert (True, False, True) == (first.is_new, again.is_new, other.is_new)
+    assert first.seq == again.seq < other.seq
+    assert [{"event": "deploy", "params": {"version": n}} for n in "12"] == happened(world)
+    assert (2, world.at + 9) == (
+        (row := world.read(outside.find, "deploy")).happened,
+        row.happened_at,
+    )
+
+
+def test_without_a_key_each_call_is_an_event(world: World):
+    """Nobody knows that two calls without keys mean the same."""
+    for _ in range(2):
+        world.write(take, "deploy", {}, at=world.at)
+
+    assert 2 == len(happened(world))
+
+
+def test_keys_are_forgotten_after_their_time(world: World):
+    """No key is kept for ever; one that is younger than that is known."""
+    world.write(take, "deploy", {}, at=world.at, key="old")
+    world.write(take, "deploy", {}, at=world.at + KEYS_FOR, key="young")
+    assert not world.write(take, "deploy", {}, at=world.at + KEYS_FOR, key="old").is_new
+    world.write(take, "deploy", {}, at=world.at + KEYS_FOR + 1, key="other")
+
+    assert world.write(take, "deploy", {}, at=world.at + KEYS_FOR + 2, key="old").is_new
+
+
+@pytest.mark.parametrize(
+    ("params", "key"),
+    [
+        ([1], ""),
+        ({"n": float("nan")}, ""),
+        ({"n": object()}, ""),
+        ({"text": "x" * MOST_PARAMS}, ""),
+        ({}, "k" * 201),
+    ],
+    ids=["no object", "no number", "no JSON", "too large", "long key"],
+)
+def test_what_cannot_be_an_event_is_refused_whole(world: World, params: Any, key: str):
+    """Nothing is written of it."""
+    with pytest.raises(UsageError):
+        world.write(take, "deploy", params, at=world.at, key=key)
+
+    assert [] == happened(world)
+
+
+def test_nested_too_deep_is_refused(world: World):
+    """A depth that no reader can follow is no fault of ours."""
+    deep: Any = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+
+    with pytest.raises(UsageError, match="plain JSON"):
+        world.write(take, "deploy", deep, at=world.at)
+
+
+def test_a_webhook_needs_its_token(world: World):
+    """A wrong token, an empty one and a name that is none are answered alike; the right one is heard of at once."""
+    vault = Vault(world.settings.data)
+    token = world.read(token_of, vault, "deploy")
+    assert token is not None
+    heard: list[str] = []
+
+    async def story() -> list[str]:
+        store = Store(world.reopened(), gather_seconds=0)
+        way = Outside(store, vault, ManualClock(world.at))
+        way.on_taken = heard.append
+        refused = []
+        for name, word in (("deploy", "x"), ("deploy", ""), ("other", token.reveal()), ("deploy", "\ud800")):
+            with pytest.raises(UnknownNameError) as error:
+                await way.hook(name, word, {})
+            refused.append(str(error.value).replace(name, "NAME"))
+        await way.hook("deploy", token.reveal(), {"n": 1})
+        await store.close()
+        return refused
+
+    assert 1 == len(set(asyncio.run(story())))
+    assert ["deploy"] == heard
+    assert [{"event": "deploy", "params": {"n": 1}}] == happened(world)
