@@ -140,7 +140,7 @@ def _to_newest(driver: Driver, *, create: bool) -> None:
     try:
         # Another process may have done it while this one waited.
         if _revision(driver) != REVISIONS[-1]:
-            migrate(driver)
+            migrate(driver, REVISIONS[-1])
         driver.commit()
     except BaseException:
         driver.rollback()

@@ -1,5 +1,6 @@
 """Bring a database to the newest schema. The only module that imports SQLAlchemy and alembic, and it is itself imported only when
-the stored revision is not the newest (contracts.md §10, docs/decisions/0013).
+the stored revision is not the newest (contracts.md §10, docs/decisions/0013). A new database is made as `schema` describes it, in one
+go; the steps are for those that an older Tidings left (tests/unit/storage/test_schema.py holds both to the same).
 """
 
 from __future__ import annotations
@@ -9,14 +10,13 @@ from pathlib import Path
 from secrets import randbits
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from tidings.clock import SystemClock
 from tidings.storage.driver import Driver
+from tidings.storage.schema import metadata
 
 _STEPS = Path(__file__).parent / "migrations"
 
@@ -40,19 +40,39 @@ class _Borrowed:
         """Leave the connection open."""
 
 
-def migrate(driver: Driver) -> None:
-    """Run the steps that are missing, inside the writing transaction that the caller began on `driver`."""
+def migrate(driver: Driver, newest: str) -> None:
+    """Make an empty database, or run the steps that are missing up to `newest`, inside the transaction that the caller began on `driver`."""
+    act = run_steps if driver.has_table("alembic_version") else _make
     url, raw, arguments = driver.engine_arguments()
     engine = create_engine(url, poolclass=StaticPool, creator=lambda: _Borrowed(raw), **arguments)
-    config = Config()
-    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
     try:
         with engine.connect() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            act(connection, newest)
     except DBAPIError as error:
         raise error.orig or error from error
     _seed(driver)
+
+
+def run_steps(connection: Connection, newest: str) -> None:
+    """Run the steps from where the database stands to `newest`."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_STEPS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, newest)
+
+
+def _make(connection: Connection, newest: str) -> None:
+    """Make every table and note the revision as alembic does."""
+    metadata.create_all(connection, checkfirst=False)
+    connection.execute(
+        text(
+            "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+        )
+    )
+    connection.execute(text("INSERT INTO alembic_version VALUES (:newest)"), {"newest": newest})
 
 
 def _seed(driver: Driver) -> None:
