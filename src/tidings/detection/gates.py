@@ -45,8 +45,8 @@ def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ())
             **_further(document, further, seed),
             "links": _addresses(document.links, base, seed),
             "images": _addresses(document.images, base, seed),
-            "links.canonical": _addresses(map(without_query, document.links), plain_base, seed),
-            "images.canonical": _addresses(map(without_query, document.images), plain_base, seed),
+            "links.plain": _addresses(map(without_query, document.links), plain_base, seed),
+            "images.plain": _addresses(map(without_query, document.images), plain_base, seed),
         },
     )
 

@@ -86,7 +86,7 @@ class AnyChange:
 
     name: str = "any"
     contains: frozenset[str] = frozenset({"any", "words", "links", "images", "keywords", "phrases"})
-    digests: tuple[str, ...] = ("text", "links.canonical", "images.canonical", "body")
+    digests: tuple[str, ...] = ("text", "links.plain", "images.plain", "body")
 
     def size(self, document: Document) -> int:
         """Return the number of words, links and images."""
@@ -97,8 +97,8 @@ class AnyChange:
         return (*Words().compare(old, new), *_PLAIN_LINKS.addresses(old, new), *_PLAIN_IMAGES.addresses(old, new))
 
 
-_PLAIN_LINKS = Addresses("links", "canonical", ("links.canonical", "body"))
-_PLAIN_IMAGES = Addresses("images", "canonical", ("images.canonical", "body"))
+_PLAIN_LINKS = Addresses("links", "plain", ("links.plain", "body"))
+_PLAIN_IMAGES = Addresses("images", "plain", ("images.plain", "body"))
 
 TERM_KINDS: Final[Registry[TermKind]] = Registry(
     "change type with terms", {"keywords": Keywords(), "phrases": Phrases()}

@@ -6,13 +6,12 @@ thesis' own way (`exact`) it counts, and symbols are no words.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tidings.document.document import Document
-from tidings.document.words import folded, tokens_of
+from tidings.document.words import folded, thesis_words, tokens_of
 
 _REMEMBERED = 4_096
 
@@ -36,15 +35,20 @@ def words_of(document: Document, *, exact: bool = False) -> Wording:
     """Return the words of a document: folded, or `exact` as the thesis has them."""
     if not exact:
         return Wording(document.folded, range(len(document.folded)))
-    places = [place for place, token in enumerate(document.tokens) if not _is_symbol(token)]
-    return Wording([document.tokens[place] for place in places], places)
+    words: list[str] = []
+    places: list[int] = []
+    for place, token in enumerate(document.tokens):
+        for word in thesis_words(token):
+            words.append(word)
+            places.append(place)
+    return Wording(words, places)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def words_of_term(term: str, *, exact: bool = False) -> tuple[str, ...]:
     """Return the words of a term; none if it has no letter, digit or symbol, and then it is nowhere."""
     tokens = tokens_of(term)
-    return tuple(token for token in tokens if not _is_symbol(token)) if exact else tuple(map(folded, tokens))
+    return tuple(word for token in tokens for word in thesis_words(token)) if exact else tuple(map(folded, tokens))
 
 
 def distinct(terms: Iterable[str]) -> tuple[str, ...]:
@@ -54,7 +58,3 @@ def distinct(terms: Iterable[str]) -> tuple[str, ...]:
         if words := words_of_term(term):
             found.setdefault(words, term)
     return tuple(found.values())
-
-
-def _is_symbol(token: str) -> bool:
-    return unicodedata.category(token[0]).startswith("S")

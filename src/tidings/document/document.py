@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,12 +16,14 @@ from tidings.document.frames import FrameElement
 from tidings.document.lines import lines_of
 from tidings.document.media import Media
 from tidings.document.trees import Tree
-from tidings.document.walk import BREAK
+from tidings.document.walk import BREAK, Place
 from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 from tidings.model.interest import Selector
 
 _SHORT = 48
 """Characters of a chunk whose tokens are quickly found again."""
+
+_CHUNK = re.compile(r"\S+")
 
 _PARTS = 4
 """Most parts of a number, a date or a time that are shown on each side of the one that changed."""
@@ -31,6 +34,7 @@ class Document:
     """One body, read.
 
     `pieces` are the visible text nodes with `BREAK` between words that do not join; `links` and `images` addresses as written,
+    `link_places` and `image_places` the pieces that each of them takes up (empty where that is not known),
     `base` what they are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
     A body without text (PDF, pictures) has `textless` set and only its own hash, `sha256`, to be compared by. `problem` says why a
     body was not read; then nothing in the document may be compared.
@@ -45,6 +49,8 @@ class Document:
     pieces: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
+    link_places: tuple[Place, ...] = ()
+    image_places: tuple[Place, ...] = ()
     frames: tuple[FrameElement, ...] = ()
     base: str = ""
     title: str = ""
@@ -78,6 +84,12 @@ class Document:
         if self.media == "text" and self.extraction.is_whole:
             return [line for line in (" ".join(line.split()) for line in self.text.splitlines()) if line]
         return lines_of(self.pieces)
+
+    @cached_property
+    def line_ends(self) -> list[int]:
+        """Return for each of the `lines` how many tokens there are up to its end."""
+        ends = self._counted[1]
+        return [ends[chunks - 1] for chunks in accumulate(line.count(" ") + 1 for line in self.lines)]
 
     @cached_property
     def parts(self) -> dict[Extraction, Document]:
@@ -134,6 +146,29 @@ class Document:
             position += len(chunk)
         return (first, last) if first < last else (first, first)
 
+    def tokens_in(self, place: Place) -> tuple[int, int]:
+        """Return the tokens that begin in pieces `place`, from and up to."""
+        starts = self._piece_starts
+        first, last = (self._token_at(starts[piece]) for piece in place)
+        return first, max(first, last)
+
+    def _token_at(self, character: int) -> int:
+        """Return the first token that begins at a character of `text` or behind it."""
+        starts, ends = self._chunk_starts, self._counted[1]
+        number = bisect_right(starts, character) - 1
+        if number < 0:
+            return 0
+        before = ends[number - 1] if number else 0
+        return before + bisect_left(self._spans(number)[0], character - starts[number])
+
+    @cached_property
+    def _piece_starts(self) -> array[int]:
+        return array("L", accumulate(map(len, self.pieces), initial=0))
+
+    @cached_property
+    def _chunk_starts(self) -> array[int]:
+        return array("L", (chunk.start() for chunk in _CHUNK.finditer(self.text)))
+
     def shown(self, start: int, end: int, *, most: int = 4_000) -> str:
         """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.
 
@@ -154,6 +189,12 @@ class Document:
             length += len(self.chunks[number]) + 1
         middle.append(self.chunks[last][:right])
         return _cut(" ".join(middle), most)
+
+    def chunks_around(self, start: int, end: int) -> tuple[int, list[str]]:
+        """Return (the first token of them, the chunks that hold tokens `start:end`, each whole)."""
+        ends = self._counted[1]
+        first, last = bisect_right(ends, start), bisect_right(ends, end - 1)
+        return (ends[first - 1] if first else 0), self.chunks[first : last + 1]
 
     def _place(self, token: int) -> tuple[int, int, int]:
         """Return (number of the chunk, start in it, end in it) of a token, widened to the whole number that it is part of."""

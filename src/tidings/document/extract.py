@@ -45,6 +45,7 @@ def cleaned(line: str, extraction: Extraction) -> str:
 def _extracted(document: Document, extraction: Extraction) -> Document:
     if document.textless or document.tree is None:
         pieces, links, images = document.pieces, document.links, document.images
+        places = (document.link_places, document.image_places)
         if extraction.selectors:
             return _without_content(document, extraction, extraction.selectors[0])
     else:
@@ -55,6 +56,7 @@ def _extracted(document: Document, extraction: Extraction) -> Document:
         if part.missing is not None:
             return _without_content(document, extraction, part.missing)
         pieces, links, images = part.pieces, part.links if document.media != "xml" else (), part.images
+        places = (part.link_places, part.image_places)
     others = [excluded for excluded in extraction.exclude if not isinstance(excluded, Selector)]
     if others or extraction.transform:
         lines = document.lines if document.media == "text" else lines_of(pieces)
@@ -63,7 +65,17 @@ def _extracted(document: Document, extraction: Extraction) -> Document:
         for step in extraction.transform:
             lines = transformed(lines, step)
         pieces = pieces_of(lines)
-    return replace(document, extraction=extraction, pieces=pieces, links=links, images=images, frames=())
+        places = ((), ())  # lines do not say where in them an address stood
+    return replace(
+        document,
+        extraction=extraction,
+        pieces=pieces,
+        links=links,
+        images=images,
+        link_places=places[0],
+        image_places=places[1],
+        frames=(),
+    )
 
 
 def _without_content(document: Document, extraction: Extraction, missing: Selector) -> Document:
@@ -74,6 +86,8 @@ def _without_content(document: Document, extraction: Extraction, missing: Select
         pieces=(),
         links=(),
         images=(),
+        link_places=(),
+        image_places=(),
         frames=(),
         textless=False,
         sha256="",

@@ -1,21 +1,25 @@
 """Addresses in a page: which count, and in which form they are compared (detection.md §1.2).
 
 Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the base, scheme and host in lower case,
-default port and fragment gone. *canonical*: resolved without its query, without a session in its path and, for an image, without the
-fingerprint that a build puts into a file's name (`logo-3f9c2d71.png`); sessions and cache busters alone are then no change.
+default port and fragment gone. *canonical*: resolved without the parameters of sessions, tracking and cache busters (`parameters`), without a
+session in its path and, for an image, without the fingerprint that a build puts into a file's name (`logo-3f9c2d71.png`). *plain*, for
+what looks at everything: canonical without any query.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import xxhash
 
-Identity = Literal["raw", "resolved", "canonical"]
+from tidings.document.parameters import without_noise
+
+Identity = Literal["raw", "resolved", "canonical", "plain"]
 
 _EDGES = "".join(map(chr, range(33)))
 _INSIDE = re.compile(r"[\t\n\r]+")
@@ -39,40 +43,66 @@ def base_of(url: str, declared: str | None) -> str:
 
 
 class Resolver:
-    """Addresses of documents with one base, in one form; each is looked at once."""
+    """Addresses of documents with one base, in one form; each is looked at once. `learned`: names of further parameters that say nothing."""
 
-    def __init__(self, base: str, identity: Identity = "resolved") -> None:
+    def __init__(self, base: str, identity: Identity = "resolved", learned: AbstractSet[str] = frozenset()) -> None:
         self.base = base
         self.identity = identity
-        self._known: dict[str, str | None] = {}
+        self.learned = learned
+        self._links: dict[str, str | None] = {}
+        self._images: dict[str, str | None] = {}
 
-    def links(self, raw: Iterable[str]) -> list[str]:
+    def links(self, raw: Sequence[str]) -> list[str]:
         """Return the links that count, in order. Scripts, mail and telephone numbers are none (004 §5.3.1)."""
-        return self._addresses(raw, _NO_LINK)
+        return [name for name in self.each_link(raw) if name is not None]
 
-    def images(self, raw: Iterable[str]) -> list[str]:
+    def images(self, raw: Sequence[str]) -> list[str]:
         """Return the images that count, in order; one that is written into the page stands there by its digest."""
-        found = self._addresses(raw, _NO_IMAGE)
-        return [_FINGERPRINT.sub("", address) for address in found] if self.identity == "canonical" else found
+        return [name for name in self.each_image(raw) if name is not None]
 
-    def _addresses(self, raw: Iterable[str], refused: frozenset[str]) -> list[str]:
-        known = self._known
-        found = []
+    def each_link(self, raw: Sequence[str]) -> Sequence[str | None]:
+        """Return each link, None for what is none."""
+        return self._each(raw, self._links, _NO_LINK, of_image=False)
+
+    def each_image(self, raw: Sequence[str]) -> Sequence[str | None]:
+        """Return each image, None for what is none."""
+        return self._each(raw, self._images, _NO_IMAGE, of_image=True)
+
+    def _each(
+        self, raw: Sequence[str], known: dict[str, str | None], refused: frozenset[str], *, of_image: bool
+    ) -> Sequence[str | None]:
         for address in raw:
             if address not in known:
-                known[address] = _identified(address, self.base, self.identity, refused)
-            name = known[address]
-            if name is not None:
-                found.append(name)
-        return found
+                known[address] = self._identified(address, refused, of_image=of_image)
+        return [known[address] for address in raw]
+
+    def _identified(self, raw: str, refused: frozenset[str], *, of_image: bool) -> str | None:
+        address = _trimmed(raw)
+        scheme = _SCHEME.match(address)
+        if scheme and scheme.group().lower() in refused:
+            return None
+        if address[:5].lower() == "data:":
+            return f"data:{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'replace'))}"
+        if self.identity == "raw":
+            return raw
+        resolved = _joined(self.base, address)
+        return resolved if self.identity == "resolved" else self._without_noise(resolved, of_image=of_image)
+
+    def _without_noise(self, resolved: str, *, of_image: bool) -> str:
+        address, _, query = resolved.partition("?")
+        address = without_query(address)
+        if of_image:
+            address = _FINGERPRINT.sub("", address)
+        query = without_noise(query, self.learned, of_image=of_image) if self.identity == "canonical" else ""
+        return f"{address}?{query}" if query else address
 
 
-def links_of(raw: Iterable[str], base: str, identity: Identity = "resolved") -> list[str]:
+def links_of(raw: Sequence[str], base: str, identity: Identity = "resolved") -> list[str]:
     """Return the links of one document that count."""
     return Resolver(base, identity).links(raw)
 
 
-def images_of(raw: Iterable[str], base: str, identity: Identity = "resolved") -> list[str]:
+def images_of(raw: Sequence[str], base: str, identity: Identity = "resolved") -> list[str]:
     """Return the images of one document that count."""
     return Resolver(base, identity).images(raw)
 
@@ -81,19 +111,6 @@ def without_query(address: str) -> str:
     """Return an address up to its query or fragment, a session in its path left out."""
     address = address.partition("#")[0].partition("?")[0]
     return _SESSION.sub("", address) if ";" in address else address
-
-
-def _identified(raw: str, base: str, identity: Identity, refused: frozenset[str]) -> str | None:
-    address = _trimmed(raw)
-    scheme = _SCHEME.match(address)
-    if scheme and scheme.group().lower() in refused:
-        return None
-    if address[:5].lower() == "data:":
-        return f"data:{xxhash.xxh3_64_hexdigest(address.encode('utf-8', 'replace'))}"
-    if identity == "raw":
-        return raw
-    resolved = _joined(base, address)
-    return without_query(resolved) if identity == "canonical" else resolved
 
 
 def _trimmed(address: str) -> str:

@@ -84,6 +84,8 @@ def _html(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
         pieces=tuple(walked.pieces),
         links=tuple(walked.links),
         images=tuple(walked.images),
+        link_places=tuple(walked.link_places),
+        image_places=tuple(walked.image_places),
         frames=tuple(walked.frames),
         base=base_of(url, walked.base),
         title=walked.title,
@@ -118,6 +120,8 @@ def _with_written(document: Document) -> Document:
         pieces=tuple(pieces),
         links=(*document.links, *(link for _, walked in inner for link in walked.links)),
         images=(*document.images, *(image for _, walked in inner for image in walked.images)),
+        link_places=(),
+        image_places=(),
         frames=(*document.frames, *(frame for _, walked in inner for frame in walked.frames)),
     )
     if whole.words > MOST_WORDS:

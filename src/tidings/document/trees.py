@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from tidings.document.chosen import NOTHING, Chosen, RefusedError, Shape, check_css, check_matches
 from tidings.document.extraction import Extraction
+from tidings.document.walk import Place
 from tidings.document.within import Part, Walk, shape_of
 from tidings.model.interest import Selector
 
@@ -28,6 +29,8 @@ class Taken:
     pieces: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
+    link_places: tuple[Place, ...] = ()
+    image_places: tuple[Place, ...] = ()
     missing: Selector | None = None
     roots: tuple[Any, ...] = ()
     tables: tuple[LexborNode, ...] = ()
@@ -50,6 +53,11 @@ class HtmlTree:
         self._tree = tree
         self._chosen: dict[Selector, Chosen] = {}
         self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
+
+    @property
+    def root(self) -> LexborNode | None:
+        """Return the root of the page, None for a page of nothing."""
+        return self._tree.root
 
     @cached_property
     def _mirror(self) -> Any:
@@ -109,6 +117,8 @@ def _taken(part: Part, excluded: frozenset[int]) -> Taken:
         pieces=tuple(part.pieces),
         links=tuple(part.links),
         images=tuple(part.images),
+        link_places=tuple(part.link_places),
+        image_places=tuple(part.image_places),
         roots=tuple(part.roots),
         tables=tuple(part.tables),
         lists=tuple(part.lists),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tidings.document.frames import FrameElement
+from tidings.document.images import image_of
 
 BREAK = "\n\n"
 """A border of words. Two characters, since a text node of one character may be the very same object."""
@@ -46,20 +47,25 @@ _FRAME, _IFRAME = (_NUMBER[name] for name in ("frame", "iframe"))
 
 _NOTED = frozenset({_AREA, _BASE, _FRAME, _INPUT})
 
-_PLAIN, _BLOCK, _DRAWING = 0, 1, 2
+_PLAIN, _BLOCK, _DRAWING, _LINK = 0, 1, 2, 3
+
+Place = tuple[int, int]
+"""The pieces, from and up to, that a link or an image takes up; an image takes up none."""
 
 
 @dataclass(slots=True)
 class Walked:
     """What the walk found. `pieces` are the visible text nodes in order, with `BREAK` between words that do not join.
 
-    `links` and `images` are addresses as written, `base` the first `<base href>`, `scripts` how many scripts there are,
-    `frames` the frames and iframes in their order.
+    `links` and `images` are addresses as written, `link_places` and `image_places` where each of them stands, `base` the first
+    `<base href>`, `scripts` how many scripts there are, `frames` the frames and iframes in their order.
     """
 
     pieces: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     images: list[str] = field(default_factory=list)
+    link_places: list[Place] = field(default_factory=list)
+    image_places: list[Place] = field(default_factory=list)
     title: str = ""
     base: str | None = None
     scripts: int = 0
@@ -75,6 +81,7 @@ def walk(root: LexborNode) -> Walked:
     walked = Walked()
     put = walked.pieces.append
     open_elements: list[tuple[LexborNode, int]] = []
+    open_links: list[int] = []
     drawings = 0
     node = root
     while True:
@@ -95,9 +102,13 @@ def walk(root: LexborNode) -> Walked:
                     _note_block(node, number, walked)
             elif number == _A:
                 if not drawings and (address := node.attrs.get("href")) is not None:
+                    kind = _LINK
+                    open_links.append(len(walked.links))
                     walked.links.append(address)
-            elif number == _IMG and (address := node.attrs.get("src")) is not None:
+                    walked.link_places.append((len(walked.pieces), len(walked.pieces)))
+            elif number == _IMG and (address := image_of(node)) is not None:
                 walked.images.append(address)
+                walked.image_places.append((len(walked.pieces), len(walked.pieces)))
             child = node.first_child
             if child is not None:
                 open_elements.append((node, kind))
@@ -105,12 +116,17 @@ def walk(root: LexborNode) -> Walked:
                 continue
             if kind == _DRAWING:
                 drawings -= 1
+            elif kind == _LINK:
+                open_links.pop()
         following = node.next
         while following is None:
             if not open_elements:
                 return walked
             node, kind = open_elements.pop()
-            if kind:
+            if kind == _LINK:
+                link = open_links.pop()
+                walked.link_places[link] = (walked.link_places[link][0], len(walked.pieces))
+            elif kind:
                 put(BREAK)
                 if kind == _DRAWING:
                     drawings -= 1
@@ -146,5 +162,6 @@ def _note_block(node: LexborNode, number: int, walked: Walked) -> None:
         return
     if number == _AREA:
         walked.links.append(address)
+        walked.link_places.append((len(walked.pieces), len(walked.pieces)))
     elif walked.base is None:
         walked.base = address

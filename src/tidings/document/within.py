@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborNode
 
 from tidings.document.chosen import Chosen, Shape
-from tidings.document.walk import BREAK, IN_LINE, WITHOUT_TEXT
+from tidings.document.images import image_of
+from tidings.document.walk import BREAK, IN_LINE, WITHOUT_TEXT, Place
 
 _LISTS = frozenset(("ul", "ol", "dl", "menu"))
 _KEEPS_LINES = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
@@ -27,6 +28,8 @@ class Part:
     pieces: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     images: list[str] = field(default_factory=list)
+    link_places: list[Place] = field(default_factory=list)
+    image_places: list[Place] = field(default_factory=list)
     roots: list[LexborNode] = field(default_factory=list)
     tables: list[LexborNode] = field(default_factory=list)
     lists: list[LexborNode] = field(default_factory=list)
@@ -51,6 +54,7 @@ class Walk:
         self._outside = len(chosen)
         self._lines = 0
         self._drawings = 0
+        self._open_links: dict[int, int] = {}
 
     def through(self, root: LexborNode) -> Part:
         """Return what lies in the part below `root`, and in `root` itself."""
@@ -119,6 +123,8 @@ class Walk:
         return None
 
     def _left(self, last: _Open, part: Part) -> None:
+        if self._open_links and (link := self._open_links.pop(last.node.mem_id, None)) is not None:
+            part.link_places[link] = (part.link_places[link][0], len(part.pieces))
         if last.is_block and not self._outside:
             part.pieces.append(BREAK)
         self._lines -= last.keeps_lines
@@ -166,8 +172,12 @@ class Walk:
             address = node.attrs.get("href")
             if address is not None and not (tag == "a" and self._drawings):
                 part.links.append(address)
-        elif tag == "img" and (address := node.attrs.get("src")) is not None:
+                part.link_places.append((len(part.pieces), len(part.pieces)))
+                if tag == "a" and node.first_child is not None:
+                    self._open_links[node.mem_id] = len(part.links) - 1
+        elif tag == "img" and (address := image_of(node)) is not None:
             part.images.append(address)
+            part.image_places.append((len(part.pieces), len(part.pieces)))
         if begins and (said := _SAYS.get(tag)) is not None:
             part.pieces.extend((node.attrs.get(said) or "", BREAK))
 

@@ -4,6 +4,10 @@ A token is a maximal run of letters, digits and marks. Each Han, Hiragana, Katak
 on it, is a token of its own, so that looking for tokens in a row is looking for a text. A symbol (emoji, currency, arrow; categories
 So, Sc, Sm) is a token of one grapheme cluster. Everything else separates.
 
+A number is one token with its signs: `.` and `,` between digits belong to it (`19.99`, `1,234.50`, `10.0.0.1`), and so does a minus before
+it that nothing stands before (`-5`, and not `A-5` or `10-20`), since `1,5` → `15`, `1,5` → `1.5` and `-5` → `5` are changes people mean. A
+minus before a currency and its digits is a token (`-$5`). Decision 0030; `thesis_words` is the way without.
+
 Soft hyphen, zero-width space, word joiner, byte-order mark and the marks of bidirectional text are dropped and join what stands
 around them; ZWJ and ZWNJ inside a word are kept. Tokens are in NFC.
 
@@ -25,16 +29,26 @@ _KEPT = "\u200c\u200d"
 _FLAG = "[\U0001f1e6-\U0001f1ff]"
 _WORD = rf"[[\p{{L}}\p{{N}}\p{{M}}]--[{_ALONE}]]"
 _BETWEEN = f"[{_DROPPED}{_KEPT}]"
+_POINTS = ".,\u066b\u066c"
+_MINUS = "\u2212"
+_POINT = rf"[{_POINTS}](?<=\p{{Nd}}.)(?=\p{{Nd}})"
+_SIGN = rf"(?<![\p{{L}}\p{{N}}\p{{M}}][{_DROPPED}]*)[\-{_MINUS}]"
 _TOKEN = regex.compile(
-    rf"{_WORD}++(?:{_BETWEEN}++{_WORD}++)*+"
+    rf"(?:{_SIGN}[{_DROPPED}]*+(?=\p{{Nd}}))?+{_WORD}++(?:(?:{_BETWEEN}++|{_POINT}){_WORD}++)*+"
+    rf"|{_SIGN}(?=\p{{Sc}}\p{{Nd}})"
     rf"|[{_ALONE}](?:{_BETWEEN}*+\p{{M}}++)*+"
     rf"|{_FLAG}{{1,2}}+\p{{M}}*+"  # before \X, which looks back over all flags that stand in a row
     r"|(?=[\p{So}\p{Sc}\p{Sm}])\X",
     regex.VERSION1,
 )
-_SPECIAL = re.compile(f"[{_DROPPED}{_KEPT}]")
+_SPECIAL = re.compile(f"[{_DROPPED}{_KEPT}{_MINUS}]")
 _DROP = re.compile(f"[{_DROPPED}]")
-_ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+|[$+<=>|~]")
+_ASCII_TOKEN = re.compile(
+    r"(?:-(?<![A-Za-z0-9]-)(?=[0-9]))?[A-Za-z0-9]+(?:[.,](?<=[0-9].)(?=[0-9])[A-Za-z0-9]+)*"
+    r"|-(?<![A-Za-z0-9]-)(?=\$[0-9])"
+    r"|[$+<=>|~]"
+)
+_SIGNS = re.compile(f"[{_POINTS}-]+")
 
 ASCII_SYMBOLS = b"$+<=>|~"
 """The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
@@ -68,6 +82,15 @@ def folded(token: str) -> str:
     return token.lower() if token.isascii() else unicodedata.normalize("NFC", token.casefold())
 
 
+def thesis_words(token: str) -> list[str]:
+    """Return the words of a token as the thesis has them: symbols are none, and the signs of a number separate (004 §5.3.1)."""
+    if token.isalnum():
+        return [token]
+    if unicodedata.category(token[0]).startswith("S"):
+        return []
+    return [word for word in _SIGNS.split(token) if word]
+
+
 def _tokens(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
         return (chunk,) if chunk.isalnum() else tuple(_ASCII_TOKEN.findall(chunk))
@@ -85,4 +108,5 @@ tokens_of_short_chunk = lru_cache(maxsize=32_768)(_tokens)
 
 
 def _cleaned(token: str) -> str:
-    return unicodedata.normalize("NFC", _DROP.sub("", token).rstrip(_KEPT))
+    plain = unicodedata.normalize("NFC", _DROP.sub("", token).rstrip(_KEPT))
+    return f"-{plain[1:]}" if plain[0] == _MINUS and plain[1:2].isdecimal() else plain

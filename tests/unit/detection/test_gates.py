@@ -14,13 +14,13 @@ def test_each_digest_sees_its_own_kind():
     session = digest("<p>a<a href=/l?s=2></a><img src=/i>")
 
     assert not are_equal(["links"], first, session)
-    assert are_equal(["text", "images", "links.canonical", "images.canonical"], first, session)
+    assert are_equal(["text", "images", "links.plain", "images.plain"], first, session)
     assert not are_equal(["text"], first, digest("<p>b"))
 
 
 def test_the_base_is_part_of_a_link():
     """The same relative link on a page that moved is another link."""
-    assert not are_equal(["links.canonical"], digest("<a href=l>"), digest("<a href=l>", "http://y.org/"))
+    assert not are_equal(["links.plain"], digest("<a href=l>"), digest("<a href=l>", "http://y.org/"))
 
 
 def test_a_body_without_text_has_a_digest():

@@ -49,7 +49,7 @@ def test_swapping_the_pages_swaps_the_numbers(old, new):
         ("a a", "a a a", "a a", (2, 1)),
         ("100 €", "100 €", "100 $", (1, 0)),
         ("C++", "C++ and C", "C and C", (1, 0)),
-        ("19.99", "19.99", "19,99 19.99", (1, 2)),
+        ("19.99", "19.99", "19.99 19.99 19,99 119.99", (1, 2)),
     ],
 )
 def test_a_keyword_of_several_words_stands_where_they_stand_in_a_row(keyword, old, new, expected):

@@ -37,10 +37,18 @@ def test_runs_are_shown_as_the_page_writes_them():
     """Punctuation and spaces between the first and the last token, white space collapsed, numbers whole."""
     document = page("<p>Now,\n  only <b>€19.99</b>  (was: 24.99)!<p>On 2024-05-01 at 12:30.")
 
-    assert "Now, only €19.99 (was: 24.99" == document.shown(0, 8)
+    assert "Now, only €19.99 (was: 24.99" == document.shown(0, 6)
     assert "19.99" == document.shown(3, 4)
     assert "12:30" == document.shown(len(document.tokens) - 1, len(document.tokens))
     assert "" == document.shown(2, 2)
+
+
+def test_the_tokens_of_a_link_are_those_that_begin_in_it():
+    """Markup inside a word, an empty link and an image between words have their place too."""
+    document = page("<body>one <a href=a>two <b>th</b>ree</a> <img src=i>four<a href=b></a> fi<a href=c>ve six</a>")
+
+    assert [(1, 3), (4, 4), (5, 6)] == [document.tokens_in(place) for place in document.link_places]
+    assert [(3, 3)] == [document.tokens_in(place) for place in document.image_places]
 
 
 def test_long_runs_are_cut():

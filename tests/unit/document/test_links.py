@@ -41,11 +41,34 @@ def test_what_is_no_link(raw):
     assert [] == links_of([raw], BASE)
 
 
-def test_levels_of_identity():
-    """Raw as written; resolved; canonical without the query."""
-    assert ["a?s=1#x"] == links_of(["a?s=1#x"], BASE, "raw")
-    assert ["http://example.org/dir/a?s=1"] == links_of(["a?s=1#x"], BASE, "resolved")
-    assert ["http://example.org/dir/a"] == links_of(["a?s=1#x"], BASE, "canonical")
+@pytest.mark.parametrize(
+    ("identity", "expected"),
+    [
+        ("raw", "a;jsessionid=1?s=1&utm_source=x#p"),
+        ("resolved", "http://example.org/dir/a;jsessionid=1?s=1&utm_source=x"),
+        ("canonical", "http://example.org/dir/a?s=1"),
+        ("plain", "http://example.org/dir/a"),
+    ],
+)
+def test_levels_of_identity(identity, expected):
+    """As written; resolved; without what says nothing of where it leads; without any query."""
+    assert [expected] == links_of(["a;jsessionid=1?s=1&utm_source=x#p"], BASE, identity)
+
+
+def test_a_site_s_own_parameters_can_be_learned():
+    """What was seen to vary by itself is handed in; the rest stays, in its order."""
+    resolver = links.Resolver(BASE, "canonical", frozenset({"visit"}))
+
+    assert ["http://example.org/a?b=1&c=2"] == resolver.links(["/a?b=1&Visit=99&c=2"])
+
+
+def test_images_lose_the_mark_of_their_copy():
+    """`v=3` and a build's fingerprint tell copies of one image apart; in a link `v` is what is watched."""
+    image = "/logo-3f9c2d71.png?v=3&w=200"
+
+    assert ["http://example.org/logo.png?w=200"] == images_of([image], BASE, "canonical")
+    assert ["http://example.org/logo.png"] == images_of([image], BASE, "plain")
+    assert ["http://example.org/watch?v=3"] == links_of(["/watch?v=3"], BASE, "canonical")
 
 
 def test_an_image_in_the_page_is_known_by_its_digest():

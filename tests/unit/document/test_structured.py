@@ -12,7 +12,7 @@ def words(data, content_type=None):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('{"name": "caf\\u00e9", "n": [1.50, true, null]}', ["n", "1", "50", "true", "null", "name", "café"]),
+        ('{"name": "caf\\u00e9", "n": [1.50, true, null]}', ["n", "1.50", "true", "null", "name", "café"]),
         ('{"a": 1, "a": 2}', ["a", "1", "a", "2"]),
         ('{"b": {"d": 1, "c": 2}, "a": [3, 1]}', ["a", "3", "1", "b", "c", "2", "d", "1"]),
         ('{"a": NaN, "b": 1e999}', ["a", "NaN", "b", "1e999"]),
@@ -47,7 +47,7 @@ def test_attributes_of_xml_are_read_in_the_order_of_their_names():
     rate = '<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b"><c rate="1.08" currency="USD"/></r>'
     other = "<r><c currency='USD' rate='1.08'></c></r>"
 
-    assert ["USD", "1", "08"] == words(f"<?xml version='1.0'?>{rate}") == words(f"<?xml version='1.0'?>{other}")
+    assert ["USD", "1.08"] == words(f"<?xml version='1.0'?>{rate}") == words(f"<?xml version='1.0'?>{other}")
     assert ["a"] == words('<rss version="2.0"><channel><item><title lang="en">a</title></item></channel></rss>')
 
 
