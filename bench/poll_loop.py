@@ -20,14 +20,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+if __name__ == "__main__":  # the workers import this file too, as any main module; that of `tidings` is a few lines
+    import aiohttp
 
-from tidings.service import check as checking
-from tidings.service import register
-from tidings.service.assembly import poller
-from tidings.settings import load
-from tidings.storage import versions
-from tidings.storage.database import open_database
+    from tidings.service import check as checking
+    from tidings.service import register
+    from tidings.service.assembly import poller
+    from tidings.settings import load
+    from tidings.storage import versions
+    from tidings.storage.database import open_database
 
 HOSTS = 40
 FLAGS = {
