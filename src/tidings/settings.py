@@ -7,6 +7,7 @@ Values come, later ones winning, from the defaults below, `tidings.toml` in the 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import ipaddress
 import math
 import os
@@ -192,8 +193,13 @@ class Row:
 SECTIONS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Settings) if f.name != "data")
 
 
-def table() -> Iterator[Row]:
-    """Yield every setting, in the order of its section."""
+@functools.cache
+def table() -> tuple[Row, ...]:
+    """Return every setting, in the order of its section."""
+    return tuple(_rows())
+
+
+def _rows() -> Iterator[Row]:
     for section in SECTIONS:
         kind = _section_type(section)
         hints = get_type_hints(kind)
@@ -363,6 +369,7 @@ def _file(path: Path, rows: Mapping[str, Row]) -> Iterator[tuple[str, str, Any]]
             yield str(path), f"{section}.{key}", raw
 
 
+@functools.cache
 def _section_type(section: str) -> Any:
     return get_type_hints(Settings)[section]
 
