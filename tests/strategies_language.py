@@ -113,12 +113,17 @@ def interests(draw: st.DrawFn, page_names: tuple[str, ...]) -> Interest:
     """Draw one change type with all that can stand behind it."""
     kind = draw(
         st.sampled_from(
-            "any words links images keywords phrases table list regex number items status".split(),
+            "any words links images keywords phrases table list regex number items status header price availability".split(),
         )
     )
-    conditions = {"number": of_numbers, "status": st.builds(Condition, st.just("matches"), text=patterns)}.get(
-        kind, of_texts
-    )
+    of_states = st.builds(Condition, st.just("matches"), text=patterns)
+    conditions = {
+        "number": of_numbers,
+        "price": of_numbers,
+        "status": of_states,
+        "availability": of_states,
+        "header": of_states | of_numbers,
+    }.get(kind, of_texts)
     return Interest(
         kind,
         terms=draw(term_lists) if kind in {"keywords", "phrases"} else (),
@@ -127,6 +132,7 @@ def interests(draw: st.DrawFn, page_names: tuple[str, ...]) -> Interest:
         of=draw(st.sampled_from([None, *page_names])),
         ordinal=draw(st.none() | counts) if kind in {"table", "list"} else None,
         pattern=draw(patterns) if kind == "regex" else "",
+        header=draw(st.sampled_from(["ETag", "last-modified", "X-Version"])) if kind == "header" else "",
         where=tuple(draw(st.lists(conditions, max_size=2))),
     )
 

@@ -2,8 +2,9 @@
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.strategies import pages
+from tests.strategies import pages as contents
 from tidings.detection.gates import FURTHER, are_equal, digest_of
 from tidings.detection.kinds import KINDS, TERM_KINDS, row_of
 from tidings.document.parse import parse
@@ -13,6 +14,13 @@ ROWS = {
     **{name: TERM_KINDS[name].for_term("one") if name in TERM_KINDS else row for name, row in KINDS.items()},
     "regex": row_of(Interest("regex", pattern=r"\w+")),
 }
+
+OFFERS = [
+    f'<script type="application/ld+json">{{"@type": "Product", "offers": {offer}}}</script>'
+    for offer in ('{"price": "5"}', '{"price": 6, "availability": "InStock"}', '{"availability": "SoldOut"}')
+]
+pages = st.builds("".join, st.tuples(contents, st.sampled_from(["", *OFFERS])))
+"""Pages, some of which sell something."""
 
 every_kind = pytest.mark.parametrize("kind", ROWS.values(), ids=list(ROWS))
 

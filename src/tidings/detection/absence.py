@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidings.detection.aims import Aim, Aimed, Both, Either, aimed
-from tidings.detection.kinds import is_there
+from tidings.detection.kinds import can_lack, is_there
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
@@ -18,7 +18,7 @@ from tidings.model.interest import Expression
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """What is not there, in words of the language (`css ".price"`, `table 2`), and whether that is all that is looked at."""
+    """What is not there, in words of the language (`css ".price"`, `table 2`, `price`), and whether that is all that is looked at."""
 
     names: tuple[str, ...] = ()
     is_all: bool = False
@@ -30,7 +30,7 @@ def absence(expression: Expression, extraction: Extraction, members: Sequence[Do
     aims = list(_positive(aimed(expression, extraction)))
     present = 0
     for aim in aims:
-        if aim.scope.is_whole and aim.interest.ordinal is None:
+        if aim.scope.is_whole and not can_lack(aim.interest):
             present += 1
             continue
         lacking = [_lacking(aim, document) for document in members]
@@ -55,4 +55,7 @@ def _lacking(aim: Aim, document: Document) -> str:
         return ""
     if part.missing is not None:
         return f'{part.missing.language} "{part.missing.text}"'
-    return "" if is_there(aim.interest, part) else f"{aim.interest.kind} {aim.interest.ordinal}"
+    if is_there(aim.interest, part):
+        return ""
+    ordinal = aim.interest.ordinal
+    return aim.interest.kind if ordinal is None else f"{aim.interest.kind} {ordinal}"

@@ -6,29 +6,21 @@ new ones inserted, and the longer run is what changed; a thing that was updated 
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tidings.detection.amounts import INFINITE, holds_of_numbers, stands
 from tidings.detection.items import Items
 from tidings.detection.number import numbers
+from tidings.detection.offers import prices
 from tidings.document.document import Document
 from tidings.document.lines import compiled
 from tidings.model.change import ChangeSet
-from tidings.model.interest import Condition, Direction, Relation
+from tidings.model.interest import Condition, Direction
 
-_HOLDS: Mapping[Relation, Callable[[Decimal, Decimal], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "=": operator.eq,
-    "!=": operator.ne,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
 _WHOLE_TEXT = 1 << 62
 _TEXTS = frozenset({"words", "phrases", "number"})
-_INFINITE = Decimal("Infinity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,30 +79,9 @@ def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
 
 
 def _holds_of_number(condition: Condition, seen: Seen) -> bool:
-    was, now = numbers(seen.old, seen.new)
-    if now is None:
-        return False
-    if condition.measure == "value":
-        return _stands(condition, now)
-    if condition.measure == "becomes":
-        return _stands(condition, now) and (was is None or not _stands(condition, was))
-    if was is None:
-        return False
-    difference = now - was
-    if condition.measure == "changes":
-        difference = abs(difference)
-    elif condition.measure == "drops":
-        difference = -difference
-    if difference <= 0:
-        return False
-    if condition.is_percent:
-        difference = difference * 100 / abs(was) if was else _INFINITE
-    return _stands(condition, difference)
-
-
-def _stands(condition: Condition, number: Decimal) -> bool:
-    relation = condition.relation or ">="
-    return _HOLDS[relation](number, Decimal(str(condition.number)))
+    is_price = any(finding.kinds == ("price",) for finding in seen.findings)
+    was, now = (prices if is_price else numbers)(seen.old, seen.new)
+    return holds_of_numbers(condition, was, now)
 
 
 def _holds_of_counts(condition: Condition, seen: Sequence[Seen]) -> bool:
@@ -122,11 +93,11 @@ def _holds_of_counts(condition: Condition, seen: Sequence[Seen]) -> bool:
     before, after = sum(old for old, _ in sizes), sum(new for _, new in sizes)
     if condition.measure == "share":
         share = Decimal(inserted + deleted + 2 * updated) / max(before + after, 1)
-        return _stands(condition, min(share, Decimal(1)) * (100 if condition.is_percent else 1))
+        return stands(condition, min(share, Decimal(1)) * (100 if condition.is_percent else 1))
     number = Decimal({"inserted": inserted, "deleted": deleted}.get(condition.measure, changed))
     if condition.is_percent:
-        number = number * 100 / before if before else (_INFINITE if number else Decimal(0))
-    return _stands(condition, number)
+        number = number * 100 / before if before else (INFINITE if number else Decimal(0))
+    return stands(condition, number)
 
 
 def _counted(finding: ChangeSet) -> tuple[int, int, int, int]:

@@ -18,7 +18,7 @@ LONGEST_UPDATE = 64
 
 T = TypeVar("T")
 Span = tuple[int, int]
-_THINGS = frozenset((kind,) for kind in ("number", "items", "table", "list"))
+_THINGS = frozenset((kind,) for kind in ("number", "items", "table", "list", "price", "availability"))
 _OPS: dict[Direction, Op] = {"inserted": "insert", "deleted": "delete", "updated": "replace"}
 
 

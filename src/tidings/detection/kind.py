@@ -76,3 +76,11 @@ class PlacedKind(Kind, Protocol):
     def is_there(self, document: Document) -> bool:
         """Return whether a document has the thing."""
         ...
+
+
+class SaidKind(Kind, Protocol):
+    """A change type that looks at something a page may not say at all: its price. A version without it lacks it (`absence`)."""
+
+    def is_there(self, document: Document) -> bool:
+        """Return whether a document says it."""
+        ...

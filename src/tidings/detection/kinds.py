@@ -1,5 +1,5 @@
 """All change types that there are (004 §3.4.2): any change, words, links, images, keywords, phrases, tables, lists, patterns, the first
-number, entries, and the page's state.
+number, entries, the page's state and headers, and the price and availability of what it sells.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from tidings.detection.findings import finding_of_body, finding_of_objects, find
 from tidings.detection.itemised import Lists
 from tidings.detection.items import Items
 from tidings.detection.keywords import Keywords
-from tidings.detection.kind import Kind, PlacedKind, TermKind
+from tidings.detection.kind import Kind, PlacedKind, SaidKind, TermKind
 from tidings.detection.matches import Regex
 from tidings.detection.number import Number
+from tidings.detection.offers import Availability, Prices
 from tidings.detection.phrases import Phrases
-from tidings.detection.status import Status
+from tidings.detection.status import Headers, Status
 from tidings.detection.tabular import Tables
 from tidings.detection.terms import distinct
 from tidings.document.document import Document
@@ -106,6 +107,10 @@ TERM_KINDS: Final[Registry[TermKind]] = Registry(
 
 PLACED_KINDS: Final[Registry[PlacedKind]] = Registry("change type with places", {"table": Tables(), "list": Lists()})
 
+SAID_KINDS: Final[Registry[SaidKind]] = Registry(
+    "change type of what a page may not say", {"price": Prices(), "availability": Availability()}
+)
+
 KINDS: Final[Registry[Kind]] = Registry(
     "change type",
     {
@@ -119,10 +124,12 @@ KINDS: Final[Registry[Kind]] = Registry(
         "number": Number(),
         "items": Items(),
         "status": Status(),
+        "header": Headers(),
+        **SAID_KINDS,
     },
 )
 
-STRUCTURED: Final = frozenset({"table", "list", "items"})
+STRUCTURED: Final = frozenset({"table", "list", "items", "price", "availability"})
 """The types that read the nodes of a page, not only its text."""
 
 
@@ -142,8 +149,15 @@ def row_of(interest: Interest, term: str = "") -> Kind:
     return KINDS[interest.kind]
 
 
+def can_lack(interest: Interest) -> bool:
+    """Return whether a page may be without what an interest looks at, whatever its selector finds: a place, a price."""
+    return interest.ordinal is not None or interest.kind in SAID_KINDS
+
+
 def is_there(interest: Interest, document: Document) -> bool:
-    """Return whether a document has what an interest names by its place (`table 2`); all else is there."""
+    """Return whether a document has what an interest names by its place (`table 2`), or what it may not say; all else is there."""
+    if interest.kind in SAID_KINDS:
+        return SAID_KINDS[interest.kind].is_there(document)
     return interest.ordinal is None or PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal).is_there(document)
 
 

@@ -6,6 +6,8 @@ another one, and asks here what that is to an expression. Repetitions of an erro
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tidings.model.change import ChangeSet, ObjectCount
 from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
 
@@ -37,17 +39,26 @@ def evaluate_states(expression: Expression, old: str, new: str) -> ChangeSet:
 
     The new state was inserted and the old one deleted; to say `updated` asks for any other state. Conditions are on the new state.
     """
+
+    def found(interest: Interest) -> ChangeSet:
+        is_told = interest.kind == "status" and old != new and all(says(condition, new) for condition in interest.where)
+        return _change(interest, old, new) if is_told else ChangeSet()
+
+    return evaluate_answers(expression, found)
+
+
+def evaluate_answers(expression: Expression, find: Callable[[Interest], ChangeSet]) -> ChangeSet:
+    """Return what an expression finds in what a page is answered with; `find` says what each interest does."""
     match expression:
-        case Interest("status"):
-            is_told = old != new and all(_holds(condition, new) for condition in expression.where)
-            return _change(expression, old, new) if is_told else ChangeSet()
+        case Interest():
+            return find(expression)
         case AnyOf(parts):
-            return next((found for part in parts if (found := evaluate_states(part, old, new))), ChangeSet())
+            return next((found for part in parts if (found := evaluate_answers(part, find))), ChangeSet())
         case AllOf(parts):
-            wanted = [evaluate_states(part, old, new) for part in parts if not isinstance(part, Not)]
-            unwanted = any(evaluate_states(part.part, old, new) for part in parts if isinstance(part, Not))
+            wanted = [evaluate_answers(part, find) for part in parts if not isinstance(part, Not)]
+            unwanted = any(evaluate_answers(part.part, find) for part in parts if isinstance(part, Not))
             return wanted[0] if wanted and all(wanted) and not unwanted else ChangeSet()
-        case _:
+        case Not():
             return ChangeSet()
 
 
@@ -64,7 +75,8 @@ def _change(interest: Interest, old: str, new: str) -> ChangeSet:
     )
 
 
-def _holds(condition: Condition, state: str) -> bool:
+def says(condition: Condition, state: str) -> bool:
+    """Return whether a text contains or matches what a condition asks for."""
     if condition.measure == "contains":
         return condition.text.casefold() in state.casefold()
     import re2  # the parent needs it for the states of those pages alone whose sentinel asks so

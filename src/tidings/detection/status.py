@@ -1,4 +1,4 @@
-"""Status as a change type: two documents of a page say nothing of its state (`states`)."""
+"""Status and response headers as change types: two documents of a page say nothing of what it was answered with (`states`, `headers`)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,23 @@ class Status:
 
     def size(self, document: Document) -> int:  # noqa: ARG002 - the state of a page is nothing that a document says
         """Return 1: a page has one state."""
+        return 1
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:  # noqa: ARG002 - likewise
+        """Return nothing."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """A header that the page was answered with; its documents say nothing of it."""
+
+    name: str = "header"
+    contains: frozenset[str] = frozenset({"header"})
+    digests: tuple[str, ...] = ()
+
+    def size(self, document: Document) -> int:  # noqa: ARG002 - a header is nothing that a document says
+        """Return 1: a header has one value."""
         return 1
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:  # noqa: ARG002 - likewise

@@ -20,6 +20,13 @@ _NOUNS = {
     "regex": ("match", "matches"),
     "status": ("status", "statuses"),
 }
+_ANSWERED = {
+    "status": "status changed",
+    "header": "header changed",
+    "price": "price changed",
+    "availability": "availability changed",
+}
+"""What a change of one thing is called that a page has once."""
 _THINGS = ("table", "list", "items")
 _UPDATED = {"table": ("cell", "cells")}
 _LONGEST_TEXT = 60
@@ -55,12 +62,14 @@ def _name(url: str) -> str:
 def _counts(change: ChangeSet) -> Iterator[str]:
     texts = "words" if "words" in change.kinds else "phrases"
     has_texts = texts in change.kinds
+    for kind in change.kinds:
+        if kind in _ANSWERED:
+            yield _ANSWERED[kind]
+    if not set(change.kinds) - _ANSWERED.keys():
+        return
     rows = [row for row in change.objects if row.kind != "phrases"]
     added, removed = ([row for row in rows if row.new > row.old], [row for row in rows if row.new < row.old])
     things = [row for row in rows if row.new == row.old]
-    if "status" in change.kinds:
-        yield "status changed"
-        return
     if "number" in change.kinds:
         yield "number changed" if change.updated else "number added" if change.inserted else "number removed"
     yield from _counted("updated", {texts: len(change.updated) - len(things) if has_texts else 0})

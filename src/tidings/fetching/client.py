@@ -177,6 +177,7 @@ class Client:
                 validators=answers.validators_of(response.headers, journey.validators),
                 moved=journey.moved,
                 fresh=answers.freshness(response.headers, now=self.clock.wall()),
+                headers=answers.plain_headers(response.headers),
             )
         if status in answers.REDIRECTS:
             self._go_on(journey, status, response)

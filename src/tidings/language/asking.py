@@ -32,13 +32,18 @@ def read_method(node: Node, clause: Clause) -> str:
     return method
 
 
-def read_header(node: Node, clause: Clause) -> Header:
-    """Return a header; E41 for a name or value that cannot be sent (H-031)."""
-    name = cast("Token", node.children[1])
+def check_header_name(name: Token, clause: Clause) -> str:
+    """Return the name of a header; raises `FaultFoundError` (E41) if it is none."""
     text = unquoted(name)
     if not _NAME.fullmatch(text):
         message = f"{name[:40]} is no header name"
         raise clause.fail(name.start_pos, "E41", message, expected="letters, digits and -")
+    return text
+
+
+def read_header(node: Node, clause: Clause) -> Header:
+    """Return a header; E41 for a name or value that cannot be sent (H-031)."""
+    text = check_header_name(cast("Token", node.children[1]), clause)
     value = _value(node, clause)
     if not value.is_secret and (_CONTROL.search(value.text) or not value.text.isascii()):
         message = f"the value of header {text} has a line end, control or non-ASCII character"

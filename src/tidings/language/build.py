@@ -91,8 +91,9 @@ class Change:
         return Change(replace(self.meant, **fields))
 
 
-any_change, words, links, images, items, number, status = (
-    Change(Interest(kind)) for kind in ("any", "words", "links", "images", "items", "number", "status")
+any_change, words, links, images, items, number, status, price, availability = (
+    Change(Interest(kind))
+    for kind in ("any", "words", "links", "images", "items", "number", "status", "price", "availability")
 )
 
 
@@ -124,6 +125,11 @@ def regex(pattern: str) -> Change:
 def seconds(amount: float) -> Duration:
     """Return so many seconds in µs."""
     return round(amount * 1_000_000)
+def header(name: str) -> Change:
+    """Return changes of a header that the page is answered with."""
+    return Change(Interest("header", header=name))
+
+
 
 
 def minutes(amount: float) -> Duration:

@@ -27,7 +27,14 @@ _YIELDS: Mapping[str, str] = {
     "number": "number yields a number",
     "items": "items yields entries",
     "status": "status yields the state of the page",
+    "header": "header yields the value of a header",
+    "price": "price yields a number",
+    "availability": "availability yields a state",
 }
+_NUMBERS = frozenset({"number", "price"})
+"""Change types that yield a number."""
+_STATES = frozenset({"status", "header", "availability"})
+"""Change types that yield one text."""
 _OF_NUMBERS = frozenset({"VALUE", "BECOMES", "CHANGES", "RISES", "DROPS"})
 _OF_COUNTS = frozenset({"SHARE", "INSERTED", "DELETED", "CHANGED"})
 
@@ -57,14 +64,14 @@ def _condition(kind: Node, node: Node, clause: Clause) -> Condition:
 def _check_fits(word: Token, kind: Node, clause: Clause) -> None:
     name = str(kind.data)
     if word.type in _OF_NUMBERS:
-        if name != "number":
+        if name not in _NUMBERS | {"header"}:
             hint = 'Monitor number in css ".price" where value < 100'
             raise clause.fail(word.start_pos, "E28", f'"{word}" needs a number, but {_YIELDS[name]}', hint=hint)
     elif word.type in _OF_COUNTS:
-        if name in {"number", "status"}:
-            hint = "write value, becomes, or changes by" if name == "number" else "write matches or contains"
+        if name in _NUMBERS | _STATES:
+            hint = "write value, becomes, or changes by" if name in _NUMBERS else "write matches or contains"
             raise clause.fail(word.start_pos, "E28", f'"{word}" counts, but {_YIELDS[name]}', hint=hint)
-    elif name == "number":
+    elif name in _NUMBERS:
         hint = "write value = 5, or Monitor all words"
         raise clause.fail(word.start_pos, "E28", f'"{word}" needs text, but {_YIELDS[name]}', hint=hint)
 

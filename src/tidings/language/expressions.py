@@ -78,6 +78,8 @@ def _interest(interest: Interest) -> str:
         words.append(str(interest.ordinal))
     if interest.kind == "regex":
         words.append(quoted(interest.pattern))
+    if interest.kind == "header":
+        words.append(quoted(interest.header))
     if interest.direction is not None:
         words.append(interest.direction)
     if interest.selector is not None:

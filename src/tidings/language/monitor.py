@@ -9,6 +9,7 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from tidings.document.words import tokens_of
+from tidings.language.asking import check_header_name
 from tidings.language.clause import (
     Clause,
     Node,
@@ -24,11 +25,17 @@ from tidings.language.patterns import read_pattern
 from tidings.language.selection import read_selector
 from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.interval import Duration
+from tidings.model.outcome import SECRET_HEADERS
 
 DEEPEST = 50
 """Parts may be nested this deep."""
 
 _NEVER_UPDATED = frozenset({"links", "images", "keywords", "regex"})
+_ONLY_UPDATED = frozenset({"price", "availability"})
+_AT_EACH_LOOK = frozenset(
+    {"age", "date", "expires", "x-request-id", "x-amz-request-id", "cf-ray", "x-timer", "x-runtime", "server-timing"}
+)
+"""Headers that differ from answer to answer whatever the page does."""
 
 
 def read_monitor(node: Node, sentinel: Token, clause: Clause) -> tuple[Expression, Duration | None]:
@@ -105,7 +112,8 @@ def _expression(node: Node, clause: Clause, depth: int) -> Expression:
 
 def _change(node: Node, clause: Clause) -> Interest:
     kind, *details = cast("list[Node]", node.children)
-    clause.note(str(kind.data), first(kind).start_pos)
+    if kind.data != "header":  # that is also a clause
+        clause.note(str(kind.data), first(kind).start_pos)
     given: dict[str, Any] = dict(_ARGUMENTS[kind.data](kind, clause)) if kind.data in _ARGUMENTS else {}
     for detail in details:
         part = str(detail.data)
@@ -122,6 +130,10 @@ def _change(node: Node, clause: Clause) -> Interest:
     if given.get("direction") == "updated" and kind.data in _NEVER_UPDATED:
         message = f"{kind.data} are inserted or deleted, never updated: this is never told"
         hint = "write inserted or deleted, or nothing to hear of both"
+        clause.warn(first(kind).start_pos, "W13", message, hint=hint)
+    if kind.data in _ONLY_UPDATED and given.get("direction") in {"inserted", "deleted"}:
+        message = f"{kind.data} is updated, never {given['direction']}: this is never told"
+        hint = "write updated, or nothing; a page that says none any more is told as that"
         clause.warn(first(kind).start_pos, "W13", message, hint=hint)
     return Interest(str(kind.data), **given)
 
@@ -158,10 +170,22 @@ def _pattern(node: Node, clause: Clause) -> Mapping[str, Any]:
     return {"pattern": read_pattern(last(node), clause)}
 
 
+def _header(node: Node, clause: Clause) -> Mapping[str, Any]:
+    token = last(node)
+    name = check_header_name(token, clause)
+    if name.lower() in SECRET_HEADERS:
+        message = f"{name} may hold a secret, and is never kept"
+        raise clause.fail(token.start_pos, "E41", message, hint='for example header "Last-Modified"')
+    if name.lower() in _AT_EACH_LOOK and not clause.is_stored:
+        clause.warn(token.start_pos, "W13", f"{name} differs at each look: this tells of the looks, not of the page")
+    return {"header": name}
+
+
 _ARGUMENTS: Mapping[str, Callable[[Node, Clause], Mapping[str, Any]]] = {
     "keywords": _terms,
     "phrases": _terms,
     "table": _ordinal,
     "list": _ordinal,
     "regex": _pattern,
+    "header": _header,
 }

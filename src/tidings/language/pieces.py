@@ -32,6 +32,8 @@ _NAMING = frozenset(
 """Words after which a name comes: no cut there, whatever the name."""
 _JOINED = frozenset({("errors", "to"), ("transform", "drop"), (",", "drop"), ("defaults", "for")})
 """Pairs of words of which the second begins nothing."""
+_BEFORE_TYPE = frozenset({"monitor", "and", "or", "not", ",", "("})
+"""What a change type stands after: `header` is one there, and no clause."""
 _STATEMENTS = frozenset(word.lower() for word in STATEMENTS)
 _CLAUSES = frozenset(word.lower() for word in CLAUSES)
 
@@ -94,6 +96,8 @@ def _begins(word: str, last: str, before: str) -> bool:
     if word not in _STATEMENTS and word not in _CLAUSES:
         return False
     if last in _NAMING or (last, word) in _JOINED:
+        return False
+    if word == "header" and (last in _BEFORE_TYPE or (before, last) == ("not", ")")):
         return False
     if (before, last, word) == ("defaults", "for", "tags"):
         return False

@@ -76,6 +76,9 @@ TYPES: tuple[str, ...] = (
     "number",
     "items",
     "status",
+    "header",
+    "price",
+    "availability",
 )
 """Change types, as they are offered when a word is none of them (E10)."""
 

@@ -21,7 +21,7 @@ from tidings.language.yaml_nodes import (
 )
 
 _SELECTORS = ("css", "xpath", "jsonpath")
-_TYPED = ("type", "list", "number", "pattern", "dir", "in", "of", "where", "within")
+_TYPED = ("type", "list", "number", "pattern", "name", "dir", "in", "of", "where", "within")
 
 
 def _monitor(node: Node) -> Segments:
@@ -72,6 +72,8 @@ def _change(node: Node, found: Mapping[str, Node]) -> Segments:
         yield scalar(found["number"])
     if "pattern" in found:
         yield string(found["pattern"])
+    if "name" in found:
+        yield string(found["name"])
     if "dir" in found:
         yield " "
         yield scalar(found["dir"])

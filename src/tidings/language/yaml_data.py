@@ -109,6 +109,8 @@ def _then(then: Then) -> Data:
     return {"within": spell_duration(then.within), "check": list(then.pages), **least}
 
 
+    if interest.kind == "header":
+        data["name"] = interest.header
 def _exclude(exclusion: Exclusion) -> Data:
     match exclusion:
         case Selector():

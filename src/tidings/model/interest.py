@@ -11,8 +11,9 @@ Measure = Literal[
     "value", "becomes", "share", "inserted", "deleted", "changed", "changes", "rises", "drops", "contains", "matches"
 ]
 Kind = Literal[
-    "any", "words", "links", "images", "keywords", "phrases", "table", "list", "regex", "number", "items", "status"
-]
+    "any", "words", "links", "images", "keywords", "phrases", "table", "list", "regex", "number", "items", "status", "header", "price",
+    "availability",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Condition:
     is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of both versions together: a fraction,
     in hundredths if `is_percent`. `inserted`, `deleted`, `changed` count objects of the change type, as a part of the old version's if
     `is_percent`. `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text` in it, case folded;
-    `matches`: it has a match of the RE2 pattern `text`; of `status`, the state itself does.
+    `matches`: it has a match of the RE2 pattern `text`; of `status` and `header`, the state or value itself does.
 
     `number` is as written: 5 for `5%`.
     """
@@ -49,7 +50,7 @@ class Interest:
     """One change type (004 §3.4.2): `kind` is a name of `detection.kinds`.
 
     `terms` are the keywords or phrases, `ordinal` the table or list meant (the first is 1; None: all of them), `pattern` the RE2 pattern of
-    `regex`. `direction` narrows to inserted, deleted or updated, `selector` to a part of the page, `of` to one page of the
+    `regex`, `header` the name of the response header. `direction` narrows to inserted, deleted or updated, `selector` to a part of the page, `of` to one page of the
     sentinel; all conditions of `where` must hold.
     """
 
@@ -60,6 +61,7 @@ class Interest:
     of: str | None = None
     ordinal: int | None = None
     pattern: str = ""
+    header: str = ""
     where: tuple[Condition, ...] = ()
 
 

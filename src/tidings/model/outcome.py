@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from tidings.model.interval import Duration
 from tidings.model.secret import Cookie, Secret
@@ -70,9 +70,16 @@ class FetchRequest:
     screenshot: bool = False
 
 
+SECRET_HEADERS: Final = frozenset(
+    """set-cookie set-cookie2 cookie authorization proxy-authorization authentication-info proxy-authentication-info www-authenticate
+    proxy-authenticate x-csrf-token x-xsrf-token x-auth-token x-access-token x-api-key x-amz-security-token""".split()
+)
+"""Headers of answers that may hold a secret, in small letters: never kept, compared or told."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged:
-    """304: the server says that the body is the one we have. `fresh` as in `Fetched`."""
+    """304: the server says that the body is the one we have. `fresh` and `headers` as in `Fetched`; a header that is not repeated stands."""
 
     final_url: str
     hops: tuple[str, ...] = ()
@@ -82,6 +89,7 @@ class Unchanged:
     validators: Validators = Validators()
     fresh: Duration | None = None
     status: int = 304
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
