@@ -1,0 +1,74 @@
+"""What falls due when: the demand of a garden over a horizon, and whether a capacity can meet it (classic demand-bound function).
+
+A garden that was cared for in time can be kept so only if, for every horizon of h days, what falls due within it costs no more than
+the capacity of h days. MEDD asks this for the longest window only; asked for every horizon it tells overload days earlier (study of
+scheduling §4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidings.scheduling.gardener.garden import Costs, Days, Garden
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How much workload a day takes: `peak` on any day, `average` (k̄ of Gardener §1; None: no bound) over all days.
+
+    The average is a bucket: what a day leaves of it may be spent later, as far as the peak lets it, `saved` days of it at most.
+    """
+
+    peak: float
+    average: float | None = None
+    saved: float = 30.0
+
+    def refill(self, level: float) -> float:
+        """Return what the bucket holds on the next day, before anything is spent."""
+        if self.average is None:
+            return np.inf
+        return min(level + self.average, self.average * max(self.saved, 1.0))
+
+    def within(self, level: float, days: Days) -> Costs:
+        """Return what the next so many days can take, if the bucket holds `level` tonight."""
+        peaks = self.peak * days.astype(np.float64)
+        return peaks if self.average is None else np.minimum(peaks, level + self.average * days)
+
+
+def demand(garden: Garden, due: Days, today: int, horizons: Days) -> Costs:
+    """Return for each horizon of h days after today what must be spent in it, if all plants are maintained on their due days.
+
+    `due` is in days; plants that are late already count as due tomorrow. O(plants × horizons).
+    """
+    next_due = np.maximum(due, today + 1)
+    times = 1 + (today + horizons[:, None] - next_due[None, :]) // garden.windows[None, :]
+    return np.asarray(np.maximum(times, 0) @ garden.costs, dtype=np.float64)
+
+
+def overload(garden: Garden, due: Days, today: int, capacity: Capacity, level: float, horizons: Days) -> float:
+    """Return the most by which a horizon's demand is more than its capacity, 0 if each can be met."""
+    excess = demand(garden, due, today, horizons) - capacity.within(level, horizons)
+    return float(max(excess.max(), 0.0))
+
+
+def is_admissible(garden: Garden, capacity: float, *, blocking: float = 0.0) -> bool:
+    """Say whether every plant, newly maintained, can be kept in time, as far as demand tells: necessary, and sufficient for work that can be split.
+
+    `blocking` is the cost of the dearest visit that may have begun just before (a poll cannot be interrupted): with it the test is on
+    the safe side for fluid capacity (bid_and_defaults §7). Horizons are tried up to where the rest follows from Ω < capacity.
+    """
+    if garden.density > capacity:
+        return False
+    horizons = np.unique(np.concatenate([np.arange(1, _last_horizon(garden, capacity, blocking) + 1), garden.windows]))
+    needed = demand(garden, garden.windows, 0, horizons)
+    return bool((needed + blocking <= capacity * horizons + 1e-9).all())
+
+
+def _last_horizon(garden: Garden, capacity: float, blocking: float) -> int:
+    """Return the horizon after which the demand, Ω·h at most, cannot come up to the capacity any more."""
+    slack = capacity - garden.density
+    if slack <= 0 or blocking <= 0:
+        return int(garden.windows.max())
+    return int(min(max(np.ceil(blocking / slack), garden.windows.max()), 100_000))
