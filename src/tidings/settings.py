@@ -11,9 +11,10 @@ import functools
 import ipaddress
 import math
 import os
+import re
 import tomllib
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -70,11 +71,70 @@ class FetchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetClass:
+    """A budget of its own for sentinels that name it (`Class NAME`): at most `polls` requests in any `period` (hour, day or week).
+
+    It is a token bucket that saves up a 24th of them, one at least; what a full one gives at once flows in so much slower.
+    """
+
+    name: str
+    polls: float
+    period: str
+
+    def __str__(self) -> str:
+        return f"{self.polls:g} per {self.period}"
+
+    @property
+    def pace(self) -> float:
+        """Return the requests a second that it allows in the long run, were it never full."""
+        return self.polls / _PERIODS[self.period]
+
+    @property
+    def burst(self) -> float:
+        """Return how many requests may be saved up."""
+        return max(1.0, self.polls / 24)
+
+    @property
+    def rate_per_second(self) -> float:
+        """Return how many requests flow in."""
+        return (self.polls + 1 - self.burst) / _PERIODS[self.period]
+
+
+_CLASS = re.compile(r"([A-Za-z_][\w-]*)\s*:\s*(\d+(?:\.\d+)?)\s+per\s+(hour|day|week)", re.ASCII)
+_PERIODS = {"hour": 3_600.0, "day": 86_400.0, "week": 604_800.0}
+
+
+def _read_classes(items: Iterable[str]) -> dict[str, BudgetClass]:
+    """Return classes by name. Raises `ValueError` for one that cannot be read, or has a name that is taken."""
+    classes: dict[str, BudgetClass] = {}
+    for item in items:
+        found = _CLASS.fullmatch(item)
+        if found is None or float(found[2]) <= 0:
+            message = f'expected NAME: NUMBER per hour, day or week, such as "gentle: 500 per day"; found {item!r}'
+            raise ValueError(message)
+        if found[1] in classes or found[1] == "default":
+            why = "budget.polls_per_day sets it" if found[1] == "default" else "it is there already"
+            message = f"the class {found[1]} cannot be set up: {why}"
+            raise ValueError(message)
+        classes[found[1]] = BudgetClass(found[1], float(found[2]), found[3])
+    return classes
+
+
+@dataclass(frozen=True, slots=True)
 class BudgetSettings:
     """How many polls may be spent."""
 
     polls_per_day: float = _setting(50_000.0, "requests of all pages together in a day (a token bucket)", least=0)
     burst: float = _setting(2_000.0, "requests that may be saved up and spent at once", least=1)
+    classes: tuple[str, ...] = _setting(
+        (),
+        'budgets within it, for sentinels that name one (`Class gentle`), e.g. "gentle: 500 per day": never more in any day (hour, week)',
+    )
+
+    def named(self) -> dict[str, BudgetClass]:
+        """Return the classes by name, the most generous first."""
+        classes = _read_classes(self.classes)
+        return dict(sorted(classes.items(), key=lambda item: (-item[1].pace, item[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +472,8 @@ def _parse_list(row: Row, raw: Any) -> tuple[str, ...]:
     if row.name == "fetch.allow_networks":
         for item in items:
             ipaddress.ip_network(item)
+    if row.name == "budget.classes":
+        _read_classes(items)
     return items
 
 

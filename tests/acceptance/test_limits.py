@@ -47,6 +47,65 @@ def test_the_budget_is_never_exceeded_and_nobody_starves(make_world):
     assert {2, 3} >= {sum(p.page_id == n for p in looks) for n in range(1, 11)}
 
 
+def test_a_class_is_never_overdrawn_also_across_restarts_and_others_do_not_wait_for_it(make_world):
+    """One an hour for three pages that want one each: 24 in any day at most, all used in turn; a page without a class is looked at as asked."""
+    world: World = make_world(budget__classes="gentle: 24 per day")
+    for n in range(3):
+        world.page(f"/{n}", f"<p>{n}</p>")
+        world.add(f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 1 hour Class gentle")
+    world.page("/free", "<p>free</p>")
+    world.add("Create Sentinel free Using {/free} Monitor any change Fetch every 1 hour")
+
+    for _ in range(3):
+        play(world, lambda monitor: world.pass_time(monitor, 10 * HOUR))
+    paid = [p.charged_at for p in world.polls() if p.budget == "gentle"]
+    most = max(sum(start <= at < start + DAY for at in paid) for start in paid)
+
+    assert 24 == most
+    assert 30 == sum(p.budget == "default" for p in world.polls()) - 1
+    assert {9, 10, 11} >= {sum(p.page_id == n for p in world.polls()) for n in (1, 2, 3)}
+
+
+def test_a_page_with_a_sentinel_of_no_class_is_paid_for_by_all(make_world):
+    """Who shares a page with others need not spare their budget, and a class that is gone holds nobody back."""
+    world: World = make_world(budget__classes="gentle: 1 per week")
+    for path in ("/a", "/b"):
+        world.page(path, "<p>one</p>")
+    world.add("Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Class gentle")
+    world.add("Create Sentinel b Using {/b} Monitor any change Fetch every 1 hour Class gentle")
+    world.add("Create Sentinel c Using {/a} Monitor any change Fetch every 3 hour")
+
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+    before = len(world.polls(2))
+    world.flags["budget.classes"] = ""
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+
+    assert {"default"} == {p.budget for p in world.polls(1)}
+    assert (1, "gentle") == (before, world.polls(2)[0].budget)
+    assert 5 <= len([p for p in world.polls(2) if p.budget == "default"])
+
+
+def test_a_named_check_of_a_spent_class_says_so(make_world):
+    """Whoever asks for a look is told that the budget does not allow it, at once; others are served."""
+    world: World = make_world(budget__classes="gentle: 1 per week")
+    for path in ("/a", "/b"):
+        world.page(path, "<p>one</p>")
+    world.add("Create Sentinel a Using {/a} Monitor any change Fetch on demand Class gentle")
+    world.add("Create Sentinel b Using {/b} Monitor any change Fetch on demand")
+
+    async def story(monitor: Monitor) -> None:
+        for _ in range(2):
+            for page in (1, 2):
+                monitor.ask(page)
+            await world.settle(monitor)
+            await world.pass_time(monitor, HOUR)
+        assert {1} == monitor.refused_by_budget
+
+    play(world, story)
+
+    assert (1, 2) == (len(world.polls(1)), len(world.polls(2)))
+
+
 def test_robots_txt_is_obeyed_counted_and_asked_once_a_day(make_world):
     """A page that robots.txt forbids is in error(robots), is no version, and the file itself is charged."""
     world: World = make_world(fetch__robots="true", fetch__host_gap_seconds="1")

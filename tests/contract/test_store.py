@@ -250,6 +250,40 @@ def test_in_turn_nobody_spends_what_a_dearer_grant_before_it_waits_for(world: Wo
     assert [grants[0], None, None, grants[3]] == [entry and entry.grant for entry in charged]
 
 
+def test_a_class_is_a_budget_within_the_budget(world: World):
+    """What a class pays is taken from all, too; whoever lacks it, nothing is taken from the other; the rest still goes to others."""
+    world.watch()
+    world.write(charge.set_budgets, {"default": (0.0, 5.0), "small": (0.0, 2.0)}, at=START)
+    world.write(charge.set_budget, "default", rate_per_second=0.0, burst=5.0, at=START)
+    asked = [*_grants(3, budget="small"), *_grants(4)]
+
+    charged = world.write(charge.charge, asked, at=START, epoch=world.epoch)
+
+    assert [True, True, False, True, True, True, False] == [entry is not None for entry in charged]
+    assert {"default": 0.0, "small": 0.0} == {row.name: row.level for row in world.read(charge.budgets)}
+
+
+@pytest.mark.parametrize(("lacking", "said"), [("default", "budget.polls_per_day"), ("small", "budget.classes")])
+def test_a_request_that_one_budget_lacks_takes_nothing_from_the_other(world: World, lacking: str, said: str):
+    """The one that lacks is named, with the setting that sets it."""
+    world.watch()
+    for name in ("default", "small"):
+        world.write(charge.set_budget, name, rate_per_second=0.0, burst=0.5 if name == lacking else 9.0, at=START)
+    before = world.read(charge.budgets)
+
+    with pytest.raises(BudgetError, match=f"{lacking} .*{said}"):
+        world.write(charge.bare, "small", "a.example", at=START, epoch=world.epoch)
+    assert before == world.read(charge.budgets)
+
+
+def test_classes_that_are_not_wanted_any_more_go(world: World):
+    """So that nobody waits for a budget that no setting speaks of."""
+    for wanted in ({"default": (1.0, 9.0), "a": (1.0, 2.0), "b": (1.0, 2.0)}, {"default": (1.0, 9.0), "b": (1.0, 2.0)}):
+        world.write(charge.set_budgets, wanted, at=START)
+
+    assert ["b", "default"] == [row.name for row in world.read(charge.budgets)]
+
+
 def test_a_stale_epoch_charges_nothing(world: World):
     """After another acquisition the old epoch can neither charge, nor charge more, nor commit (I-7)."""
     world.watch()

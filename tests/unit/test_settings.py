@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tidings.errors import SettingError
-from tidings.settings import SECTIONS, Settings, default_data_directory, load, table
+from tidings.settings import SECTIONS, BudgetSettings, Settings, default_data_directory, load, table
 
 ROWS = {row.name: row for row in table()}
 NUMBERS = [row.name for row in ROWS.values() if row.type in {"int", "float"}]
@@ -131,6 +131,12 @@ def test_the_data_directory_in_a_home(monkeypatch, tmp_path):
         ("fetch.robots", "true", "yes", True),
         ("fetch.allow_networks", '["127.0.0.0/8", "::1/128"]', "127.0.0.0/8, ::1/128", ("127.0.0.0/8", "::1/128")),
         ("fetch.allow_networks", "[]", "", ()),
+        (
+            "budget.classes",
+            '["a: 5 per hour", "b : 0.5 per week"]',
+            "a: 5 per hour, b : 0.5 per week",
+            ("a: 5 per hour", "b : 0.5 per week"),
+        ),
     ],
 )
 def test_a_file_and_a_variable_say_the_same(tmp_path, name, toml, text, value):
@@ -172,6 +178,43 @@ def test_an_impossible_value_is_refused(tmp_path, line, expected):
 
     assert message.startswith(f"{tmp_path}/tidings.toml: fetch.{line.split()[0]} cannot be ")
     assert expected in message
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"),
+    [
+        ('["gentle"]', "expected NAME: NUMBER per hour, day or week, such as \"gentle: 500 per day\"; found 'gentle'"),
+        ('["gentle: 5 per month"]', "expected NAME: NUMBER per hour, day or week"),
+        ('["gentle: 0 per day"]', "expected NAME: NUMBER per hour, day or week"),
+        ('["7up: 5 per day"]', "expected NAME: NUMBER per hour, day or week"),
+        ('["a: 5 per day", "a: 6 per day"]', "the class a cannot be set up: it is there already"),
+        ('["default: 5 per day"]', "budget.polls_per_day sets it"),
+    ],
+)
+def test_an_impossible_class_is_refused(tmp_path, classes, expected):
+    """A class has a name that a sentinel can say, and allows something."""
+    assert expected in refused(tmp_path, f"[budget]\nclasses = {classes}\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["a: 1 per day", "a: 24 per day", "a: 500 per day", "a: 0.5 per hour", "a: 5000 per week"]
+)
+def test_a_class_never_gives_more_than_it_says(text):
+    """From full, whoever takes all there is at every moment gets no more in any period than the number that was said."""
+    (own,) = Settings(budget=BudgetSettings(classes=(text,))).budget.named().values()
+    period = {"hour": 3_600, "day": 86_400, "week": 604_800}[own.period]
+    flowed = own.rate_per_second * period
+
+    assert 1 <= own.burst
+    assert own.polls == pytest.approx(own.burst + flowed - 1)
+    assert own.rate_per_second > 0
+
+
+def test_classes_come_the_most_generous_first():
+    """So that a page of two sentinels is paid by the larger budget."""
+    budget = BudgetSettings(classes=("small: 9 per day", "big: 10 per hour", "also: 240 per day"))
+
+    assert ["also", "big", "small"] == list(budget.named())
 
 
 @pytest.mark.parametrize("name", [name for name in NUMBERS if ROWS[name].least is not None])

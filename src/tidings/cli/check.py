@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     finally:
         database.close()
     if found.refused:
-        message = "budget: the polls of this period are spent; raise budget.polls_per_day or wait"
+        message = "budget: the polls of this period are spent; raise budget.polls_per_day (or the class in budget.classes), or wait"
         raise BudgetError(message)
     return 1 if arguments.exit_code and found.changes else 0
 

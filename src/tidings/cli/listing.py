@@ -6,7 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
-from tidings.service.records import rfc3339, sentinel_record
+from tidings.model.weight import WHOLE
+from tidings.service.records import class_of, rfc3339, sentinel_record
 from tidings.storage import members, pages, sentinels, subscriptions
 from tidings.storage.database import open_database
 
@@ -41,18 +42,21 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
     if not rows:
         write_line(_none(connection, arguments))
         return 0
+    classes = [class_of(row.text) for row in rows]
+    is_classed = set(classes) != {WHOLE}
     table(
         (
             (
                 row.name,
                 row.state,
+                *((budget,) if is_classed else ()),
                 _health(held.get(row.id, [])),
                 short_time(max((p["changed_at"] or "" for p in held.get(row.id, [])), default="") or None),
                 ", ".join(str(p["url"]) for p in held.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
             )
-            for row in rows
+            for row, budget in zip(rows, classes, strict=True)
         ),
-        ("NAME", "STATE", "PAGES", "CHANGED (UTC)", "URL"),
+        ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "PAGES", "CHANGED (UTC)", "URL"),
     )
     return 0
 

@@ -9,10 +9,12 @@ from tidings.cli.listing import failing, held_pages
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.language.dates import zone_of
+from tidings.model.weight import WHOLE
 from tidings.service import register
 from tidings.service.captures import captures
 from tidings.service.outlook import outlook
-from tidings.service.records import rfc3339, sentinel_record
+from tidings.service.purses import purse_of
+from tidings.service.records import class_of, rfc3339, sentinel_record
 from tidings.service.watchlist import WatchedSentinel, meaning
 from tidings.storage import changes, sentinels
 from tidings.storage.database import open_database
@@ -50,6 +52,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=now)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
+    budget = purse_of(connection, settings, class_of(row.text), now=now)
     if arguments.json:
         details = {
             "revision": row.revision,
@@ -59,12 +62,15 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             "next": [prospect.as_dict() for prospect in coming],
             "recent_changes": [c.row.id for c in found],
             "captures": made,
+            "budget": budget.record(),
         }
         write_json(sentinel_record(row, details=details))
         return 0
     write_line(f"{row.name}  {row.state}{f' ({row.reason})' if row.reason else ''}")
     for line in row.text.splitlines():
         write_line(f"    {line}")
+    if budget.name != WHOLE:
+        write_line(f"class {budget.name}: {budget}")
     for prospect in coming:
         when = short_time(rfc3339(prospect.at)) if prospect.at is not None else "-"
         write_line(f"next {prospect.what:<5}  {when:<19}  {prospect.why}{f'  {prospect.url}' if prospect.url else ''}")

@@ -13,10 +13,8 @@ from tidings.language.parser import Parsed
 from tidings.language.problems import MOST, Problem
 from tidings.model.sentinel import (
     Alter,
-    Life,
     Sentinel,
     Statement,
-    Urgency,
 )
 
 
@@ -29,20 +27,12 @@ class Later:
     is_said: Callable[[Statement], bool]
 
 
-WATCHED_AS = frozenset({"urgency", "life"})
-"""What `Watch as` sets: refused once, where it stands."""
-
-
 def understood(parsed: Parsed) -> Parsed:
     """Return what was read without the statements that say what Tidings does not do yet; each such part is a problem (E40)."""
     late: list[Problem] = []
     kept: list[int] = []
     for number, (statement, places) in enumerate(zip(parsed.statements, parsed.places, strict=True)):
-        refused: dict[str, Later] = {}
-        for part, row in LATER.items():
-            if row.is_said(statement):
-                by_watch = part in WATCHED_AS and part not in places and "watch" in places
-                refused.setdefault("watch" if by_watch else part, replace(row, word="Watch as") if by_watch else row)
+        refused = {part: row for part, row in LATER.items() if row.is_said(statement)}
         for part, row in refused.items():
             message = f'"{row.word}" is understood but not supported yet'
             offset = places.get(part, places.get("name", 0))
@@ -80,10 +70,6 @@ def _channel(kind: str) -> Callable[[Statement], bool]:
     )
 
 
-def _field(name: str, *usual: object) -> Callable[[Statement], bool]:
-    return _of_sentinel(lambda sentinel: getattr(sentinel, name) not in usual)
-
-
 LATER: dict[str, Later] = {
     # statements
     # what
@@ -95,9 +81,5 @@ LATER: dict[str, Later] = {
     # tell
     "feed": Later("feed", "Notify by dashboard", _channel("feed")),
     "stream": Later("stream", "Notify by webhook https://…", _channel("stream")),
-    # how and how much
-    "urgency": Later("Urgency", "Importance says how much a page matters", _field("urgency", Urgency())),
-    "life": Later("Life", "leave it out: changes stay worth telling", _field("life", Life())),
-    "class": Later("Class", "leave it out: all pages share one budget", _field("budget_class", "default")),
 }
 """By the part of the statement that the problem points at."""

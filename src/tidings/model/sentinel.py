@@ -39,7 +39,7 @@ from tidings.model.timing import (
     Opening,
     Point,
 )
-from tidings.model.weight import Life, Urgency
+from tidings.model.weight import WHOLE, Life, Urgency
 
 __all__ = [
     "DAILY",
@@ -167,7 +167,7 @@ class Sentinel:
     importance: float = 0.5
     urgency: Urgency = Urgency()
     life: Life = Life()
-    budget_class: str = "default"
+    budget_class: str = WHOLE
     tags: tuple[str, ...] = ()
     base: str | None = None
     correlated: bool = False

@@ -16,19 +16,20 @@ from tidings.model.interval import Instant
 from tidings.model.page import HostState, PageState
 from tidings.model.sentinel import State
 from tidings.model.version import Blob, Digest, Member, Version
+from tidings.model.weight import WHOLE
 
 PollOutcome = Literal["new", "unchanged", "changed", "error", "quarantined"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """The right to one poll: asked for before any request leaves. `budget` is the class whose tokens it takes."""
+    """The right to one poll: asked for before any request leaves. `budget` is its class: it takes of its tokens and of those of all."""
 
     page_id: int
     host: str
     cost: float
     reason: str
-    budget: str = "default"
+    budget: str = WHOLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

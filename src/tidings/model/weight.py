@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from tidings.model.interval import Duration
+
+WHOLE: Final = "default"
+"""The budget that all polls take from, and the class of those that name none: nothing else limits them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Urgency:
-    """The worth of a change by the delay t of its capture: `uniform` 1; `exponential` ½^(t/span), `span` the half-life (None: the
-    operator's); `window` 1 up to `span`, then 0. A window of 0 is the scheduler's own instant.
+    """The worth of a change by the delay t of its capture: `uniform` 1; `exponential` ½^(t/span), `span` the half-life (None: a
+    day); `window` 1 up to `span`, then 0. A window of 0 is the scheduler's own instant.
     """
 
     mode: Literal["uniform", "exponential", "window"] = "exponential"

@@ -31,6 +31,8 @@ def choose(
     host_connections: int = 1,
     limit: int | None = None,
     burst: float | None = None,
+    purse: Ids | None = None,
+    purses: Floats | None = None,
 ) -> Rows:
     """Return the indices to poll now, best first.
 
@@ -39,6 +41,8 @@ def choose(
     their hours. At most `host_connections` pages of a host are under way together, and `limit` are chosen. With
     `burst` (the most that the budget can save up) a page that is too dear for now holds back those that bid less,
     so that it is not starved; one dearer than `burst` never fits and is passed over.
+    `purses` are budgets within the budget, by number, infinite where there is none; `purse` is the number of each page's.
+    Its pages are paid in turn: one that is too dear for now holds back those of the same purse that bid less.
     """
     eligible = bids > 0
     if in_flight is not None:
@@ -49,8 +53,31 @@ def choose(
     if not len(rows) or tokens <= 0 or (limit is not None and limit <= 0):
         return rows[:0]
     rows = rows[_ready(host[rows], host_ready)]
+    if purse is not None and purses is not None:
+        rows = _without_empty(rows, bids, cost, purse, purses)
     rows = _within_hosts(rows, bids, host, in_flight, host_connections)
+    if purse is not None and purses is not None:
+        rows = _within_purses(rows, cost, purse, purses)
     return _within_budget(rows, bids, cost, tokens, limit=limit, burst=burst)
+
+
+def _without_empty(rows: Rows, bids: Floats, cost: Floats, purse: Ids, purses: Floats) -> Rows:
+    """Return `rows` without those whose purse cannot pay for the best of them: they take no place of a host from others."""
+    kept = np.ones(len(rows), dtype=np.bool_)
+    for number in np.flatnonzero(np.isfinite(purses)):
+        own = np.flatnonzero(purse[rows] == number)
+        if len(own) and not affords(float(purses[number]), float(cost[rows[own[np.argmax(bids[rows[own]])]]])):
+            kept[own] = False
+    return rows[kept]
+
+
+def _within_purses(rows: Rows, cost: Floats, purse: Ids, purses: Floats) -> Rows:
+    """Return those of `rows`, which come best first, that their purses can pay for in turn."""
+    kept = np.ones(len(rows), dtype=np.bool_)
+    for number in np.flatnonzero(np.isfinite(purses)):
+        own = np.flatnonzero(purse[rows] == number)
+        kept[own[np.cumsum(cost[rows[own]]) > purses[number] * (1 + TOLERANCE)]] = False
+    return rows[kept]
 
 
 def _ready(hosts: Ids, host_ready: HostReady | None) -> Mask:

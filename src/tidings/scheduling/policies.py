@@ -13,4 +13,11 @@ from tidings.scheduling.round_robin import RoundRobin
 
 Maker = Callable[[Duration], Policy[Any]]
 
+HOUR: Final[Duration] = 3_600_000_000
+
 POLICIES: Final[Registry[Maker]] = Registry("policy", {"best_effort": BestEffort, "round_robin": RoundRobin})
+
+
+def reads_of(name: str) -> frozenset[str]:
+    """Return the columns of the population that the bids of a policy depend on. Raises `UsageError` for a name that is not there."""
+    return POLICIES[name](HOUR).reads

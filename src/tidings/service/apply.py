@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import SentinelError, UsageError
 from tidings.fetching import address
-from tidings.language import later, printer
+from tidings.language import printer
 from tidings.language.forms import parse_file
 from tidings.language.verify import Known
 from tidings.model.sentinel import Defaults, Sentinel
@@ -124,7 +124,7 @@ def _read_all(
         return None if name in names else existing(name)
 
     for file, text in files.items():
-        parsed = later.understood(
+        parsed = register.understood(
             parse_file(
                 file,
                 text,
@@ -133,7 +133,8 @@ def _read_all(
                 now=now,
                 names=sorted(names),
                 defaults=defaults,
-            )
+            ),
+            settings,
         )
         problems.extend(Filed(file, problem) for problem in parsed.problems)
         for statement in parsed.statements:

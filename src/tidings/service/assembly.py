@@ -26,6 +26,7 @@ from tidings.isolation.limits import Limits
 from tidings.isolation.runners import RUNNERS
 from tidings.model.asking import LONGEST_TIMEOUT
 from tidings.model.secret import Secret
+from tidings.model.weight import WHOLE
 from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.policies import POLICIES
@@ -111,6 +112,12 @@ def render_cost(settings: Settings) -> float:
     return min(settings.fetch.browser_cost, settings.budget.burst)
 
 
+def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
+    """Return the rate a second and the burst of the budget of all polls, and of each class within it."""
+    whole = (settings.budget.polls_per_day / 86_400, settings.budget.burst)
+    return {WHOLE: whole, **{n: (c.rate_per_second, c.burst) for n, c in settings.budget.named().items()}}
+
+
 @contextlib.asynccontextmanager
 async def poller(
     settings: Settings,
@@ -187,10 +194,7 @@ async def _build(
     archive = open_archive(settings, dialect=database.dialect)
     archive.sweep(await store.read(versions.files))
     await store.write(garbage.clear, await store.read(garbage.listing))
-    budget = settings.budget
-    await store.write(
-        charge.set_budget, "default", rate_per_second=budget.polls_per_day / 86_400, burst=budget.burst, at=now
-    )
+    await store.write(charge.set_budgets, budgets(settings), at=now)
     runner = open_runner(settings)
     stack.push_async_callback(runner.close)
     usual = round(settings.fetch.total_seconds * SECOND)
@@ -217,6 +221,7 @@ async def _build(
         render_cost=render_cost(settings),
         render_places=settings.fetch.browser_pages,
         needs=needs,
+        classes={name: each.burst for name, each in settings.budget.named().items()},
     )
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)

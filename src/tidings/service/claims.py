@@ -7,11 +7,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.model.weight import Life, Urgency
+from tidings.model.weight import WHOLE, Life, Urgency
 from tidings.scheduling.population import HALF_LIFE, NEVER, LifeKind, UrgencyKind
 from tidings.service.cursors import hours_of, is_open, next_tick, ticks_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidings.model.interval import Duration, Instant
     from tidings.service.watchlist import Subscription, WatchedPage
 
@@ -74,6 +76,17 @@ def worth(page: WatchedPage) -> Worth:
     most = max(sentinel.importance for sentinel in (first, *others))
     wishes = [Worth.of(s.urgency, s.life) for s in (first, *others) if s.importance == most]
     return min(wishes, key=lambda wish: (wish.patience, -wish.life_kind, wish.life_scale))
+
+
+def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:
+    """Return the class that pays for the looks at a page: of those that its sentinels name the first of `classes`.
+
+    `WHOLE` if one names none, or one that is not there (any more): who shares a page with others need not pay for them.
+    """
+    named = {s.owner.sentinel.budget_class for s in page.subscriptions.values()}
+    if not named or not named.issubset(classes):
+        return WHOLE
+    return next(name for name in classes if name in named)
 
 
 def is_on_change(page: WatchedPage) -> bool:

@@ -17,6 +17,7 @@ from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.model.composite import Part
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.version import version_id
+from tidings.model.weight import WHOLE
 from tidings.scheduling.hours import Hours
 from tidings.scheduling.needs import Group, Need, Wait
 from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own
@@ -285,9 +286,11 @@ def _missed(connection: Connection, wait: Plain, now: Instant) -> Part:
 
 def _why(connection: Connection, wait: Plain, now: Instant) -> str:
     """Return why a page was not looked at well in its time: what the latest look brought, the budget, or that its turn did not come."""
-    for poll in polls.listing(connection, page_id=wait["page"], limit=LATEST_POLLS):
+    latest = polls.listing(connection, page_id=wait["page"], limit=LATEST_POLLS)
+    for poll in latest:
         if poll.finished_at is not None and wait["start"] <= poll.finished_at <= wait["end"]:
             return f"{poll.kind}: {poll.note}" if poll.kind else poll.note
-    if any(row.refilled(now).level < 1 for row in charge.budgets(connection)):
+    paying = {WHOLE, *(poll.budget for poll in latest[:1])}
+    if any(row.refilled(now).level < 1 for row in charge.budgets(connection) if row.name in paying):
         return "budget"
     return "its turn did not come (its host's gap, its own rest between looks, or the sentinel ended)"

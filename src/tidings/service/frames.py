@@ -16,6 +16,7 @@ from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.fetching.redirects import HARMLESS
 from tidings.model.asking import Asking
+from tidings.model.weight import WHOLE
 from tidings.service.watchlist import WatchedPage
 from tidings.storage import members, pages, versions
 
@@ -34,7 +35,7 @@ MOST_FRAMES: Final = 8
 REASON: Final = "frame"
 """Why a frame is asked for, in the record of its poll."""
 
-Ask = Callable[[WatchedPage, str], Awaitable[str]]
+Ask = Callable[[WatchedPage, str, str], Awaitable[str]]
 """Asks for a page, given why robots.txt is not obeyed ("": it is), and returns once what came of it is durable: "", or why it was not
 asked."""
 
@@ -153,7 +154,7 @@ class Frames:
         self._asking.add(frame_id)
         is_reserved = self._planner.reserve(frame_id)
         try:
-            reason = await self.ask(page, ignoring)
+            reason = await self.ask(page, ignoring, self._payer(page_id))
         except BaseException:
             if is_reserved:
                 self._planner.release(frame_id)
@@ -165,6 +166,11 @@ class Frames:
         finally:
             self._asking.discard(frame_id)
             self.ended(frame_id)
+
+    def _payer(self, page_id: int) -> str:
+        """Return the class that pays for the frames of a page: that of the page."""
+        page = self._watched.get(page_id)
+        return WHOLE if page is None else self._planner.budget(page)
 
     def _is_circle(self, page_id: int, frame_id: int) -> bool:
         """Say whether the look at a frame waits, by whatever way, for this page."""
@@ -183,7 +189,7 @@ class Frames:
         return is_resting or (state.polled_at is not None and now - state.polled_at < self.floor)
 
 
-async def _nobody(page: WatchedPage, ignoring: str) -> str:  # noqa: ARG001 - nobody asks, whatever may be ignored
+async def _nobody(page: WatchedPage, ignoring: str, budget: str) -> str:  # noqa: ARG001 - nobody asks, whatever may be ignored, whoever pays
     return f"nobody asks for {page.identity.url} yet"
 
 

@@ -12,8 +12,11 @@ from urllib.parse import urlsplit
 from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import SentinelError
 from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.weight import WHOLE
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_since, warn
 from tidings.service.joint import joint_of
+from tidings.service.purses import purses
+from tidings.service.records import class_of
 from tidings.service.standing import is_fresh_until
 from tidings.service.watchlist import meaning
 from tidings.storage import charge, comparisons, deliveries, endpoints, events, hosts, pages, sentinels, subscriptions
@@ -142,7 +145,28 @@ def _interval(owner: SentinelRow, *, pace: Duration, floor: Duration) -> Duratio
 
 def _budget_mend(c: Connection, now: Instant) -> str:
     spent = [row.name for row in charge.budgets(c) if row.refilled(now).level < 1]
-    return f"raise budget.polls_per_day in tidings.toml: the budget {', '.join(spent)} is spent" if spent else ""
+    setting = "budget.polls_per_day" if WHOLE in spent else "budget.classes"
+    return f"raise {setting} in tidings.toml: the budget {', '.join(spent)} is spent" if spent else ""
+
+
+def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Finding]:
+    """Yield how the budget classes stand, and which sentinels name one that is not set up (any more)."""
+    for purse in purses(c, settings, now=now):
+        if purse.name != WHOLE:
+            yield ok("class", f"{purse.name}: {purse}")
+    named = settings.budget.named()
+    lost = [
+        warn(
+            "class",
+            f"{row.name} names the class {name}, which is not set up: the budget of all polls pays",
+            f'tidings settings budget  # budget.classes = ["{name}: 500 per day"]',
+        )
+        for row in sentinels.listing(c)
+        if (name := class_of(row.text)) not in {WHOLE, *named}
+    ]
+    yield from shortened(lost, mend="tidings list")
+    if not named and not lost:
+        yield ok("classes", "none is set up: all polls share one budget")
 
 
 def failing_pages(c: Connection, *, now: Instant) -> Iterator[Finding]:

@@ -18,6 +18,8 @@ from tidings.errors import BudgetError, StaleEpochError, StoreError
 from tidings.fetching import address
 from tidings.model.outcome import Failed, Outcome
 from tidings.model.unit import Estimate, Event, Grant, Unit
+from tidings.model.weight import WHOLE
+from tidings.scheduling.budget import TokenBucket, affords
 from tidings.service.circuit import Circuits
 from tidings.service.frames import REASON as FRAME
 from tidings.service.network import NetworkWatch
@@ -128,6 +130,8 @@ class Monitor:
         self._remember_at: Instant = 0
         self._next_delivery: Instant | None = 0
         self._budget_empty_until: Instant = 0
+        self._classes_at: Instant | None = None
+        """when a class whose pages are due can pay for one"""
         self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
         self._collecting = False
 
@@ -176,6 +180,7 @@ class Monitor:
         parts = self.parts
         known = (
             parts.planner.next_due(now, parts.gate) if now >= self._budget_empty_until else self._budget_empty_until,
+            self._classes_at,
             self._next_delivery,
             parts.lives.next_at,
             parts.rules.next_due(now),
@@ -262,7 +267,9 @@ class Monitor:
         free = min(GRANTS_A_TICK, parts.settings.schedule.concurrency - len(self._tasks))
         if free <= 0 or (now < self._budget_empty_until and not self.asked):
             return
-        grants = parts.planner.choose(now, parts.gate, tokens=math.inf, limit=free, only=self.only)
+        purses = await self._purses(now)
+        grants = parts.planner.choose(now, parts.gate, tokens=math.inf, limit=free, only=self.only, purses=purses)
+        self._classes_at = await self._classes_pay_at(now) if purses else None
         if not grants:
             return
         try:
@@ -282,10 +289,34 @@ class Monitor:
             self._budget_empty_until = now + await self._until_budget(now, grants[charged.index(None)].cost)
 
     async def _until_budget(self, now: Instant, cost: float) -> Duration:
-        """Return how long it takes until the budget pays for a poll of this cost, a moment at least and a minute at most."""
-        buckets = [row.refilled(now) for row in await self.parts.store.read(charge.budgets)]
-        waits = [(cost - row.level) / row.rate_per_second for row in buckets if row.rate_per_second > 0]
-        return round(min(max(min(waits, default=60.0), 0.01), 60.0) * SECOND)
+        """Return how long it takes until the budget of all polls pays for one of this cost, a minute at most; 0 if it does now.
+
+        Then its class did not: no other page waits for that.
+        """
+        whole = (await self._budgets(now))[WHOLE]
+        if affords(whole.level, cost):
+            return 0
+        wait = (cost - whole.level) / whole.rate_per_second if whole.rate_per_second > 0 else math.inf
+        return round(min(max(wait, 0.01), 60.0) * SECOND)
+
+    async def _budgets(self, now: Instant) -> dict[str, charge.BudgetRow]:
+        return {row.name: row.refilled(now) for row in await self.parts.store.read(charge.budgets)}
+
+    async def _purses(self, now: Instant) -> dict[str, float]:
+        """Return what each class may spend now; empty where there are none."""
+        if not self.parts.settings.budget.classes:
+            return {}
+        return {name: row.level for name, row in (await self._budgets(now)).items() if name != WHOLE}
+
+    async def _classes_pay_at(self, now: Instant) -> Instant | None:
+        """Return when the first of the classes whose pages wait can pay for the dearest of these; None: none has to wait for that."""
+        rows = await self._budgets(now)
+        at: list[Instant] = []
+        for name, cost in self.parts.planner.wanting(now).items():
+            row = rows[name]
+            bucket = TokenBucket(rate=row.rate_per_second, burst=row.burst, level=row.level, at=now)
+            at += [paid for paid in (bucket.available_at(cost),) if paid is not None and paid > now]
+        return min(at, default=None)
 
     async def _no_budget(self, page_id: int) -> None:
         self.refused_by_budget.add(page_id)
@@ -344,16 +375,17 @@ class Monitor:
 
         return further
 
-    async def _ask_frame(self, page: WatchedPage, ignoring: str) -> str:
+    async def _ask_frame(self, page: WatchedPage, ignoring: str, budget: str) -> str:
         """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so.
 
-        `ignoring` is why robots.txt is not obeyed there; empty if it is.
+        `ignoring` is why robots.txt is not obeyed there; empty if it is. `budget` is the class that pays.
         """
         parts = self.parts
         grant = Grant(
             page_id=page.state.page_id,
             host=page.identity.host,
-            cost=parts.planner.cost(page.identity),
+            cost=parts.planner.cost(page.identity, budget),
+            budget=budget,
             reason=f"{FRAME}; robots.txt ignored: {ignoring}" if ignoring else FRAME,
         )
         paid: list[Charged] = []

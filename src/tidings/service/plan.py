@@ -9,6 +9,7 @@ the end of the freshness that its server claims. Where `spreads` is set, dues th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,11 +18,13 @@ import numpy as np
 from tidings.clock import SECOND
 from tidings.model.interval import spell_duration
 from tidings.model.unit import Grant
+from tidings.model.weight import WHOLE
 from tidings.scheduling import allocator
 from tidings.scheduling.needs import urgency
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
 from tidings.service.claims import (
     bounds,
+    budget_class,
     closes,
     first_open,
     first_open_on_change,
@@ -68,7 +71,8 @@ class Planner:
     """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written.
 
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
-    A rendered page costs `render_cost`, and at most `render_places` of them are under way.
+    A rendered page costs `render_cost`, and at most `render_places` of them are under way. `classes` are the budgets within the budget,
+    the most generous first, with what each can save up.
     """
 
     def __init__(
@@ -84,6 +88,7 @@ class Planner:
         render_cost: float = 1.0,
         render_places: int = 1,
         needs: Needs | None = None,
+        classes: Mapping[str, float] | None = None,
     ) -> None:
         self._policy = policy
         self._pages = pages
@@ -94,6 +99,8 @@ class Planner:
         self._render_places = render_places
         self._needs = needs or Needs()
         self._needs.touched = self.touch
+        self._classes = dict(classes or {})
+        self._purses = (WHOLE, *self._classes)
         self._state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
         self._row: dict[int, int] = {}
         self._hosts: dict[str, int] = {}
@@ -106,6 +113,8 @@ class Planner:
         self._forced = np.zeros(LARGEST, np.bool_)
         self._cost = np.ones(LARGEST)
         self._rendered = np.zeros(LARGEST, np.bool_)
+        self._purse = np.zeros(LARGEST, np.int64)
+        """by which of `_purses` each page is paid for"""
         self._free_rows = list(range(LARGEST - 1, -1, -1))
         self._stale: set[int] = set()
         self._observed: dict[int, Observed] = {}
@@ -219,11 +228,19 @@ class Planner:
     # -- what is asked of it -------------------------------------------------------------------------------------------------------
 
     def choose(
-        self, now: Instant, gate: HostGate, *, tokens: float, limit: int, only: Collection[int] | None = None
+        self,
+        now: Instant,
+        gate: HostGate,
+        *,
+        tokens: float,
+        limit: int,
+        only: Collection[int] | None = None,
+        purses: Mapping[str, float] | None = None,
     ) -> list[Grant]:
         """Return the grants of this tick; their pages are reserved.
 
-        `tokens` is what the budget may spend now; `only` leaves all other pages alone.
+        `tokens` is what the budget may spend now, `purses` what each class may; `only` leaves all other pages alone. A look that somebody
+        asked for is granted whatever its class may spend: who charges it can say that it must wait.
         """
         self._refresh(now)
         rows = self._ready_rows(now)
@@ -236,6 +253,7 @@ class Planner:
         hosts = self._host[rows]
         bids = self._bids(rows, now)
         busy_hosts = self._host[self._busy]
+        purse = np.where(self._forced[rows], 0, self._purse[rows])
         chosen = allocator.choose(
             np.concatenate([bids, np.zeros(len(busy_hosts))]),
             np.concatenate([self._cost[rows], np.ones(len(busy_hosts))]),
@@ -245,21 +263,43 @@ class Planner:
             in_flight=np.concatenate([np.zeros(len(rows), np.bool_), np.ones(len(busy_hosts), np.bool_)]),
             host_connections=self._host_connections,
             limit=limit,
+            purse=np.concatenate([purse, np.zeros(len(busy_hosts), np.int64)]) if purses else None,
+            purses=np.array([math.inf, *(purses.get(name, math.inf) for name in self._classes)]) if purses else None,
         )
         grants = []
         for row in rows[chosen].tolist():
             page = self._pages[int(self._ids[row])]
             reason = self._reason(row, now)
             grants.append(
-                Grant(page_id=page.state.page_id, host=page.identity.host, cost=float(self._cost[row]), reason=reason)
+                Grant(
+                    page_id=page.state.page_id,
+                    host=page.identity.host,
+                    cost=float(self._cost[row]),
+                    reason=reason,
+                    budget=self._purses[self._purse[row]],
+                )
             )
             self._busy[row] = True
             self._forced[row] = False
         return grants
 
-    def cost(self, identity: PageIdentity) -> float:
-        """Return what a poll of a page takes from the budget."""
-        return self._render_cost if identity.render else 1.0
+    def cost(self, identity: PageIdentity, budget: str = WHOLE) -> float:
+        """Return what a poll of a page takes from the budget: of a class not more than that can save up."""
+        return min(self._render_cost, self._classes.get(budget, self._render_cost)) if identity.render else 1.0
+
+    def budget(self, page: WatchedPage) -> str:
+        """Return the class that pays for the looks at a page."""
+        return budget_class(page, tuple(self._classes)) if self._classes else WHOLE
+
+    def wanting(self, now: Instant) -> dict[str, float]:
+        """Return of each class with pages that are due and not taken what the dearest of them costs."""
+        rows = self._ready_rows(now)
+        wanting: dict[str, float] = {}
+        for number, cost in zip(self._purse[rows].tolist(), self._cost[rows].tolist(), strict=True):
+            if number:
+                name = self._purses[number]
+                wanting[name] = max(wanting.get(name, 0.0), cost)
+        return wanting
 
     def due_pages(self, now: Instant) -> set[int]:
         """Return the pages that are due now, asked for or by schedule."""
@@ -421,7 +461,7 @@ class Planner:
         worths = [worth(page) for page in pages]
         return {
             "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
-            "cost": np.array([self.cost(p.identity) for p in pages]),
+            "cost": np.array([self.cost(p.identity, self.budget(p)) for p in pages]),
             "importance": np.array([importance(p) for p in pages]),
             "urgency_kind": np.array([w.urgency_kind for w in worths], np.int8),
             "urgency_scale": np.array([w.urgency_scale for w in worths], np.int64),
@@ -451,7 +491,7 @@ class Planner:
         self._ids[row] = page_id
         identity = self._pages[page_id].identity
         self._host[row] = self._code(identity.host)
-        self._cost[row], self._rendered[row] = self.cost(identity), bool(identity.render)
+        self._rendered[row] = bool(identity.render)
         self._busy[row] = page_id in self._leaving
         self._forced[row] = False
         self._interrupted.add(page_id)  # who looked at it before, if anybody did, has not looked since
@@ -462,6 +502,7 @@ class Planner:
         self._host = np.concatenate([self._host, np.zeros(size, np.int64)])
         self._cost = np.concatenate([self._cost, np.ones(size)])
         self._rendered = np.concatenate([self._rendered, np.zeros(size, np.bool_)])
+        self._purse = np.concatenate([self._purse, np.zeros(size, np.int64)])
         self._due = np.concatenate([self._due, np.full(size, NEVER, np.int64)])
         self._tick = np.concatenate([self._tick, np.full(size, NEVER, np.int64)])
         self._closes = np.concatenate([self._closes, np.full(size, NEVER, np.int64)])
@@ -489,6 +530,8 @@ class Planner:
     def _schedule(self, page_id: int, on_change: Instant) -> None:
         page = self._pages[page_id]
         row = self._row[page_id]
+        budget = self.budget(page)
+        self._purse[row], self._cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
         tick = tick_of(page, self._floor)
         state = page.state
         on_change = first_open_on_change(page, self._ease(page, on_change, tick.at))

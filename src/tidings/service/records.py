@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.model.change import ChangeSet, shares
 from tidings.model.version import version_id
+from tidings.model.weight import WHOLE
 from tidings.notification.secrecy import shown
 
 if TYPE_CHECKING:
@@ -149,6 +150,15 @@ def poll_record(row: PollRow, *, url: str) -> Record:
     return record
 
 
+def class_of(text: str) -> str:
+    """Return the budget class that a stored canonical text names; `WHOLE` if it names none.
+
+    Each clause has a line of its own there, so that listings need no parser.
+    """
+    found = (line.split() for line in text.splitlines())
+    return next((words[1] for words in found if len(words) == 2 and words[0] == "Class"), WHOLE)
+
+
 def sentinel_record(row: SentinelRow, *, details: Mapping[str, Any] | None = None) -> Record:
     """Return a sentinel: its name, state and text."""
     return {
@@ -159,6 +169,7 @@ def sentinel_record(row: SentinelRow, *, details: Mapping[str, Any] | None = Non
         "reason": row.reason,
         "text": row.text,
         "tags": list(row.tags),
+        "class": class_of(row.text),
         "start_at": rfc3339(row.start_at),
         "end_at": rfc3339(row.end_at),
         "created_at": rfc3339(row.created_at),

@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 from tidings.clock import SECOND
 from tidings.errors import SentinelError, UnknownNameError
 from tidings.fetching import address
-from tidings.language import later, parser, printer, verify, words
+from tidings.language import later, means, parser, printer, verify, words
 from tidings.language.forms import parse_file
+from tidings.language.means import Means
 from tidings.model.sentinel import Alter, Channel, Clauses, Command, Defaults, Point, Sentinel
 from tidings.model.unit import SentinelMove
 from tidings.notification import addresses
@@ -26,6 +27,7 @@ from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions,
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tidings.language.parser import Parsed
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
     from tidings.model.page import PageIdentity
@@ -58,7 +60,7 @@ def register(database: Database, text: str, *, settings: Settings, now: Instant,
 def _register(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     names = sentinels.names(connection)
-    parsed = later.understood(
+    parsed = understood(
         parse_file(
             file,
             text,
@@ -69,7 +71,8 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             names=names,
             secrets=frozenset(secrets.names(connection)),
             defaults=group(connection),
-        )
+        ),
+        settings,
     )
     if parsed.problems:
         raise SentinelError(parsed.problems)
@@ -90,6 +93,22 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
                 defaults.append(statement)
     warnings = tuple(w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
     return Registered(tuple(made), tuple(commanded), warnings, tuple(altered), tuple(defaults))
+
+
+def understood(parsed: Parsed, settings: Settings) -> Parsed:
+    """Return what was read with what this installation has to say of it: what nobody does yet (E40), what it does not have (E46, W19)."""
+    own = Means(tuple(settings.budget.named()), settings.schedule.policy, _policies)
+    return means.within(later.understood(parsed), own)
+
+
+def _policies() -> dict[str, frozenset[str]]:
+    """Return of each policy which of the clauses Urgency and Life it reads."""
+    from tidings.scheduling.policies import (  # brings numpy: few texts need it, and all would wait for it
+        POLICIES,
+        reads_of,
+    )
+
+    return {name: frozenset(p for p in ("urgency", "life") if f"{p}_kind" in reads_of(name)) for name in POLICIES}
 
 
 def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:

@@ -17,14 +17,15 @@ from tidings.document.extraction import extraction_of
 from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
-from tidings.language import expressions, later
+from tidings.language import expressions
 from tidings.language.forms import parse_file
 from tidings.language.verify import Known
 from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
+from tidings.model.weight import WHOLE
 from tidings.service import register
 from tidings.service.asking import Asker, Occasion
-from tidings.service.assembly import open_archive, open_fetcher, open_runner, open_web, render_cost
+from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web, render_cost
 from tidings.service.frames import followed
 from tidings.service.hindsight import Hindsight, hindsight
 from tidings.service.welcome import matches_nothing, page_warnings
@@ -92,7 +93,7 @@ async def trial(
     """
     clock = SystemClock()
     parsed = database.read(
-        lambda connection: later.understood(
+        lambda connection: register.understood(
             parse_file(
                 file,
                 text,
@@ -100,13 +101,14 @@ async def trial(
                 zone=settings.serve.zone,
                 now=clock.now(),
                 secrets=frozenset(secrets.names(connection)),
-            )
+            ),
+            settings,
         )
     )
     if parsed.problems:
         raise SentinelError(parsed.problems)
     found: list[Tried] = []
-    database.write(_budget, settings, clock.now())
+    database.write(charge.set_budgets, budgets(settings), at=clock.now())
     async with contextlib.AsyncExitStack() as stack:
         runner = open_runner(settings)
         stack.push_async_callback(runner.close)
@@ -115,7 +117,7 @@ async def trial(
         fetcher = open_fetcher(settings, client)
         stack.push_async_callback(fetcher.close)
         asker = Asker(Vault(settings.data), settings.data)
-        looker = _Looker(database, fetcher, gate, runner, clock, asker, render_cost(settings))
+        looker = _Looker(database, fetcher, gate, runner, clock, asker, settings)
         archive = open_archive(settings, dialect=database.dialect)
         for sentinel in parsed.statements:
             if not isinstance(sentinel, Sentinel):
@@ -146,7 +148,7 @@ class _Looker:
         runner: Runner,
         clock: SystemClock,
         asker: Asker,
-        render_cost: float,
+        settings: Settings,
     ) -> None:
         self._database = database
         self._fetcher = fetcher
@@ -154,19 +156,23 @@ class _Looker:
         self._runner = runner
         self._clock = clock
         self._asker = asker
-        self._render_cost = render_cost
+        self._render_cost = render_cost(settings)
+        self._classes = settings.budget.named()
 
     async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
-        cost = self._render_cost if identity.render else 1.0
+        paying = self._classes.get(sentinel.budget_class)
+        budget = WHOLE if paying is None else paying.name
+        dear = self._render_cost if paying is None else min(self._render_cost, paying.burst)
+        cost = dear if identity.render else 1.0
         left = cost - 1
 
         async def further(host: str) -> None:
             nonlocal left
             left -= 1
-            self._database.write(_charge, host, self._clock.now(), 0.0 if left >= 0 else 1.0)
+            self._database.write(_charge, budget, host, self._clock.now(), 0.0 if left >= 0 else 1.0)
 
         try:
-            self._database.write(_charge, identity.host, self._clock.now(), cost)
+            self._database.write(_charge, budget, identity.host, self._clock.now(), cost)
             async with self._gate.permit(identity.host, further) as permit:
                 occasion = Occasion(
                     now=self._clock.now(),
@@ -227,11 +233,6 @@ def _tried(
     )
 
 
-def _budget(connection: Connection, settings: Settings, now: int) -> None:
-    rate = settings.budget.polls_per_day / 86_400
-    charge.set_budget(connection, "default", rate_per_second=rate, burst=settings.budget.burst, at=now)
-
-
-def _charge(connection: Connection, host: str, now: int, cost: float) -> None:
+def _charge(connection: Connection, budget: str, host: str, now: int, cost: float) -> None:
     current = leases.current(connection, "poller")
-    charge.bare(connection, "default", host, at=now, epoch=current.epoch if current is not None else 0, cost=cost)
+    charge.bare(connection, budget, host, at=now, epoch=current.epoch if current is not None else 0, cost=cost)

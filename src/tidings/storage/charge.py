@@ -1,13 +1,18 @@
-"""Charges: a request is paid for before it leaves, durably (contracts.md §1). Budgets are token buckets, one a class."""
+"""Charges: a request is paid for before it leaves, durably (contracts.md §1).
+
+Budgets are token buckets: one for all polls together, and one for each class within it. A poll takes from both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidings.errors import BudgetError, UnitError
 from tidings.model.interval import Instant
 from tidings.model.unit import Charged, Grant
+from tidings.model.weight import WHOLE
+from tidings.scheduling.budget import affords
 from tidings.storage import hosts, leases, polls
 from tidings.storage.connection import Connection
 
@@ -43,30 +48,32 @@ _SET = (
 def charge(
     c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
 ) -> list[Charged | None]:
-    """Pay for grants, in their order: an open poll row, tokens of its class and the start of its host for each.
+    """Pay for grants, in their order: an open poll row, tokens of all and of its class, and the start of its host for each.
 
-    None stands for a grant that its budget does not allow; `in_turn` lets those after it wait too, so that a dear poll is not starved
+    None stands for a grant that one of the two does not allow; `in_turn` lets those after it wait too, so that a dear poll is not starved
     by cheap ones. Raises `StaleEpochError` (nothing is written) and `UnitError` for more
     than 64 grants or a class that was never set.
     """
     if len(grants) > MOST_GRANTS:
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
     leases.check_epoch(c, epoch)
-    buckets = {name: _bucket(c, name, at) for name in dict.fromkeys(grant.budget for grant in grants)}
+    buckets = {name: _bucket(c, name, at) for name in dict.fromkeys((WHOLE, *(grant.budget for grant in grants)))}
     levels = {name: bucket.level for name, bucket in buckets.items()}
     paid: list[Grant] = []
     places: list[int | None] = []
     spent: set[str] = set()
     for grant in grants:
-        is_allowed = grant.budget not in spent and levels[grant.budget] >= grant.cost
-        places.append(len(paid) if is_allowed else None)
-        if not is_allowed and in_turn:
-            spent.add(grant.budget)
-        if is_allowed:
-            levels[grant.budget] -= grant.cost
+        pays = {WHOLE, grant.budget}
+        lacking = {name for name in pays if name in spent or not affords(levels[name], grant.cost)}
+        places.append(None if lacking else len(paid))
+        if lacking and in_turn:
+            spent |= lacking
+        if not lacking:
+            levels.update({name: max(0.0, levels[name] - grant.cost) for name in pays})
             paid.append(grant)
     ids = polls.begin(c, paid, at=at, epoch=epoch)
-    _spend(c, [replace(buckets[name], level=levels[name]) for name in dict.fromkeys(grant.budget for grant in paid)])
+    drawn = dict.fromkeys((WHOLE, *(grant.budget for grant in paid))) if paid else {}
+    _spend(c, [replace(buckets[name], level=levels[name]) for name in drawn])
     hosts.start(c, list(dict.fromkeys(grant.host for grant in paid)), at)
     charged = [Charged(poll_id=id_, grant=grant, at=at, epoch=epoch) for id_, grant in zip(ids, paid, strict=True)]
     return [None if place is None else charged[place] for place in places]
@@ -75,7 +82,7 @@ def charge(
 def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
     """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch (contracts.md §6).
 
-    Raises `BudgetError` if the class of the poll has no tokens left now, `StaleEpochError`, `UnitError` if the poll is not open.
+    Raises `BudgetError` if there are no tokens left now, or none of the class of the poll, `StaleEpochError`, `UnitError` if the poll is not open.
     """
     leases.check_epoch(c, epoch)
     name = c.value(
@@ -85,12 +92,7 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
     )
     if name is None:
         raise UnitError(f"poll {poll_id} is not an open poll of page {page_id}; nothing can be charged to it")
-    bucket = _bucket(c, name, at)
-    if bucket.level < cost:
-        raise BudgetError(
-            f"the budget {name} does not allow another request now; budget.polls_per_day and budget.burst set it"
-        )
-    _spend(c, [replace(bucket, level=bucket.level - cost)])
+    _draw(c, name, cost, at)
     c.execute(
         "UPDATE poll SET cost = cost + :cost, requests = requests + 1 WHERE id = :poll_id",
         cost=float(cost),
@@ -102,15 +104,10 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
 def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
     """Pay for a request that belongs to no poll and of which nothing is stored (`tidings test`, contracts.md §2).
 
-    Raises `BudgetError` if the class has no tokens left now, `StaleEpochError`.
+    Raises `BudgetError` if there are no tokens left now, or none of the class, `StaleEpochError`.
     """
     leases.check_epoch(c, epoch)
-    bucket = _bucket(c, budget, at)
-    if bucket.level < cost:
-        raise BudgetError(
-            f"the budget {budget} does not allow a request now; budget.polls_per_day and budget.burst set it"
-        )
-    _spend(c, [replace(bucket, level=bucket.level - cost)])
+    _draw(c, budget, cost, at)
     hosts.start(c, [host], at)
 
 
@@ -128,6 +125,14 @@ def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float
     )
 
 
+def set_budgets(c: Connection, wanted: Mapping[str, tuple[float, float]], *, at: Instant) -> None:
+    """Make or change the classes (rate a second, burst) by name; those that are not wanted any more go."""
+    for gone in {row.name for row in budgets(c)} - wanted.keys():
+        c.execute("DELETE FROM budget WHERE name = :name", name=gone)
+    for name, (rate, burst) in wanted.items():
+        set_budget(c, name, rate_per_second=rate, burst=burst, at=at)
+
+
 def budgets(c: Connection) -> list[BudgetRow]:
     """Return all classes as they were last written."""
     return [BudgetRow(*row) for row in c.rows(f"{_SELECT} ORDER BY name")]
@@ -138,6 +143,16 @@ def _bucket(c: Connection, name: str, at: Instant) -> BudgetRow:
     if row is None:
         raise UnitError(f"there is no budget {name}; it must be set before anything is charged to it")
     return BudgetRow(*row).refilled(at)
+
+
+def _draw(c: Connection, name: str, cost: float, at: Instant) -> None:
+    """Take tokens of all and of a class. Raises `BudgetError`; then nothing is taken."""
+    buckets = [_bucket(c, each, at) for each in dict.fromkeys((WHOLE, name))]
+    for bucket in buckets:
+        if not affords(bucket.level, cost):
+            setting = "budget.polls_per_day and budget.burst set" if bucket.name == WHOLE else "budget.classes sets"
+            raise BudgetError(f"the budget {bucket.name} does not allow another request now; {setting} it")
+    _spend(c, [replace(bucket, level=max(0.0, bucket.level - cost)) for bucket in buckets])
 
 
 def _spend(c: Connection, buckets: Sequence[BudgetRow]) -> None:

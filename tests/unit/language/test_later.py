@@ -15,9 +15,6 @@ LATE = {
     "prompt": ("Fetch on change within 5 min", 17),
     "feed": ("Notify by feed", 11),
     "stream": ("Notify by stream", 11),
-    "urgency": ("Urgency exponential 10 min", 1),
-    "life": ("Life 20 changes", 1),
-    "class": ("Class gold", 1),
 }
 
 
@@ -62,7 +59,7 @@ def test_what_can_be_done_passes(text):
 def test_statements_with_a_later_part_are_kept_back():
     """The others stay, each with the places of its parts; faults of the language come before in the order of the text."""
     text = (
-        "Create Sentinel a Using https://x.example Monitor links; Create Sentinel b Using https://x.example Monitor links Class gold;"
+        "Create Sentinel a Using https://x.example Monitor links; Create Sentinel b Using https://x.example Monitor links Notify by feed;"
         " Create Sentinel c Using x.example Monitor links"
     )
     parsed = understood(parse(text))
@@ -77,14 +74,7 @@ def test_statements_with_a_later_part_are_kept_back():
 def test_ten_problems_are_told_at_once():
     """More than ten would not be read."""
     text = "\n".join(
-        f"Create Sentinel s{n} Using https://x.example Monitor links Class gold Life 20 changes" for n in range(9)
+        f"Create Sentinel s{n} Using https://x.example Monitor links Notify by feed, stream" for n in range(9)
     )
 
     assert 10 == len(understood(parse(text)).problems)
-
-
-def test_watch_as_is_refused_once_where_it_stands():
-    """It sets two things that come later; people wrote one clause."""
-    parsed = understood(parse("Create Sentinel s Using https://x.example/ Monitor words Watch as ticker"))
-
-    assert [(58, '"Watch as" is understood but not supported yet')] == [(p.column, p.message) for p in parsed.problems]

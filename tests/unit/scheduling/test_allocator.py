@@ -105,6 +105,20 @@ def test_inputs_are_not_changed():
     assert [True, False] == flying.tolist()
 
 
+def test_a_purse_is_not_overdrawn_and_pays_in_turn():
+    """Pages of a budget within the budget get no more than it holds; what is too dear holds back those of its own that bid less."""
+    purses = np.array([np.inf, 3.0, 0.5])
+    purse = np.array([1, 2, 1, 0, 1, 0])
+
+    assert [0, 2, 3, 5] == chosen([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 2, 9, 1, 1], purse=purse, purses=purses)
+    assert [0, 3, 5] == chosen([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], cost=[1, 1, 3, 9, 1, 1], purse=purse, purses=purses)
+
+
+def test_an_empty_purse_takes_no_place_of_a_host():
+    """A page that nobody can pay for now does not keep others of its host from their turn."""
+    assert [1] == chosen([2.0, 1.0], host=[7, 7], purse=np.array([1, 0]), purses=np.array([np.inf, 0.9]))
+
+
 def test_far_host_numbers_cost_no_memory():
     """Host numbers are names: a large one makes no large array."""
     assert [0, 2] == chosen([3.0, 2.0, 1.0], host=[2**60, 2**60, 5])

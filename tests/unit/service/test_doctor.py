@@ -40,6 +40,7 @@ INSTALLED = doctor.Installed(
 
 PLURALS = {
     "blob": "blobs",
+    "class": "classes",
     "page": "pages",
     "host": "hosts",
     "endpoint": "endpoints",

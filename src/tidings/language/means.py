@@ -1,0 +1,81 @@
+"""What a text asks of the installation that reads it: budgets that it has set up, and clauses that its policy reads.
+
+The language gives both their meaning whatever the installation is; the verbs that take statements judge them by its `Means`, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from tidings.language.parser import Parsed
+from tidings.language.problems import MOST, Problem
+from tidings.language.words import did_you_mean, either
+from tidings.model.sentinel import Alter, Defaults, Sentinel, Statement
+from tidings.model.weight import WHOLE
+
+_WORDS = {"urgency": "Urgency", "life": "Life", "watch": "Watch as"}
+_ALL = frozenset({"urgency", "life"})
+_SETS = {"urgency": frozenset({"urgency"}), "life": frozenset({"life"}), "watch": _ALL}
+"""What each of these clauses sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What an installation has: its budget `classes`, and the `policy` in use; `policies` says of each what it reads of urgency and life.
+
+    It is only asked where a text says something of that.
+    """
+
+    classes: tuple[str, ...] = ()
+    policy: str = ""
+    policies: Callable[[], Mapping[str, frozenset[str]]] = dict
+
+
+def within(parsed: Parsed, means: Means) -> Parsed:
+    """Return what was read, with a problem (E46) for each unknown class and a doubt (W19) for each clause that the policy does not read."""
+    problems: list[Problem] = []
+    doubts: list[Problem] = []
+    for statement, places in zip(parsed.statements, parsed.places, strict=True):
+        problems += _unknown_class(parsed, statement, places, means)
+        doubts += _unread(parsed, places, means)
+    if not problems and not doubts:
+        return parsed
+    return replace(
+        parsed,
+        problems=tuple(sorted((*parsed.problems, *problems), key=_place)[:MOST]),
+        warnings=tuple(sorted((*parsed.warnings, *doubts), key=_place)),
+    )
+
+
+def _unknown_class(parsed: Parsed, statement: Statement, places: Mapping[str, int], means: Means) -> Iterator[Problem]:
+    name = _class_of(statement)
+    if "class" not in places or name is None or name in {WHOLE, *means.classes}:
+        return
+    message = f'there is no budget class "{name}"'
+    hint = did_you_mean(name, means.classes) or f'budget.classes = ["{name}: 500 per day"] in tidings.toml sets it up'
+    yield parsed.report.problem(places["class"], "E46", message, expected=either(means.classes), hint=hint)
+
+
+def _class_of(statement: Statement) -> str | None:
+    match statement:
+        case Sentinel():
+            return statement.budget_class
+        case Alter() | Defaults():
+            return dict(statement.clauses.said).get("class")
+    return None
+
+
+def _unread(parsed: Parsed, places: Mapping[str, int], means: Means) -> Iterator[Problem]:
+    for part in sorted(_SETS.keys() & places.keys()):
+        policies = means.policies()
+        if not policies.get(means.policy, _ALL).isdisjoint(_SETS[part]):
+            continue
+        readers = sorted(name for name, reads in policies.items() if reads.issuperset(_SETS[part]))
+        message = f"the policy in use (schedule.policy = {means.policy}) does not read {_WORDS[part]}: it is kept, and changes no look"
+        hint = f"{' and '.join(readers)} read{'' if len(readers) > 1 else 's'} it" if readers else ""
+        yield parsed.report.problem(places[part], "W19", message, hint=hint)
+
+
+def _place(problem: Problem) -> tuple[int, int, str]:
+    return problem.line, problem.column, problem.code

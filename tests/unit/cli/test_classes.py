@@ -1,0 +1,63 @@
+"""How budgets within the budget stand is told by add, list, show, check and doctor."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def classed(tidings, server, tmp_path, monkeypatch):
+    """A sentinel of a class that allows one look a week, and one of none."""
+    monkeypatch.setenv("TIDINGS_BUDGET_CLASSES", "gentle: 1 per week")
+    path = tmp_path / "s.txt"
+    path.write_text(
+        f"Create Sentinel a Using {server.url('/news')} Monitor any change Class gentle Urgency uniform;"
+        f" Create Sentinel b Using {server.url('/b')} Monitor any change"
+    )
+    tidings.added = tidings("add", str(path))
+    return tidings
+
+
+def test_add_warns_of_what_the_policy_does_not_read_and_refuses_an_unknown_class(classed, server, tmp_path):
+    """The sentinel is made all the same; a class that nobody set up is an error that says how to set one up."""
+    path = tmp_path / "t.txt"
+    path.write_text(f"Create Sentinel c Using {server.url('/c')} Monitor any change Class gentel")
+    refused = classed("add", str(path))
+
+    assert (0, 2) == (classed.added.code, refused.code)
+    assert "W19" in classed.added.err
+    assert "schedule.policy = best_effort" in classed.added.err
+    assert "E46" in refused.err
+    assert 'did you mean "gentle"?' in refused.err
+
+
+def test_list_and_show_say_the_class_and_how_it_stands(classed, tidings, monkeypatch):
+    """Full, spent until an instant, and gone from the settings."""
+    full = tidings("show", "a").out
+    (row,) = [line.split() for line in tidings("list").out.splitlines() if line.startswith("a ")]
+    tidings("check", "a")
+    spent, record = tidings("show", "a").out, tidings("show", "a", "--json").records[0]
+    again = tidings("check", "a")
+    monkeypatch.delenv("TIDINGS_BUDGET_CLASSES")
+    gone = tidings("show", "a").out
+
+    assert "gentle" == row[2]
+    assert "class gentle: 1 per week; 1 can be spent now" in full
+    assert "class gentle: 1 per week; spent, it pays again at 20" in spent
+    assert ("gentle", "gentle", "1 per week") == (record["class"], *(record["budget"][k] for k in ("class", "allows")))
+    assert record["budget"]["left"] < 0.01
+    assert 3 == again.code
+    assert "budget.classes" in again.err
+    assert "class gentle: is not set up (budget.classes): the budget of all polls pays" in gone
+    assert "class" not in tidings("show", "b").out
+
+
+def test_doctor_says_how_classes_stand_and_who_names_one_that_is_gone(classed, tidings, monkeypatch):
+    """A class that was taken out of the settings holds nobody back, but somebody meant something by it."""
+    before = [line for line in tidings("doctor").out.splitlines() if line.split()[1:2] == ["class"]]
+    monkeypatch.setenv("TIDINGS_BUDGET_CLASSES", "other: 1 per week")
+    after = [line for line in tidings("doctor").out.splitlines() if line.split()[1:2] == ["class"]]
+
+    assert 1 == len(before)
+    assert "gentle: 1 per week; 1 can be spent now" in before[0]
+    assert any("a names the class gentle, which is not set up" in line for line in after)

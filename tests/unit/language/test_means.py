@@ -1,0 +1,84 @@
+"""What a text asks that an installation may not have is said where it stands."""
+
+import pytest
+
+from tests.strategies_language import ACCEPTED, KNOWN
+from tidings.language.means import Means, within
+from tidings.language.parser import parse
+from tidings.language.yaml_form import load
+
+OWN = Means(
+    ("gentle", "bulk"),
+    "plain",
+    lambda: {"plain": frozenset(), "half": frozenset({"life"}), "whole": frozenset({"urgency", "life"})},
+)
+HEAD = "Create Sentinel s Using https://x.example Monitor any change "
+
+
+def told(text, means=OWN):
+    parsed = within(parse(text, known=KNOWN.get, files=True), means)
+    return [str(problem) for problem in (*parsed.problems, *parsed.warnings)]
+
+
+@pytest.mark.parametrize(
+    ("clause", "said"),
+    [
+        (
+            "Class gentel",
+            '1:62: E46 there is no budget class "gentel"; expected gentle or bulk (hint: did you mean "gentle"?)',
+        ),
+        (
+            "Class qqq",
+            '1:62: E46 there is no budget class "qqq"; expected gentle or bulk (hint: budget.classes = ["qqq: 500 per day"] in tidings.toml sets it up)',
+        ),
+        (
+            "Urgency uniform",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not read Urgency: it is kept, and changes no look (hint: whole reads it)",
+        ),
+        (
+            "Life overwrite",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not read Life: it is kept, and changes no look (hint: half and whole read it)",
+        ),
+        (
+            "Watch as ticker",
+            "1:62: W19 the policy in use (schedule.policy = plain) does not read Watch as: it is kept, and changes no look (hint: whole reads it)",
+        ),
+    ],
+)
+def test_each_is_told_by_name_and_place(clause, said):
+    """With what there is instead, or what would help."""
+    assert [said] == told(HEAD + clause)
+
+
+@pytest.mark.parametrize("clause", ["Class bulk", "Class default", "Importance 0.9", ""])
+def test_what_is_there_is_not_told(clause):
+    """Nobody is warned of what has its effect."""
+    assert [] == told(HEAD + clause)
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"), [("whole", []), ("half", ["W19"]), ("plain", ["W19", "W19"]), ("no such policy", [])]
+)
+def test_the_doubt_goes_with_the_policy(policy, expected):
+    """A policy that reads a clause ends the warning; one that does not exist is another verb's trouble."""
+    parsed = within(parse(HEAD + "Urgency uniform Life overwrite"), Means(policy=policy, policies=OWN.policies))
+
+    assert expected == [problem.code for problem in parsed.warnings]
+
+
+def test_alterations_defaults_and_yaml_are_judged_too():
+    """Whatever says it, in whatever form."""
+    texts = ("Alter s0 Class qqq", "Defaults For Tags a Class qqq")
+    form = within(load("- name: s\n  pages: https://x.example\n  monitor: links\n  class: qqq\n"), OWN)
+
+    assert [["E46"], ["E46"]] == [[line.split()[1] for line in told(text)] for text in texts]
+    assert [(4, "E46")] == [(problem.line, problem.code) for problem in form.problems]
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_a_text_that_asks_for_nothing_of_it_is_what_it_was(text):
+    """No policy is asked, nothing is changed, unless a clause speaks of it."""
+    parsed = parse(text, known=KNOWN.get)
+    spoken = {"class", "urgency", "life", "watch"} & {part for places in parsed.places for part in places}
+
+    assert spoken or parsed == within(parsed, Means(policies=None))  # type: ignore[arg-type]
