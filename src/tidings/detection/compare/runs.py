@@ -1,0 +1,51 @@
+"""Equal runs of two sequences of numbers, and a longest alignment of a part of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rapidfuzz.distance import LCSseq
+
+Block = tuple[int, int, int]
+"""(start in old, start in new, length) of an equal run."""
+
+_LAST_CHARACTER = 0x10FFFF
+
+
+class Runs:
+    """Equal runs of `a` and `b`, gathered in order in `blocks`; runs that touch are one."""
+
+    def __init__(self, a: Sequence[int], b: Sequence[int]) -> None:
+        self.a = a
+        self.b = b
+        self.blocks: list[Block] = []
+
+    def take(self, i: int, j: int, size: int) -> None:
+        """Add a run that begins where no run before it has ended."""
+        if self.blocks:
+            last_i, last_j, last_size = self.blocks[-1]
+            if last_i + last_size == i and last_j + last_size == j:
+                self.blocks[-1] = (last_i, last_j, last_size + size)
+                return
+        self.blocks.append((i, j, size))
+
+    def align(self, kept_a: Sequence[int], kept_b: Sequence[int]) -> None:
+        """Add a longest alignment of the numbers at these places, found bit-parallel in `len(kept_a) * len(kept_b)` cells."""
+        first, second = _as_text([self.a[i] for i in kept_a], [self.b[j] for j in kept_b])
+        for match in LCSseq.opcodes(first, second):
+            if match.tag != "equal":
+                continue
+            start, end, other, other_end = match.src_start, match.src_end, match.dest_start, match.dest_end
+            i, j, size = kept_a[start], kept_b[other], end - start
+            if kept_a[end - 1] - i == size - 1 and kept_b[other_end - 1] - j == size - 1:
+                self.take(i, j, size)
+                continue
+            for shift in range(size):
+                self.take(kept_a[start + shift], kept_b[other + shift], 1)
+
+
+def _as_text(a: list[int], b: list[int]) -> tuple[Sequence[object], Sequence[object]]:
+    """Return both as strings of one character a number, which rapidfuzz compares fastest."""
+    if max(*a, *b) > _LAST_CHARACTER:
+        return a, b
+    return "".join(map(chr, a)), "".join(map(chr, b))

@@ -1,0 +1,71 @@
+import itertools
+import random
+
+from hypothesis import given
+from rapidfuzz.distance import LCSseq
+
+from tests.strategies import edited_pairs, pairs
+from tidings.detection.compare.anchored import align
+
+WORDS = 2_000
+
+
+def numbered(*sides):
+    """Return the sides as lists of small numbers, as `compare_sequences` hands them over."""
+    numbers = {token: number for number, token in enumerate(dict.fromkeys(token for side in sides for token in side))}
+    return [[numbers[token] for token in side] for side in sides]
+
+
+def kept(blocks):
+    return sum(size for _, _, size in blocks)
+
+
+@given(pairs | edited_pairs())
+def test_runs_are_equal_in_order_and_part(pair):
+    """Each run is equal on both sides and begins where the one before it has ended on at least one side, and not before on the other."""
+    a, b = numbered(*pair)
+    if not a or not b:
+        return
+    for cells in (10_000, 64, 1):
+        blocks = align(a, b, cells)
+
+        assert all(a[i : i + size] == b[j : j + size] and size > 0 for i, j, size in blocks)
+        for (i, j, size), (next_i, next_j, _) in itertools.pairwise(blocks):
+            assert i + size <= next_i
+            assert j + size <= next_j
+            assert (i + size, j + size) != (next_i, next_j)
+
+
+def test_a_long_text_with_few_edits_loses_nothing():
+    """Words that occur once anchor it: with a budget of a hundredth of what an exact alignment takes all of the common part is found."""
+    rng = random.Random(1)
+    old = rng.choices(range(WORDS), k=3 * WORDS)
+    new = [number for number in old if rng.random() > 0.01]
+    a, b = numbered(old, new)
+
+    assert LCSseq.similarity(a, b) == kept(align(a, b, len(a) * len(b) // 100))
+
+
+def test_blocks_that_changed_places():
+    """The longer one stays, the other is out of order."""
+    a = list(range(WORDS))
+    b = a[1_200:] + a[:1_200]
+
+    assert [(0, 800, 1_200)] == align(a, b, 10_000)
+
+
+def test_words_that_are_frequent_anchor_by_fours():
+    """Without one word that occurs once, rows of four words that do anchor the text."""
+    old = random.Random(2).choices(range(12), k=6_000)
+    new = [*old[:3_000], 3, 4, 5, *old[3_000:]]
+    a, b = numbered(old, new)
+
+    assert 6_000 - 20 <= kept(align(a, b, 40_000))
+
+
+def test_a_text_of_two_words_is_cut_into_chunks():
+    """Where nothing can anchor, chunks in proportion are aligned each by itself."""
+    rng = random.Random(3)
+    old, new = (rng.choices(range(2), k=3_000) for _ in range(2))
+
+    assert kept(align(old, new, 90_000)) >= 0.9 * LCSseq.similarity(old, new)
