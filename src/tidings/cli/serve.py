@@ -1,4 +1,4 @@
-"""`tidings serve`: watch and tell until SIGTERM or Ctrl-C (the dashboard comes with a later issue)."""
+"""`tidings serve`: watch, tell and answer until SIGTERM or Ctrl-C (the dashboard comes with a later issue)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import logging
 import signal
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
-from tidings.errors import OutputError, StaleEpochError, StoreBusyError
+from tidings.errors import OutputError, StaleEpochError, StoreBusyError, UsageError
 from tidings.service.assembly import poller
 from tidings.service.records import change_record
+from tidings.web.door import Door
 
 if TYPE_CHECKING:
     from tidings.model.unit import Unit
@@ -25,30 +27,51 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 15.0
 """A service that starts while `check` or `add --url` takes its look waits for it."""
+MOST_PORT = 65_535
 STEP_PAUSE_SECONDS = 0.002
 """A step takes what came in meanwhile; without a pause a busy service would make a step for each answer."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
+    parser.add_argument("--host", metavar="H", help="address to answer at (serve.host; 127.0.0.1)")
+    parser.add_argument("--port", type=int, metavar="N", help="its port (serve.port; 8780); 0: any that is free")
     parser.add_argument("--verbose", action="store_true", help="log every poll")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve until stopped."""
+    settings = _addressed(settings, arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     return asyncio.run(_serve(arguments, settings))
 
 
+def _addressed(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """Return the settings with the address that was asked for."""
+    if arguments.port is not None and not 0 <= arguments.port <= MOST_PORT:
+        message = f"--port {arguments.port} is no port; there are 0 (any that is free) to {MOST_PORT:,}"
+        raise UsageError(message)
+    given = {name: getattr(arguments, name) for name in ("host", "port") if getattr(arguments, name) is not None}
+    return replace(settings, serve=replace(settings.serve, **given))
+
+
 async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     begun = time.perf_counter()
+    door = Door(settings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS, spreads=True) as monitor:
-        monitor.on_unit = printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
+        door.bind()
+        printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
+
+        def heard(unit: Unit, committed: Committed) -> None:
+            printer(unit, committed)
+            door.hear(unit)
+
+        monitor.on_unit = heard
         await monitor.live()
         count = len(monitor.parts.watchlist.pages)
         took = time.perf_counter() - begun
@@ -56,16 +79,24 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
             f"ready: {count} pages, {len(monitor.parts.watchlist.sentinels)} sentinels, data in {settings.data} ({took:.2f} s)"
         )
         stopped = asyncio.create_task(stop.wait())
+        opening = asyncio.create_task(_open(door, monitor))
         try:
             await _loop(monitor, stopped)
         except StaleEpochError as error:
             _announce(f"stopped: {error}")
             return error.exit_code
         finally:
+            await opening
+            await door.close()
             if printer.is_unheard:
                 write_nowhere()
     _announce("stopped")
     return 0
+
+
+async def _open(door: Door, monitor: Monitor) -> None:
+    await door.open(monitor)
+    _announce(f"listening on {door.url}")
 
 
 async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:

@@ -48,6 +48,8 @@ class ServiceProcess:
             "tidings",
             "serve",
             "--json",
+            "--port",
+            "0",  # that of the user's own service may be taken
             "--data",
             str(self._home),
             env=environment,

@@ -64,12 +64,6 @@ def _of_sentinel(is_said: Callable[[Sentinel], bool]) -> Callable[[Statement], b
     return lambda statement: (sentinel := _sentinel(statement)) is not None and is_said(sentinel)
 
 
-def _channel(kind: str) -> Callable[[Statement], bool]:
-    return _of_sentinel(
-        lambda sentinel: any(channel.kind == kind for notify in sentinel.notify for channel in notify.channels)
-    )
-
-
 LATER: dict[str, Later] = {
     # statements
     # what
@@ -78,8 +72,5 @@ LATER: dict[str, Later] = {
         "serve the file on a web server of your own",
         _of_sentinel(lambda sentinel: any(page.url.lower().startswith("file:") for page in sentinel.pages)),
     ),
-    # tell
-    "feed": Later("feed", "Notify by dashboard", _channel("feed")),
-    "stream": Later("stream", "Notify by webhook https://…", _channel("stream")),
 }
 """By the part of the statement that the problem points at."""

@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from tidings.clock import SECOND, Instant
+from tidings.clock import MINUTE, SECOND, Instant
 from tidings.errors import SettingError
 from tidings.notification.channel import Message, Poster, Refused, Sent
 
 PREFIX: Final = "whsec_"
 LEAST_BYTES: Final = 24
 MOST_BYTES: Final = 64
+TOLERANCE: Final = 5 * MINUTE
+"""How far the time of a webhook that comes in may be off, so that an old one is not played again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,19 @@ def signature(delivery_id: str, sent_at: Instant, *, body: bytes, keys: Sequence
     signed = f"{delivery_id}.{sent_at // SECOND}.".encode() + body
     digests = (hmac.new(key, signed, hashlib.sha256).digest() for key in keys)
     return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
+
+
+def is_genuine(
+    webhook_id: str, timestamp: str, signatures: str, *, body: bytes, keys: Sequence[bytes], now: Instant
+) -> bool:
+    """Say whether a webhook that came in is signed with one of the keys, and lately: its `timestamp` is at most five minutes off."""
+    if not (webhook_id and timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 12):
+        return False
+    if abs(int(timestamp) * SECOND - now) > TOLERANCE:
+        return False
+    expected = signature(webhook_id, int(timestamp) * SECOND, body=body, keys=keys).split()
+    given = [one.encode(errors="surrogatepass") for one in signatures.split()]
+    return any(hmac.compare_digest(mine.encode(), one) for mine in expected for one in given)
 
 
 def read_secrets(text: str) -> tuple[bytes, ...]:

@@ -6,9 +6,7 @@ sentinels that waited for it. Looks that hang on it are a behaviour of rules (`s
 
 from __future__ import annotations
 
-import hmac
 import json
-import secrets as randomness
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY
 from tidings.errors import UnknownNameError, UsageError
 from tidings.model.secret import Secret
+from tidings.notification.webhook import make_secret
 from tidings.storage import outside, secrets
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ MOST_PARAMS: Final = 16_384
 LONGEST_KEY: Final = 200
 KEYS_FOR: Final = 30 * DAY
 """how long it is remembered which keys were taken"""
-TOKEN_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +48,22 @@ class Outside:
         self._clock = clock
         self.on_taken: Callable[[str], Any] = lambda _: None
 
-    async def hook(self, name: str, token: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
-        """Take an event that a webhook brings. `key` is its idempotency key (empty: it comes once).
+    async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
+        """Return if whoever brings a webhook `proves` that it has its token.
 
-        Raises `UnknownNameError` if there is no webhook of that name or its token is another (nobody is told which), `UsageError` for
-        params that are no object or too large, `SecretError` if the token cannot be opened.
+        Raises `UnknownNameError` if there is no webhook of that name or its token is another (nobody is told which), `SecretError` if the
+        token cannot be opened.
         """
         held = await self._store.read(token_of, self._vault, name)
-        expected = randomness.token_urlsafe(TOKEN_BYTES) if held is None else held.reveal()
-        if not hmac.compare_digest(expected.encode(), token.encode(errors="surrogatepass")) or held is None:
+        if not proves(held or Secret(make_secret())) or held is None:
             message = f'there is no webhook "{name}" with this token; `tidings show {name}` shows its token'
             raise UnknownNameError(message)
-        return await self.take(name, params, key=key)
 
     async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
-        """Take an event now; raises `UnknownNameError` if there is none of that name, `UsageError` as `hook` does."""
+        """Take an event now. `key` is its idempotency key (empty: it comes once).
+
+        Raises `UnknownNameError` if there is none of that name, `UsageError` for params that are no object or too large.
+        """
         result = await self._store.write(take, name, params, at=self._clock.now(), key=key)
         if result.is_new:
             self.on_taken(name)
@@ -108,8 +107,8 @@ def token_of(c: Connection, vault: Vault, name: str) -> Secret | None:
 
 
 def give_token(c: Connection, vault: Vault, name: str, *, at: Instant) -> None:
-    """Make the token of a webhook, inside the caller's writing transaction."""
-    vault.put(c, secret_name(name), Secret(randomness.token_urlsafe(TOKEN_BYTES)), kind="hook", at=at)
+    """Make the token of a webhook, inside the caller's writing transaction: it can be shown, or sign as Standard Webhooks do."""
+    vault.put(c, secret_name(name), Secret(make_secret()), kind="hook", at=at)
 
 
 def take_token(c: Connection, name: str) -> None:

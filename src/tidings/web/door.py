@@ -1,0 +1,74 @@
+"""The door of a running service: bound before it is ready, opened when it is, closed before it goes.
+
+What answers requests is imported when it opens, so that nothing of it is in the way of the first looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tidings.service.deliver import STREAMED
+from tidings.service.outside import Outside
+from tidings.storage.vault import Vault
+from tidings.web.inside import Arrivals, Inside
+from tidings.web.listening import check, listen, url_of
+
+if TYPE_CHECKING:
+    from tidings.model.unit import Unit
+    from tidings.service.monitor import Monitor
+    from tidings.settings import Settings
+    from tidings.web.connection import Server
+
+
+class Door:
+    """Raises `SettingError` for an address that is open to strangers and has no token."""
+
+    def __init__(self, settings: Settings) -> None:
+        check(settings.serve)
+        self._settings = settings
+        self._arrivals = Arrivals()
+        self._server: Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    def bind(self) -> None:
+        """Take the address. Raises `ListenError` if it cannot be had."""
+        self._bound = listen(self._settings.serve)
+        self.url = url_of(self._bound)
+
+    async def open(self, monitor: Monitor) -> None:
+        """Answer from now on."""
+        server_of = await asyncio.to_thread(_import)
+        parts = monitor.parts
+        inside = Inside(
+            settings=self._settings,
+            store=parts.store,
+            clock=parts.clock,
+            hooks=Outside(parts.store, Vault(self._settings.data), parts.clock),
+            epoch=parts.epoch,
+            holder=parts.holder,
+            arrivals=self._arrivals,
+        )
+        self._server = server_of(inside)
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
+
+    def hear(self, unit: Unit) -> None:
+        """Hear of a unit that was committed: those who follow the stream are woken if something is on it."""
+        if any(event.type == STREAMED for event in unit.events):
+            self._arrivals.wake()
+
+    async def close(self) -> None:
+        """Answer no more; those who follow the stream are sent home."""
+        self._arrivals.end()
+        if self._server is not None and self._serving is not None:
+            self._server.end()
+            await self._serving
+        self._bound.close()
+
+
+def _import() -> Callable[[Inside], Server]:
+    from tidings.web.connection import Server
+    from tidings.web.entrances import application
+
+    return lambda inside: Server(application(inside))

@@ -1,0 +1,83 @@
+"""The entrances of the door: every path, its method, and who may enter. One that does not say who is none (trust.md R-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, assert_never
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from tidings.web import feeds, health, hooks, stream
+from tidings.web.guard import Guard, check_token
+from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, ExceptionHandler
+
+    from tidings.web.inside import Inside
+
+Who = Literal["anybody", "readers", "hook"]
+"""`readers` show serve.token where it is set; `hook` checks its own token by itself; `anybody` is told nothing that matters."""
+Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """A path, how it is asked for, who may, and what answers."""
+
+    path: str
+    method: Literal["GET", "POST"]
+    who: Who
+    answer: Answer
+
+
+def entrances() -> tuple[Entrance, ...]:
+    """Return all entrances there are, hooks with a count of their own."""
+    counted = hooks.pace()
+
+    async def hook(request: Request, inside: Inside) -> Response:
+        return await hooks.answer(request, inside, counted)
+
+    return (
+        Entrance("/healthz", "GET", "anybody", health.answer),
+        Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
+        Entrance("/api/v1/stream", "GET", "readers", stream.answer),
+        Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),
+    )
+
+
+def application(inside: Inside) -> ASGIApp:
+    """Return what answers requests to a running service."""
+    inner = Starlette(
+        routes=[Route(one.path, _admitting(one, inside), methods=[one.method]) for one in entrances()],
+        exception_handlers=_HANDLERS,
+    )
+    inner.router.redirect_slashes = False
+    names = frozenset(name.lower().removesuffix(".") for name in inside.settings.serve.names)
+    return Guard(inner, inside.clock, names)
+
+
+_HANDLERS: Final[Mapping[type[Exception], ExceptionHandler]] = {
+    ProblemError: on_problem,
+    HTTPException: on_http_error,
+    Exception: on_fault,
+}
+
+
+def _admitting(entrance: Entrance, inside: Inside) -> Callable[[Request], Awaitable[Response]]:
+    async def enter(request: Request) -> Response:
+        match entrance.who:
+            case "readers":
+                check_token(request.headers, inside.settings.serve.token)
+            case "anybody" | "hook":
+                pass
+            case _:
+                assert_never(entrance.who)
+        return await entrance.answer(request, inside)
+
+    return enter

@@ -1,0 +1,125 @@
+"""Who is let in: the door's manners, kept before any route is looked at (trust.md R-12, H-087; DNS rebinding).
+
+A page in somebody's browser must not reach what listens on loopback. A name that an attacker lets point here is refused by the Host
+header, a page of another site by what browsers say of it (`Origin`, `Sec-Fetch-Site`); no answer allows another origin to read it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import ipaddress
+from dataclasses import dataclass
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from starlette.datastructures import Headers
+
+from tidings.clock import SECOND
+from tidings.web.problems import ProblemError, answer
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from tidings.clock import Clock
+
+SECURITY: Final = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+}
+OWN_SITE: Final = frozenset({"same-origin", "none"})
+READING: Final = frozenset({"GET", "HEAD"})
+REALM: Final = {"www-authenticate": 'Basic realm="tidings", charset="UTF-8"'}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Stands before an application. `names` are the host names under which it may be asked, besides localhost and addresses."""
+
+    application: ASGIApp
+    clock: Clock
+    names: frozenset[str] = frozenset()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer why not; every answer carries the headers that keep it harmless."""
+        if scope["type"] != "http":
+            return
+
+        async def careful(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {**SECURITY, "date": formatdate(self.clock.wall() / SECOND, usegmt=True)}
+                message["headers"] = [*message["headers"], *((n.encode(), v.encode()) for n, v in own.items())]
+            await send(message)
+
+        try:
+            self._check(scope["method"], Headers(scope=scope))
+        except ProblemError as problem:
+            await answer(problem, where=scope["path"])(scope, receive, careful)
+            return
+        await self.application(scope, receive, careful)
+
+    def _check(self, method: str, headers: Headers) -> None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self.is_own(hosts[0]):
+            message = "this service is not known under the name by which it was asked"
+            hint = "ask it by its address or as localhost, or add the name to serve.names"
+            raise ProblemError(HTTPStatus.MISDIRECTED_REQUEST, message, hint=hint)
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        is_own_page = origin is None or origin.partition("://")[2].lower() == hosts[0].lower()
+        is_visit = method in READING and headers.get("sec-fetch-mode") == "navigate"
+        if not is_own_page or (site is not None and site not in OWN_SITE and not is_visit):
+            message = "pages of other sites may not ask this service"
+            raise ProblemError(HTTPStatus.FORBIDDEN, message)
+
+    def is_own(self, host: str) -> bool:
+        """Say whether a Host header names this service: by an address, which nobody can let point elsewhere, or by a name it has."""
+        name, port = _split(host.strip().lower())
+        if port and not port.isdecimal():
+            return False
+        try:
+            ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return name.removesuffix(".") in {"localhost", *self.names}
+        return True
+
+
+def _split(host: str) -> tuple[str, str]:
+    if host.startswith("["):
+        name, _, port = host.partition("]")
+        return f"{name}]", port.removeprefix(":")
+    name, _, port = host.partition(":")
+    return name, port
+
+
+def shown_token(headers: Headers) -> str:
+    """Return the token that a request shows: as a bearer, or as the password of a login; empty if it shows none.
+
+    It is looked for in this header alone: in an address it would stand in logs and histories (trust.md H-095).
+    """
+    scheme, _, value = headers.get("authorization", "").strip().partition(" ")
+    value = value.strip()
+    if scheme.lower() == "bearer":
+        return value
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(value, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def check_token(headers: Headers, expected: str) -> None:
+    """Raise `ProblemError` unless a request shows the token, compared in a time that tells nothing; none is expected if it is empty."""
+    if expected and not hmac.compare_digest(
+        shown_token(headers).encode(errors="surrogatepass"), expected.encode(errors="surrogatepass")
+    ):
+        message = "the token is missing or is another"
+        hint = (
+            "send it as `Authorization: Bearer TOKEN`, or as the password of a login with any name; it is serve.token"
+        )
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, message, hint=hint, headers=REALM)

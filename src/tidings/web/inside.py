@@ -1,0 +1,85 @@
+"""What the door reaches of the service behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.model.secret import Secret
+    from tidings.settings import Settings
+    from tidings.storage.store import Store
+
+
+class Taken(Protocol):
+    """An event that was taken: its number, and whether it is new."""
+
+    @property
+    def seq(self) -> int:
+        """Return its number in the log."""
+        ...
+
+    @property
+    def is_new(self) -> bool:
+        """Return False if it had been taken with that key before."""
+        ...
+
+
+class Hooks(Protocol):
+    """Takes events that come from outside; `service.outside` does."""
+
+    async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
+        """Return if whoever brings a webhook `proves` that it has its token."""
+        ...
+
+    async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
+        """Take an event; it is durable then."""
+        ...
+
+
+class Arrivals:
+    """Wakes those who follow the stream. Nothing is handed over by it: what there is, everybody reads in the database."""
+
+    def __init__(self) -> None:
+        self._waiting: set[asyncio.Event] = set()
+        self.is_over = False
+        """whether the service ends: nobody waits any more"""
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def join(self) -> asyncio.Event:
+        """Return what is set at each arrival, until `leave`."""
+        waiting = asyncio.Event()
+        self._waiting.add(waiting)
+        return waiting
+
+    def leave(self, waiting: asyncio.Event) -> None:
+        """Forget one who has gone."""
+        self._waiting.discard(waiting)
+
+    def wake(self) -> None:
+        """Say that something is there."""
+        for waiting in self._waiting:
+            waiting.set()
+
+    def end(self) -> None:
+        """Say that nothing more comes."""
+        self.is_over = True
+        self.wake()
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The running service, as far as the door needs it. `epoch` and `holder` are those of its lease."""
+
+    settings: Settings
+    store: Store
+    clock: Clock
+    hooks: Hooks
+    epoch: int
+    holder: str
+    arrivals: Arrivals = field(default_factory=Arrivals)

@@ -1,0 +1,74 @@
+"""Where the door is: the address it answers at, and whether strangers can reach that (trust.md §5, bind)."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from typing import TYPE_CHECKING, Final
+
+from tidings.errors import ListenError, SettingError
+
+if TYPE_CHECKING:
+    from tidings.settings import ServeSettings
+
+LEAST_TOKEN: Final = 24
+"""Characters of a token, of which nobody guesses so many."""
+BACKLOG: Final = 128
+_REASONS: Final = {
+    errno.EADDRINUSE: "is taken, perhaps by another `tidings serve`; --port N names another, --port 0 takes any that is free",
+    errno.EACCES: "is only given to root; --port N names another, 1024 or more",
+    errno.EADDRNOTAVAIL: "is no address of this machine; --host names one, 127.0.0.1 is usual",
+}
+
+
+def check(serve: ServeSettings) -> None:
+    """Raise `SettingError` for a door that anybody could walk through: one that others can reach needs a token, and a long one."""
+    if serve.token and (len(serve.token) < LEAST_TOKEN or not serve.token.isascii() or not serve.token.isprintable()):
+        message = f"serve.token has at least {LEAST_TOKEN} characters, all of them printable ASCII; `openssl rand -hex 24` makes one"
+        raise SettingError(message)
+    if not serve.token and not is_loopback(serve.host):
+        message = (
+            f"serve.host is {serve.host or 'empty'}, which others can reach, and serve.token is not set: everybody could read what is"
+            " watched here. Set it (`openssl rand -hex 24` makes one; TIDINGS_SERVE_TOKEN, or token in [serve] of tidings.toml), or"
+            " leave serve.host at 127.0.0.1 and let a proxy stand before it"
+        )
+        raise SettingError(message)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine can reach an address; of names, only localhost is known to be so."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(serve: ServeSettings) -> socket.socket:
+    """Return the socket that is bound to the address; it listens later. Raises `ListenError` that says what to do."""
+    where = f"{serve.host}:{serve.port}"
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            serve.host.strip("[]") or None, serve.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        message = f"serve.host {serve.host} cannot be looked up: {error}; 127.0.0.1 is usual"
+        raise ListenError(message) from error
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        reason = _REASONS.get(error.errno or 0, f"cannot be had: {error.strerror or error}")
+        message = f"{where} {reason}"
+        raise ListenError(message) from error
+    return bound
+
+
+def url_of(bound: socket.socket) -> str:
+    """Return the address at which a bound socket can be asked."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

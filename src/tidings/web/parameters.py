@@ -1,0 +1,114 @@
+"""What a hook brings: a bounded body, read as JSON or as a form into the params of an event."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect
+
+from tidings.web.problems import ProblemError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+MOST_BYTES: Final = 65_536
+MOST_FIELDS: Final = 200
+DEEPEST: Final = 20
+BODY_SECONDS: Final = 10.0
+FORM: Final = "application/x-www-form-urlencoded"
+
+
+async def body_of(request: Request, *, seconds: float = BODY_SECONDS) -> bytes:
+    """Return the body of a request; raises `ProblemError` if it is too large, comes too slowly or breaks off."""
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:19]) > MOST_BYTES:
+        raise _too_large()
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_BYTES:
+                    raise _too_large()
+    except TimeoutError:
+        message = f"the body did not come within {seconds:g} s"
+        raise ProblemError(HTTPStatus.REQUEST_TIMEOUT, message, headers={"connection": "close"}) from None
+    except ClientDisconnect:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, "the body broke off") from None
+    return bytes(body)
+
+
+def read(body: bytes, content_type: str) -> dict[str, Any]:
+    """Return the params in a body: those of a JSON object or of a form, none if it is empty. Raises `ProblemError` that says why not."""
+    media = content_type.partition(";")[0].strip().lower()
+    if not body.strip():
+        return {}
+    if media == FORM:
+        return _form(body)
+    if media and media != "application/json" and not media.endswith("+json"):
+        message = f"a body of the type {media[:100]} is not understood"
+        hint = f"send application/json or {FORM}"
+        raise ProblemError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, hint=hint)
+    return _object(body)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body.decode("utf-8-sig"), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        message = (
+            "the body is nested too deeply" if isinstance(error, RecursionError) else f"the body is no JSON: {error}"
+        )
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message) from error
+    if not isinstance(found, dict):
+        message = "the body is JSON, but no object"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint='send an object, such as {"version": "1.2"}')
+    if not _is_shallow(found):
+        message = f"the body is nested more than {DEEPEST} deep"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message)
+    return found
+
+
+def _form(body: bytes) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+    except ValueError as error:
+        message = f"the form cannot be read (it has at most {MOST_FIELDS} fields, in UTF-8): {error}"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message) from error
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name not in found:
+            found[name] = value
+        elif isinstance(found[name], list):
+            found[name].append(value)
+        else:
+            found[name] = [found[name], value]
+    return found
+
+
+def _is_shallow(value: Any) -> bool:
+    layer = [value]
+    for _ in range(DEEPEST):
+        layer = [
+            inner
+            for outer in layer
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not layer:
+            return True
+    return False
+
+
+def _no_number(text: str) -> NoReturn:
+    message = f"{text} is no number"
+    raise ValueError(message)
+
+
+def _too_large() -> ProblemError:
+    message = f"the body has more than {MOST_BYTES:,} bytes"
+    return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, headers={"connection": "close"})

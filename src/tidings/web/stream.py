@@ -1,0 +1,156 @@
+"""The stream: what the `stream` channel was told, as server-sent events (WHATWG HTML §9.2), each with its number in the log of events.
+
+Nothing waits in memory for anybody: who follows reads the database from his number on. One who reads slowly is behind, one who reads
+too slowly is cut (`connection`), and whoever comes back with `Last-Event-ID` goes on where he was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from starlette.responses import Response
+
+from tidings.service.deliver import STREAMED
+from tidings.storage import deliveries, events
+from tidings.web.problems import ProblemError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
+
+    from tidings.storage.connection import Connection
+    from tidings.web.inside import Arrivals, Inside
+
+HEARTBEAT_SECONDS: Final = 15.0
+RETRY_MILLISECONDS: Final = 3_000
+MOST_FOLLOWERS: Final = 64
+BATCH: Final = 100
+"""Records that are read at a time: what one follower holds in memory at most."""
+SPAN: Final = 50_000
+"""Events that are looked through at a time."""
+_HEADERS: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
+_TYPE: Final = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records with their numbers, in their order; all up to `upto` have been looked through."""
+
+    records: tuple[tuple[int, bytes], ...]
+    upto: int
+
+
+def batch_after(c: Connection, after: int, *, limit: int = BATCH, span: int = SPAN) -> Batch:
+    """Return the first records of the stream above a number."""
+    upto = min(events.last_seq(c), after + span)
+    found = events.listing(c, after=after, upto=upto, types=(STREAMED,), limit=limit)
+    bodies = deliveries.bodies(c, [row.data["delivery"] for row in found])
+    lines = {id_: body.split(b"\n") for id_, body in bodies.items()}
+    records = tuple(
+        (row.seq, lines[row.data["delivery"]][row.data["line"]]) for row in found if row.data["delivery"] in lines
+    )
+    return Batch(records, found[-1].seq if len(found) == limit else max(after, upto))
+
+
+async def answer(request: Request, inside: Inside) -> Response:
+    """Return the stream, from the number that the asker had last or, if it gives none, from now on."""
+    newest = await inside.store.read(events.last_seq)
+    after = _number(request.headers.get("last-event-id"), newest)
+    if request.method == "HEAD":
+        return Response(headers=_HEADERS, media_type=_TYPE)
+    if len(inside.arrivals) >= MOST_FOLLOWERS or inside.arrivals.is_over:
+        message = f"{MOST_FOLLOWERS} follow the stream already" if not inside.arrivals.is_over else "the service ends"
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
+    return EventStream(Follower(inside, after))
+
+
+def _number(given: str | None, newest: int) -> int:
+    """Return the number after which to begin. Raises `ProblemError` for one that is none, or that does not exist yet."""
+    if not given:
+        return newest
+    if not (given.isascii() and given.isdecimal() and len(given) < 19):
+        message = "Last-Event-ID is no number of an event"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint="0 gives all that is kept")
+    if int(given) > newest:
+        message = f"Last-Event-ID is {given}, and the newest event has the number {newest}: this is not the service, or an older state of it"
+        raise ProblemError(
+            HTTPStatus.CONFLICT, message, hint="begin anew: without Last-Event-ID, or with 0 for all that is kept"
+        )
+    return int(given)
+
+
+class Follower:
+    """One who follows the stream. `gone` says that he does no more."""
+
+    def __init__(self, inside: Inside, after: int, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
+        self._store = inside.store
+        self._arrivals: Arrivals = inside.arrivals
+        self._after = after
+        self._heartbeat = heartbeat_seconds
+        self._stirred = asyncio.Event()
+        self.is_gone = False
+
+    def leave(self) -> None:
+        """Hear that he is gone."""
+        self.is_gone = True
+        self._stirred.set()
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """Yield what is to be written: records, each with its number, and from time to time nothing, so that the line stays open.
+
+        The first piece says from which number on, so that whoever is cut before the first record misses none.
+        """
+        self._stirred = self._arrivals.join()
+        try:
+            yield f"retry: {RETRY_MILLISECONDS}\nid: {self._after}\n\n".encode()
+            while not (self.is_gone or self._arrivals.is_over):
+                self._stirred.clear()
+                batch = await self._store.read(batch_after, self._after)
+                is_all = batch.upto == self._after
+                self._after = batch.upto
+                if batch.records:
+                    yield b"".join(b"id: %d\ndata: %s\n\n" % (seq, line) for seq, line in batch.records)
+                elif is_all and not await self._rest():
+                    yield b":\n\n"
+        finally:
+            self._arrivals.leave(self._stirred)
+
+    async def _rest(self) -> bool:
+        """Wait until something has come or he is gone; False if it was only time for a sign of life."""
+        try:
+            await asyncio.wait_for(self._stirred.wait(), self._heartbeat)
+        except TimeoutError:
+            return False
+        return True
+
+
+class EventStream(Response):
+    """The answer that ends when its reader leaves or the service stops."""
+
+    media_type = _TYPE
+
+    def __init__(self, follower: Follower) -> None:
+        super().__init__(headers=_HEADERS)
+        del self.headers["content-length"]
+        self._follower = follower
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Write until there is no one to write to."""
+        del scope
+        leaving = asyncio.create_task(self._hear(receive))
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            async for piece in self._follower.pieces():
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            leaving.cancel()
+
+    async def _hear(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._follower.leave()
