@@ -1,0 +1,1 @@
+"""WIC, web information capture: poll where most utility has gathered (Pandey, Dhamdhere, Olston, VLDB 2004)."""

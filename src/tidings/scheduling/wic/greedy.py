@@ -1,0 +1,122 @@
+"""The algorithm: at every instant poll where a poll brings most (WIC §3), over any feasible set; and the best there is, by trying all."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from tidings.scheduling.population import Floats, Rows
+from tidings.scheduling.wic.accrual import Accrual
+from tidings.scheduling.wic.definition import utility
+from tidings.scheduling.wic.life import Life
+from tidings.scheduling.wic.urgency import Urgency
+
+Choose: TypeAlias = Callable[[Floats, int], Rows]
+"""Chooses pages by their gains at an instant 1, 2, … If it finds a best feasible set, and every part of a feasible set is feasible, the
+schedule earns at least 1/(1 + a) of any other (study §1.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What WIC knows of a page: how likely it changes in each instant, and what its changes are worth."""
+
+    chances: Floats
+    life: Life
+    urgency: Urgency
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The pages polled at instants 1, 2, … and the utility that they earned."""
+
+    polls: tuple[tuple[int, ...], ...]
+    utility: float
+
+
+def top(capacity: int, *, worthless: bool = True) -> Choose:
+    """Return the paper's choice: the `capacity` pages with most to gain, ties to the lower number; `worthless` fills up with pages that gain nothing."""
+
+    def choose(gains: Floats, _: int) -> Rows:
+        order = np.argsort(-gains, kind="stable")[:capacity]
+        return order if worthless else order[gains[order] > 0]
+
+    return choose
+
+
+def wic(pages: Sequence[Page], choose: Choose) -> Schedule:
+    """Return WIC's schedule over the instants that the pages' chances cover. Raises ValueError if they cover different ones."""
+    chances = np.array([page.chances for page in pages], dtype=np.float64)
+    accruals, places = _accruals(pages)
+    polls: list[tuple[int, ...]] = []
+    total = 0.0
+    for instant in range(1, chances.shape[1] + 1):
+        gains = np.zeros(len(pages))
+        for accrual, rows in zip(accruals, places, strict=True):
+            accrual.step(chances[rows, instant - 1])
+            gains[rows] = accrual.gains
+        chosen = choose(gains, instant)
+        total += float(gains[chosen].sum())
+        polls.append(tuple(sorted(chosen.tolist())))
+        for accrual, rows in zip(accruals, places, strict=True):
+            accrual.poll(np.flatnonzero(np.isin(rows, chosen)))
+    return Schedule(tuple(polls), total)
+
+
+def earn(pages: Sequence[Page], polls: Sequence[Sequence[int]]) -> float:
+    """Return the utility of any schedule, by the definition."""
+    last = [0] * len(pages)
+    total = 0.0
+    for instant, polled in enumerate(polls, start=1):
+        for number in polled:
+            page = pages[number]
+            total += utility(page.chances, page.life, page.urgency, last[number], instant, weight=page.weight)
+            last[number] = instant
+    return total
+
+
+def best(
+    pages: Sequence[Page], capacity: int, *, is_feasible: Callable[[Sequence[int]], bool] = lambda _: True
+) -> Schedule:
+    """Return the best schedule of all, by trying every one: for small instances and as a measure of others (memoised over the last polls)."""
+    instants = len(pages[0].chances)
+    sets = [
+        s for size in range(capacity + 1) for s in itertools.combinations(range(len(pages)), size) if is_feasible(s)
+    ]
+    known: dict[tuple[int, tuple[int, ...]], tuple[float, tuple[tuple[int, ...], ...]]] = {}
+
+    def go_on(instant: int, last: tuple[int, ...]) -> tuple[float, tuple[tuple[int, ...], ...]]:
+        if instant > instants:
+            return 0.0, ()
+        if (instant, last) not in known:
+            gains = [
+                utility(p.chances, p.life, p.urgency, polled_at, instant, weight=p.weight)
+                for p, polled_at in zip(pages, last, strict=True)
+            ]
+            outcomes = []
+            for polled in sets:
+                after = tuple(instant if number in polled else before for number, before in enumerate(last))
+                value, rest = go_on(instant + 1, after)
+                outcomes.append((value + sum(gains[number] for number in polled), (polled, *rest)))
+            known[instant, last] = max(outcomes, key=lambda outcome: outcome[0])
+        return known[instant, last]
+
+    value, polls = go_on(1, (0,) * len(pages))
+    return Schedule(polls, value)
+
+
+def _accruals(pages: Sequence[Page]) -> tuple[list[Accrual], list[Rows]]:
+    """Group pages by what their changes are worth."""
+    groups: dict[tuple[Life, Urgency], list[int]] = {}
+    for number, page in enumerate(pages):
+        groups.setdefault((page.life, page.urgency), []).append(number)
+    places = [np.array(rows, dtype=np.intp) for rows in groups.values()]
+    made = [
+        Accrual(np.array([pages[row].weight for row in rows]), life, urgency)
+        for (life, urgency), rows in zip(groups, places, strict=True)
+    ]
+    return made, places

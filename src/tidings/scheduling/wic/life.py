@@ -1,0 +1,67 @@
+"""Life: how long a change can be captured (WIC §2.3, with the corrections of the study §1.1).
+
+All four are one form: a change can be captured while it is no older than `window` instants and fewer than `changes` others have come
+after it. `at` says how likely that is, for changes that come independently with the chances π.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidings.scheduling.population import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """While a change can be captured: for `window` instants after it (None: for ever), until `changes` others (None: whatever comes)."""
+
+    window: int | None = None
+    changes: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.window is not None and self.window < 0) or (self.changes is not None and self.changes < 1):
+            message = f"a life lasts 0 instants or more and 1 change or more; it is {self}"
+            raise ValueError(message)
+
+    def at(self, chances: Floats, change: int, now: int) -> float:
+        """Return how likely a change at the instant `change` can be captured at `now`; `chances[j]` is π of instant j + 1."""
+        if self.window is not None and now - change > self.window:
+            return 0.0
+        if self.changes is None:
+            return 1.0
+        return float(few_changes(chances[change:now], self.changes).sum())
+
+
+def forever() -> Life:
+    """Return the life of what is appended and stays (Unbounded-Append)."""
+    return Life()
+
+
+def time_window(width: int) -> Life:
+    """Return the life of what stands for `width` instants (Time-window-Append); 0 is the instant of change alone."""
+    return Life(window=width)
+
+
+def change_window(number: int) -> Life:
+    """Return the life of what stands until `number` others come (Change-window-Append)."""
+    return Life(changes=number)
+
+
+def overwrite() -> Life:
+    """Return the life of what the next change replaces (Overwrite)."""
+    return Life(changes=1)
+
+
+def few_changes(chances: Floats, most: int) -> Floats:
+    """Return how likely 0, 1, … `most` − 1 changes come in instants with these chances (Poisson-binomial), shape (most, …).
+
+    `chances` has the instants along its first axis; further axes are pages.
+    """
+    likely = np.zeros((most, *chances.shape[1:]))
+    likely[0] = 1.0
+    for chance in chances:
+        likely[1:] = likely[1:] * (1 - chance) + likely[:-1] * chance
+        likely[0] *= 1 - chance
+    return likely

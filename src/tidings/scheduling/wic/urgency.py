@@ -1,0 +1,135 @@
+"""Urgency: what a change is worth by the number of instants between it and its capture (WIC §2.3).
+
+An urgency is any function u of t = 0, 1, 2 … with u(0) = 1 that never rises. Those of the form r^t · Σ c_l · C(t, l), cut off after a
+window, gather by a recurrence of constant cost an instant (`Accrual`): uniform, exponential, sliding window, the chord (1 − t/D)⁺ and
+polynomials times an exponential. Any other is a table and gathers by its sum.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tidings.scheduling.population import Floats, Instants
+
+FOREVER = None
+"""As a window: no end."""
+
+
+class Urgency(Protocol):
+    """What a change is worth by its age in instants."""
+
+    @property
+    def window(self) -> int | None:
+        """Return the last age at which a change is worth anything, None if it always is."""
+        ...
+
+    def at(self, ages: Instants) -> Floats:
+        """Return u at ages of 0 and more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PolyExponential:
+    """u(t) = ratio^t · Σ_l coefficients[l] · C(t, l) for t ≤ window. The binomials make growing older a sum of neighbours."""
+
+    ratio: float = 1.0
+    coefficients: tuple[float, ...] = (1.0,)
+    window: int | None = FOREVER
+
+    def at(self, ages: Instants) -> Floats:
+        """Return u at ages of 0 and more."""
+        t = np.asarray(ages, dtype=np.float64)
+        binomial = np.ones_like(t)
+        worth = np.zeros_like(t)
+        for power, coefficient in enumerate(self.coefficients):
+            worth += coefficient * binomial
+            binomial = binomial * (t - power) / (power + 1)
+        worth *= self.ratio**t
+        return np.asarray(np.where(t <= (np.inf if self.window is None else self.window), worth, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """u(t) = values[t], 0 beyond."""
+
+    values: tuple[float, ...]
+
+    @property
+    def window(self) -> int:
+        """Return the last age in the table."""
+        return len(self.values) - 1
+
+    def at(self, ages: Instants) -> Floats:
+        """Return u at ages of 0 and more."""
+        padded = np.array([*self.values, 0.0])
+        return np.asarray(padded[np.minimum(ages, len(self.values))])
+
+
+def uniform() -> PolyExponential:
+    """Return the urgency of those who do not mind when."""
+    return PolyExponential()
+
+
+def exponential(ratio: float) -> PolyExponential:
+    """Return u(t) = ratio^t, ratio in [0, 1]; 0^0 is 1. Raises ValueError."""
+    if not 0 <= ratio <= 1:
+        message = f"the ratio of an urgency must be from 0 to 1, it is {ratio}"
+        raise ValueError(message)
+    return PolyExponential(ratio)
+
+
+def sliding_window(width: int) -> PolyExponential:
+    """Return u(t) = 1 for t ≤ width, else 0; a width of 0 is worth in the instant of the change only. Raises ValueError."""
+    if width < 0:
+        message = f"a window must be 0 instants or more, it is {width}"
+        raise ValueError(message)
+    return PolyExponential(window=width)
+
+
+def chordal(width: int) -> PolyExponential:
+    """Return u(t) = (1 − t/width)⁺, width 1 or more. Raises ValueError."""
+    if width < 1:
+        message = f"a chord must be 1 instant or longer, it is {width}"
+        raise ValueError(message)
+    return PolyExponential(coefficients=(1.0, -1.0 / width), window=width)
+
+
+def erlang(ratio: float, order: int) -> PolyExponential:
+    """Return u(t) = ratio^t · Σ_{l < order} (−t·ln ratio)^l / l!: hardly falls at first, then as fast as `exponential` does. Raises ValueError.
+
+    The polynomial is rewritten in binomials by its finite differences.
+    """
+    if not 0 < ratio <= 1 or order < 1:
+        message = (
+            f"this urgency needs a ratio above 0, at most 1, and an order of 1 or more; they are {ratio} and {order}"
+        )
+        raise ValueError(message)
+    rate = -math.log(ratio)
+    values = [sum((rate * t) ** power / math.factorial(power) for power in range(order)) for t in range(order)]
+    coefficients = []
+    while values:
+        coefficients.append(values[0])
+        values = [later - earlier for earlier, later in itertools.pairwise(values)]
+    return PolyExponential(ratio, tuple(coefficients))
+
+
+def table(values: Sequence[float]) -> Table:
+    """Return the urgency with these values: 1 first, never rising, 0 or more. Raises ValueError."""
+    if not values or values[0] != 1 or min(values) < 0 or any(b > a for a, b in itertools.pairwise(values)):
+        message = "an urgency begins with 1, never rises and is never below 0"
+        raise ValueError(message)
+    return Table(tuple(values))
+
+
+def steepness(urgency: Urgency, horizon: int) -> float:
+    """Return a = max u(t + 1)/u(t) over ages up to `horizon`, 0/0 taken as 0: WIC earns at least 1/(1 + a) of the best (WIC §3.3)."""
+    worth = urgency.at(np.arange(horizon + 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = np.where(worth[:-1] > 0, worth[1:] / worth[:-1], 0.0)
+    return float(ratios.max())
