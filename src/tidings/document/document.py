@@ -13,6 +13,7 @@ from itertools import accumulate, chain
 from tidings.document.canonical import canonical_text
 from tidings.document.extraction import WHOLE, Extraction
 from tidings.document.frames import FrameElement
+from tidings.document.graphemes import whole_clusters
 from tidings.document.lines import lines_of
 from tidings.document.media import Media
 from tidings.document.trees import Tree
@@ -24,6 +25,9 @@ _SHORT = 48
 """Characters of a chunk whose tokens are quickly found again."""
 
 _CHUNK = re.compile(r"\S+")
+
+_ENDLESS = 65_536
+"""Characters of a chunk in which no token is looked for any more."""
 
 _PARTS = 4
 """Most parts of a number, a date or a time that are shown on each side of the one that changed."""
@@ -128,7 +132,10 @@ class Document:
     def _counted(self) -> tuple[list[str], array[int]]:
         """Return the tokens, and for each chunk how many there are up to its end."""
         cut, remembered = self._tokens_of, tokens_of_short_chunk  # a page has thousands of chunks, nearly all are short
-        parts = [remembered(c) if len(c) <= SHORT_CHUNK else cut(c) for c in self.chunks]
+        if max(map(len, self.chunks), default=0) <= SHORT_CHUNK:
+            parts = list(map(remembered, self.chunks))
+        else:
+            parts = [remembered(c) if len(c) <= SHORT_CHUNK else cut(c) for c in self.chunks]
         return list(chain.from_iterable(parts)), array("L", accumulate(map(len, parts)))
 
     def tokens_at(self, start: int, end: int) -> tuple[int, int]:
@@ -172,10 +179,15 @@ class Document:
     def shown(self, start: int, end: int, *, most: int = 4_000) -> str:
         """Return tokens `start:end` as the page writes them, white space collapsed, cut after about `most` characters.
 
-        A number is shown whole: where `19` of `19.99` changed, people read `19.99`.
+        A number is shown whole: where `19` of `19.99` changed, people read `19.99`. So is a grapheme cluster. What stands in a text that
+        goes on for very long without white space is shown as its tokens.
         """
         if start >= end:
             return ""
+        end = min(end, start + most + 1)  # a token has a character at least
+        ends = self._counted[1]
+        if any(len(self.chunks[bisect_right(ends, token)]) > _ENDLESS for token in (start, end - 1)):
+            return _cut(" ".join(self.tokens[start:end]), most)
         first, left, _ = self._place(start)
         last, _, right = self._place(end - 1)
         if first == last:
@@ -204,7 +216,7 @@ class Document:
         chunk = self.chunks[number]
         if ends[number] - before == 1 and chunk.isalnum():
             return number, 0, len(chunk)
-        return number, *_whole_number(chunk, *self._spans(number), token - before)
+        return number, *whole_clusters(chunk, *_whole_number(chunk, *self._spans(number), token - before))
 
     def _spans(self, number: int) -> tuple[Sequence[int], Sequence[int]]:
         """Return where the tokens of a chunk start and end in it; kept for a chunk that is long, since it is asked for often."""

@@ -24,8 +24,8 @@ from tidings.document.trees import HtmlTree
 from tidings.document.walk import BREAK, Walked, walk
 from tidings.document.xml_tree import XmlTree
 
-MOST_WORDS = 2_000_000
-"""Most tokens of a document; more cannot be compared within the memory of a worker."""
+MOST_WORDS = 1_000_000
+"""Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 31,000."""
 
 MOST_LEVELS = 3
 """How deep pages that are written into pages are read."""
