@@ -1,0 +1,1 @@
+"""Complex user profiles: several pages within deadlines, learned of one by one (Roitman, Gal, Raschid; paper 001)."""

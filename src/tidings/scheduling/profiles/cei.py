@@ -1,0 +1,83 @@
+"""Execution intervals, complex execution intervals, and how many probes an instant takes (001 §2.1; study §2.1).
+
+Instants ("chronons") are 1, 2, … A probe of a resource captures every open interval of that resource, whoever needs it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """An execution interval (EI): the resource is to be probed at `start`, at `end` or between."""
+
+    resource: int
+    start: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        """Return |I| in chronons."""
+        return self.end - self.start + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cei:
+    """A complex execution interval: intervals that are needed together.
+
+    `needed` of them (all unless told otherwise) make it captured, and that is worth `weight`; an `additive` one is worth its share for
+    each interval that is captured. It is known from `revealed` on, by default from the start of its first interval. `rank` is the rank
+    of the profile that it belongs to, by default its own.
+    """
+
+    intervals: tuple[Interval, ...]
+    weight: float = 1.0
+    needed: int | None = None
+    additive: bool = False
+    revealed: int | None = None
+    rank: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.intervals or any(interval.end < interval.start for interval in self.intervals):
+            message = "a CEI has intervals, and none ends before it starts"
+            raise ValueError(message)
+        if not 1 <= self.threshold <= len(self.intervals) or self.weight <= 0:
+            message = f"a CEI of {len(self.intervals)} intervals cannot need {self.needed} at a weight of {self.weight}"
+            raise ValueError(message)
+
+    @property
+    def threshold(self) -> int:
+        """Return how many intervals must be captured."""
+        return len(self.intervals) if self.needed is None else self.needed
+
+    @property
+    def known_from(self) -> int:
+        """Return the first instant at which a policy may know of it."""
+        return min(interval.start for interval in self.intervals) if self.revealed is None else self.revealed
+
+    def worth(self, captured: int) -> float:
+        """Return what it is worth with so many intervals captured."""
+        if self.additive:
+            return self.weight * captured / len(self.intervals)
+        return self.weight if captured >= self.threshold else 0.0
+
+
+def cei(*intervals: tuple[int, int, int], **more: object) -> Cei:
+    """Return the CEI with these (resource, start, end)."""
+    return Cei(tuple(Interval(*interval) for interval in intervals), **more)  # type: ignore[arg-type]
+
+
+def overlaps_within_resources(ceis: Sequence[Cei]) -> bool:
+    """Say whether two intervals of one resource have an instant in common: then one probe may serve both, and Proposition 1 fails."""
+    by_resource: dict[int, list[Interval]] = {}
+    for complex_one in ceis:
+        for interval in complex_one.intervals:
+            by_resource.setdefault(interval.resource, []).append(interval)
+    for intervals in by_resource.values():
+        ordered = sorted(intervals, key=lambda interval: interval.start)
+        if any(later.start <= earlier.end for earlier, later in itertools.pairwise(ordered)):
+            return True
+    return False
