@@ -243,7 +243,7 @@ def test_example_16_much_changed_and_a_word_came(world: World):
 
 
 def test_a_part_that_is_gone_is_told_once_and_compared_when_it_is_back(world: World):
-    """V1 5, V2 and V3 without the part, V4 5 again, V5 gone, V6 6: two losses are told, and one change, from 5 to 6."""
+    """V1 5, V2 and V3 without the part, V4 5 again, V5 without it in one look, V6 6: one loss is told, and one change, from 5 to 6."""
     hook = world.receiver()
     bodies = ["<b id=p>5</b>", "<i>loading</i>", "<i>still loading</i>", "<b id=p>5</b>!", "<i>x</i>", "<b id=p>6</b>"]
     found = watch(world, f'Monitor any change in css "#p" Notify By webhook {hook} immediate', list(bodies))
@@ -251,7 +251,7 @@ def test_a_part_that_is_gone_is_told_once_and_compared_when_it_is_back(world: Wo
 
     assert [[], [], [], [], [("5", "6")]] == list(map(updates, found))
     assert ["1.4", "1.6"] == [found[4][0]["from_version"], found[4][0]["to_version"]]
-    assert ["part.lost", "part.back", "part.lost", "part.back"] == [
+    assert ["part.lost", "part.back"] == [
         event.type for event in world.events("part.lost", "part.back", "part.appeared")
     ]
     assert ["problem", "problem", "change"] == [record["record"] for record in told]
@@ -271,7 +271,7 @@ def test_a_part_that_was_never_there_is_the_baseline_when_it_comes(world: World)
 
 
 def test_an_unchanged_page_without_the_part_is_not_read_again(world: World, monkeypatch: pytest.MonkeyPatch):
-    """While the part is missing, a look that finds the page as it was costs no comparison and tells nothing more."""
+    """While the part is missing, one look more says that it is; all others that find the page as it was cost no comparison."""
     world.page("/p", "<b id=p>5</b>")
     world.add('Create Sentinel s Using {/p} Monitor any change in css "#p" Fetch every 1 hour')
     runs: list[object] = []
@@ -291,7 +291,7 @@ def test_an_unchanged_page_without_the_part_is_not_read_again(world: World, monk
 
     play(world, story)
 
-    assert [] == runs
+    assert 1 == len(runs)
     assert 1 == len(world.events("part.lost"))
 
 

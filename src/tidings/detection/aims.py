@@ -82,6 +82,13 @@ def digests_in(expression: Expression, extraction: Extraction, scope: Extraction
 
 
 @lru_cache(maxsize=4_096)
+def scopes_of_items(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
+    """Return the parts of a page whose entries an expression looks at (`items`)."""
+    aims = aims_of(aimed(expression, extraction))
+    return tuple(dict.fromkeys(aim.scope for aim in aims if aim.interest.kind == "items"))
+
+
+@lru_cache(maxsize=4_096)
 def needs_nodes(expression: Expression, extraction: Extraction) -> bool:
     """Return whether the parsed page has to be kept, since parts of it or things in it are looked at."""
     aims = list(aims_of(aimed(expression, extraction)))

@@ -31,6 +31,8 @@ class Seen:
     new: Document
     findings: Sequence[ChangeSet]
     size: Callable[[Document], int]
+    known: frozenset[str] = frozenset()
+    """marks of entries that were there before (`items`)"""
 
 
 def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direction | None) -> bool:
@@ -60,7 +62,7 @@ def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
     """Yield what was inserted or updated (deleted, if that is meant), whole: what is shown of a change may be cut."""
     for finding in seen.findings:
         if finding.kinds == ("items",):
-            yield from Items().texts(seen.old, seen.new, direction)
+            yield from Items(seen.known).texts(seen.old, seen.new, direction)
         elif finding.edits and finding.kinds[0] in _TEXTS:
             for edit in finding.edits:
                 if direction == "deleted":

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tidings.detection.absence import absence
-from tidings.detection.aims import digests_in, needs_nodes, scopes_of
+from tidings.detection.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
 from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
+from tidings.detection.items import marks_of
 from tidings.detection.job import (
     EXTRACTION,
     Absent,
@@ -19,6 +20,7 @@ from tidings.detection.job import (
     Facts,
     Found,
     Job,
+    Marks,
     Refused,
     Selected,
     Wanted,
@@ -93,12 +95,13 @@ class _Examiner:
         self.documents: dict[Body, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
-        self.changes: dict[tuple[int, Expression, Extraction], ChangeSet | Refused] = {}
+        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], ChangeSet | Refused] = {}
         self.names = self._names()
         self.parts: dict[Extraction, Digest] = {}
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
         self.selected: list[Selected] = []
+        self.marks: list[Marks] = []
         self.verdict: Verdict = ("", "")
 
     def run(self) -> Examination:
@@ -161,12 +164,13 @@ class _Examiner:
         for wanted in self.job.wanted:
             scopes = scopes_of(wanted.expression, wanted.extraction)
             is_absent = self._is_absent(wanted)
+            self._note_marks(wanted)
             if is_absent or not wanted.reference:
                 self._note_parts(scopes)
                 if not is_absent and self.keep_tree:
                     self._note_selected(wanted, scopes)
                 continue
-            asked = (wanted.reference, wanted.expression, wanted.extraction)
+            asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.seen)
             if asked not in self.changes:
                 self.changes[asked] = self._change(wanted, scopes)
             change = self.changes[asked]
@@ -204,7 +208,8 @@ class _Examiner:
                 return ChangeSet()
             if reference not in self.pairs:
                 self.pairs[reference] = Pair(old, self.document)
-            return evaluate(wanted.expression, self.pairs[reference], wanted.extraction)
+            known = self.pairs[reference].knowing(frozenset(wanted.seen))
+            return evaluate(wanted.expression, known, wanted.extraction)
         except RefusedError as error:
             return Refused(key=wanted.key, reason=reason_of(error))
 
@@ -234,6 +239,21 @@ class _Examiner:
         for scope in scopes:
             if not scope.is_whole and not extract(self.document, scope).problem:
                 self._part(scope)
+
+    def _note_marks(self, wanted: Wanted) -> None:
+        """Note by what the entries of a feed are known again, for somebody who watches them."""
+        try:
+            marks = [
+                mark for scope in scopes_of_items(wanted.expression, wanted.extraction) for mark in self._marks(scope)
+            ]
+        except RefusedError:  # the comparison says so
+            return
+        if marks:
+            self.marks.append(Marks(key=wanted.key, marks=tuple(dict.fromkeys(marks))))
+
+    def _marks(self, scope: Extraction) -> tuple[str, ...]:
+        part = extract(self.document, scope)
+        return () if part.problem or part.missing is not None else marks_of(part)
 
     def _note_selected(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> None:
         if all(scope.is_whole for scope in scopes):
@@ -289,6 +309,7 @@ class _Examiner:
             refused=tuple(self.refused),
             selected=tuple(self.selected),
             work=self._work(),
+            marks=tuple(self.marks),
         )
 
     def _work(self) -> Work:

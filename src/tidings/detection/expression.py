@@ -112,7 +112,9 @@ def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
             if change := narrowed(finding, interest.direction):
                 found.append(Part(page, pair, aim.scope, finding, interest.direction, term, change))
         if interest.where:
-            seen.append(Seen(pair.old, pair.new, [finding for _, finding in findings], partial(size_of, interest)))
+            seen.append(
+                Seen(pair.old, pair.new, [finding for _, finding in findings], partial(size_of, interest), pair.seen)
+            )
     if interest.where and found and not hold(interest.where, seen, interest.direction):
         return ()
     return tuple(found)

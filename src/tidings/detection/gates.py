@@ -13,8 +13,8 @@ from tidings.detection.itemised import lists_digest
 from tidings.detection.items import items_digest
 from tidings.detection.job import EXTRACTION, WITH_FRAMES
 from tidings.detection.number import number_digest
-from tidings.detection.tabular import tables_digest
 from tidings.detection.offers import offers_digest
+from tidings.detection.tabular import tables_digest
 from tidings.document.canonical import RULES_VERSION, multiset_digest, text_digest
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
@@ -27,8 +27,8 @@ FURTHER: Final[Mapping[str, Callable[[Document], str]]] = {
     "tables": tables_digest,
     "lists": lists_digest,
     "items": items_digest,
-}
     "offers": offers_digest,
+}
 """Digests that are made only where somebody watches what they are of, by what they digest; one that is missing decides nothing."""
 
 

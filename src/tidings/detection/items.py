@@ -1,8 +1,9 @@
 """Items: the entries of a feed, of an array of JSON or of a list, by what they are known by (detection.md §5).
 
 An entry is known by its own id; where ids are not its own, since several entries share one, by where it leads, then by its title. Where ids were
-given anew, entries that lead to the same place, or have the same title, are the same. An edited title or text is an update. Old entries
-that fall off the end of a feed were not deleted.
+given anew, entries that lead to the same place, or have the same or nearly the same title, are the same. An edited title or text is an
+update. Old entries that fall off the end of a feed were not deleted, and are no news when they come again: what was there once is
+remembered by its marks (`marks_of`). So are titles, since some feeds show two of them in turn.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+import xxhash
 
 from tidings.detection.findings import finding_of_body
 from tidings.detection.itemised import alike
@@ -26,8 +29,9 @@ _EXCERPT = 400
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Entries, as objects."""
+    """Entries, as objects; of a feed those with a mark in `seen` are not new."""
 
+    seen: frozenset[str] = frozenset()
     name: str = "items"
     contains: frozenset[str] = frozenset({"items"})
     digests: tuple[str, ...] = ("items", "body")
@@ -40,7 +44,7 @@ class Items:
         """Return what became of the entries."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
-        matched = _matched(old, new)
+        matched = self._news(_matched(old, new), new)
         finding = finding_of_things(
             self.name,
             [entry.label for entry in matched.gone],
@@ -51,11 +55,36 @@ class Items:
 
     def texts(self, old: Document, new: Document, direction: Direction | None) -> list[str]:
         """Return all that the entries say that came or were updated (that went, for `deleted`)."""
-        matched = _matched(old, new)
+        matched = self._news(_matched(old, new), new)
         if direction == "deleted":
             return [entry.text for entry in matched.gone]
         found = [] if direction == "updated" else [entry.text for entry in matched.come]
         return found if direction == "inserted" else [*found, *(after.text for _, after in matched.updated)]
+
+    def _news(self, matched: _Matched, new: Document) -> _Matched:
+        """Return what is news of what came of the entries."""
+        if not self.seen or not is_window(new):
+            return matched
+        come = [entry for entry in matched.come if not self.seen.intersection(_names(entry))]
+        updated = [pair for pair in matched.updated if not self._is_shown_in_turn(*pair)]
+        gone = matched.gone if entries_of(new) else []  # a feed that is empty for once
+        return _Matched(gone, come, updated)
+
+    def _is_shown_in_turn(self, before: Entry, after: Entry) -> bool:
+        """Return whether nothing but the title of an entry is another, and it had that title already."""
+        is_title = before.title != after.title and _body(before) == _body(after)
+        return is_title and bool(self.seen.intersection(_titles(after)))
+
+
+def marks_of(document: Document) -> tuple[str, ...]:
+    """Return the marks by which the entries of a feed are known again, those of the oldest first; none for what is no feed.
+
+    Raises `RefusedError` as `entries_of` does.
+    """
+    if document.textless or not is_window(document):
+        return ()
+    marks = (mark for entry in reversed(_resolved(document)) for mark in (*_names(entry), *_titles(entry)))
+    return tuple(dict.fromkeys(marks))
 
 
 def items_digest(document: Document) -> str:
@@ -78,6 +107,8 @@ def _matched(old: Document, new: Document) -> _Matched:
     for name in (_by_id, _by_link, _by_title, _by_text):
         pairs += _paired(before, after, left, fresh, name)
     pairs += _reworded(before, after, left, fresh)
+    if is_window(new) and _are_given_anew(before, after):
+        pairs += _retitled(before, after, left, fresh)
     found = _Matched(come=[after[j] for j in fresh])
     found.updated = [
         (before[i], after[j]) for i, j in sorted(pairs, key=lambda pair: pair[1]) if _says(before[i]) != _says(after[j])
@@ -151,6 +182,48 @@ def _reworded(
     left[:] = [i for i in left if i not in gone]
     fresh[:] = [j for j in fresh if j not in come]
     return found
+
+
+def _are_given_anew(before: Sequence[Entry], after: Sequence[Entry]) -> bool:
+    """Return whether all entries have ids and none of them is one of before."""
+    return all(entry.id for entry in (*before, *after)) and not {e.id for e in before} & {e.id for e in after}
+
+
+def _retitled(
+    before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
+) -> list[tuple[int, int]]:
+    """Pair entries of a feed whose ids were all given anew and whose titles are alike."""
+    olds = {before[i].title: i for i in left if before[i].title}
+    news = {after[j].title: j for j in fresh if after[j].title}
+    found = [(olds[was], news[now]) for was, now in alike(list(olds), list(news))]
+    gone, come = {i for i, _ in found}, {j for _, j in found}
+    left[:] = [i for i in left if i not in gone]
+    fresh[:] = [j for j in fresh if j not in come]
+    return found
+
+
+def _names(entry: Entry) -> tuple[str, ...]:
+    """Return the marks of what an entry is known by: its id and where it leads; its title if it has neither."""
+    named = [("id", entry.id), ("link", entry.link)]
+    found = tuple(_mark(sort, text) for sort, text in named if text)
+    return found or (_mark("title", entry.title or entry.text),)
+
+
+def _titles(entry: Entry) -> tuple[str, ...]:
+    """Return the marks of the title that an entry has."""
+    return tuple(_mark("titled", f"{name}\x00{entry.title}") for name in (entry.id, entry.link) if name)
+
+
+def _mark(sort: str, text: str) -> str:
+    return xxhash.xxh3_64_hexdigest(f"{sort}\x00{text}".encode("utf-8", "replace"))[:MARK]
+
+
+MARK = 11
+"""Hexadecimal digits of a mark: of 3,000 two are the same by chance once in four million feeds."""
+
+
+def _body(entry: Entry) -> list[str]:
+    return tokens_of(entry.text.replace(entry.title, "", 1))
 
 
 def _without_tail(left: Sequence[int], survivors: Sequence[int], fresh: Sequence[int], *, is_window: bool) -> list[int]:

@@ -37,7 +37,7 @@ class Body:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`, or 0 if there is
-    nothing to compare with yet and only what is looked at is sought. `extraction` is what the sentinel selects of the page. `number` tells
+    nothing to compare with yet and only what is looked at is sought. `seen` are the marks of entries of a feed that were there before. `extraction` is what the sentinel selects of the page. `number` tells
     several comparisons of one subscription apart.
     """
 
@@ -46,6 +46,7 @@ class Wanted:
     expression: Expression
     extraction: Extraction = WHOLE
     number: int = 0
+    seen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,14 @@ class Selected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """The marks of the entries of a feed that subscription `key` sees, the oldest first (`items.marks_of`)."""
+
+    key: int
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """Why the comparison of subscription `key` could not be made, though others of the same body could."""
 
@@ -191,3 +200,4 @@ class Examination:
     refused: tuple[Refused, ...] = ()
     selected: tuple[Selected, ...] = ()
     work: Work = Work()
+    marks: tuple[Marks, ...] = ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tidings.detection.findings import Span, finding_of_words_without, without_spans
+from tidings.detection.items import Items
+from tidings.detection.kind import Kind
 from tidings.detection.kinds import TERM_KINDS, is_there, row_of
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
@@ -22,6 +24,9 @@ class Pair:
         self.new = new
         self._found: dict[tuple[str, str, int | None, str], tuple[ChangeSet, ...]] = {}
         self._parts: dict[Extraction, Pair] = {}
+        self._knowing: dict[frozenset[str], Pair] = {}
+        self.seen: frozenset[str] = frozenset()
+        """marks of the entries that were there in older versions (`items`)"""
 
     def part(self, scope: Extraction) -> Pair:
         """Return the pair of the parts that an extraction takes; raises `RefusedError` if one cannot be taken."""
@@ -31,13 +36,24 @@ class Pair:
             old, new = extract(self.old, scope), extract(self.new, scope)
             if problem := old.problem or new.problem:
                 raise RefusedError(problem)
-            self._parts[scope] = Pair(old, new)
+            part = Pair(old, new)
+            part.seen = self.seen
+            self._parts[scope] = part
         return self._parts[scope]
+
+    def knowing(self, seen: frozenset[str]) -> Pair:
+        """Return the same pair for somebody who has seen the entries of these marks before: they are not new."""
+        if not seen:
+            return self
+        if seen not in self._knowing:
+            self._knowing[seen] = Pair(self.old, self.new)
+            self._knowing[seen].seen = seen
+        return self._knowing[seen]
 
     @property
     def compared(self) -> int:
         """Return how many comparisons were made, those of parts among them."""
-        return len(self._found) + sum(part.compared for part in self._parts.values())
+        return len(self._found) + sum(pair.compared for pair in (*self._parts.values(), *self._knowing.values()))
 
     def has(self, interest: Interest) -> bool:
         """Return whether both versions have what an interest looks at; a part that one of them lacks is no empty part."""
@@ -47,8 +63,11 @@ class Pair:
         """Return the findings of a change type, of one of its terms if it has any."""
         asked = (interest.kind, term, interest.ordinal, interest.pattern)
         if asked not in self._found:
-            self._found[asked] = row_of(interest, term).compare(self.old, self.new)
+            self._found[asked] = self._row(interest, term).compare(self.old, self.new)
         return self._found[asked]
+
+    def _row(self, interest: Interest, term: str) -> Kind:
+        return Items(self.seen) if self.seen and interest.kind == "items" else row_of(interest, term)
 
     def words_without(self, terms: Iterable[tuple[str, str]]) -> ChangeSet:
         """Return what changed in the words, those that belong to a (change type, term) left out: as if they stood nowhere."""

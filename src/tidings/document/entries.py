@@ -1,7 +1,8 @@
 """Entries: what a feed, an array of JSON or a list holds one after the other, each with what it is known by (detection.md §5).
 
-Feeds are read by feedparser, from bytes alone: it is given no address and opens none. A document type is cut out first, so that no entity
-is there to grow (H-062).
+A feed is read from its elements, by one reader whether the whole feed is meant or a part of it that a selector finds. One that is not well-formed
+has no elements; feedparser reads what it can of it, from its text alone: it is given no address and opens none. A document type is cut out
+first, so that no entity is there to grow (H-062).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lxml import etree
+
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import cleaned, taken
@@ -21,7 +24,6 @@ from tidings.document.lists import items_of
 from tidings.document.parse import text_of_fragment
 from tidings.document.structured import local_name
 from tidings.document.xml_tree import XmlTree
-from tidings.model.interest import Selector
 
 MOST_ENTRIES = 20_000
 """Most entries of one document."""
@@ -30,6 +32,9 @@ _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNOR
 _IDS = ("id", "guid", "uid", "uuid", "_id", "key", "slug", "sku", "isbn", "@id")
 _LINKS = ("url", "link", "href", "html_url", "external_url", "permalink")
 _TITLES = ("title", "name", "headline", "subject", "label", "summary")
+_ENTRY = frozenset({"item", "entry"})
+_BODIES = ("encoded", "content", "description", "summary")
+"""Elements that hold what an entry says, the fullest first."""
 _MOVING = frozenset(
     "published updated date date_published date_modified pubDate modified created updated_at created_at lastmod timestamp".split()
 )
@@ -75,9 +80,9 @@ def is_window(document: Document) -> bool:
 def _entries(document: Document) -> Iterator[Entry]:
     tree = document.tree
     if isinstance(tree, XmlTree):
-        clauses = (*document.extraction.selectors, *document.extraction.exclude)
-        by_node = document.media != "feed" or any(isinstance(clause, Selector) for clause in clauses)
-        yield from _of_elements(document) if by_node else _of_feed(tree.text, document)
+        yield from _of_elements(document)
+    elif document.media == "feed":
+        yield from _of_broken_feed(document) if document.missing is None else ()
     elif isinstance(tree, JsonTree):
         yield from (_of_json(value, document) for value in _values(document))
     else:
@@ -85,10 +90,10 @@ def _entries(document: Document) -> Iterator[Entry]:
             yield Entry(item.id, item.link, "", item.text)
 
 
-def _of_feed(text: str, document: Document) -> Iterator[Entry]:
+def _of_broken_feed(document: Document) -> Iterator[Entry]:
     import feedparser  # slow to import, and needed by few
 
-    data = _DOCTYPE.sub(b"", text.encode("utf-8", "replace"), count=1)
+    data = _DOCTYPE.sub(b"", document.text.encode("utf-8", "replace"), count=1)
     parsed = feedparser.parse(
         io.BytesIO(data),
         response_headers={"content-type": "application/xml; charset=utf-8"},
@@ -96,36 +101,79 @@ def _of_feed(text: str, document: Document) -> Iterator[Entry]:
         sanitize_html=False,
     )
     for entry in parsed.entries:
-        content = [str(part.get("value", "")) for part in entry.get("content", ())] or [str(entry.get("summary", ""))]
+        content = next((str(part.get("value", "")) for part in entry.get("content", ())), str(entry.get("summary", "")))
         title = text_of_fragment(str(entry.get("title", "")))
-        body = " ".join(text_of_fragment(part) for part in content)
-        yield _entry(str(entry.get("id", "")), str(entry.get("link", "")), title, f"{title} {body}", document)
+        text = f"{title} {text_of_fragment(content)}"
+        yield _entry(str(entry.get("id", "")), str(entry.get("link", "")), title, text, document)
 
 
 def _of_elements(document: Document) -> Iterator[Entry]:
     """Yield each selected element as an entry, or the repeated children of the root: an XML without the form of a feed."""
     part = taken(document)
     roots = list(part.roots) if part is not None else []
-    if len(roots) == 1 and local_name(roots[0]) not in {"item", "entry", "url"}:
+    if len(roots) == 1 and local_name(roots[0]) not in {*_ENTRY, "url"}:
         inside = list(roots[0].iter("{*}item", "{*}entry", "{*}url"))
-        roots = inside or list(roots[0])
+        roots = inside or ([] if document.media == "feed" else list(roots[0]))
     excluded = part.excluded if part is not None else frozenset()
     for element in roots:
-        if element in excluded:
-            continue
-        children = [child for child in element if child not in excluded]
-        fields = {local_name(child): " ".join("".join(child.itertext()).split()) for child in children}
-        link = next(
-            (child.get("href") for child in children if local_name(child) == "link" and child.get("href")), None
-        )
-        fixed = " ".join(value for name, value in fields.items() if name not in _MOVING) or (element.text or "")
-        yield _entry(
-            element.get("id") or fields.get("id") or fields.get("guid") or "",
-            link or fields.get("link") or fields.get("loc") or "",
-            text_of_fragment(fields.get("title", "")),
-            text_of_fragment(fixed),
-            document,
-        )
+        if element not in excluded:
+            children = [child for child in element if child not in excluded and local_name(child)]
+            is_entry = local_name(element) in _ENTRY
+            yield (_of_entry if is_entry else _of_element)(element, children, document)
+
+
+def _of_entry(element: Any, children: list[Any], document: Document) -> Entry:
+    """Return an entry of RSS, RDF or Atom: what it is called, where it leads, its title and the fullest of its texts."""
+    by_name: dict[str, list[Any]] = {}
+    for child in children:
+        by_name.setdefault(local_name(child), []).append(child)
+
+    def said(name: str) -> str:
+        return next((_text_of(child) for child in by_name.get(name, ())), "")
+
+    id_ = said("guid") or said("id") or next((v for k, v in element.items() if k.endswith("}about")), "")
+    title = text_of_fragment(said("title"))
+    body = next((text for name in _BODIES if (text := said(name))), "")
+    return _entry(id_, _link_of(by_name) or _permanent(by_name), title, f"{title} {text_of_fragment(body)}", document)
+
+
+def _link_of(by_name: Mapping[str, list[Any]]) -> str:
+    """Return where an entry leads: by Atom the link to itself in another form, by RSS the text."""
+    links = by_name.get("link", [])
+    addressed = [link for link in links if link.get("href")]
+    meant = [link for link in addressed if link.get("rel", "alternate") == "alternate"]
+    if meant or addressed:
+        return str((meant or addressed)[0].get("href"))
+    return next((text for link in links if (text := _text_of(link))), "")
+
+
+def _permanent(by_name: Mapping[str, list[Any]]) -> str:
+    """Return the id of an RSS entry if it is also its address."""
+    for guid in by_name.get("guid", ()):
+        text = _text_of(guid)
+        if guid.get("isPermaLink", "true").lower() != "false" and text.startswith(("http://", "https://")):
+            return text
+    return ""
+
+
+def _text_of(element: Any) -> str:
+    """Return what an element says; what it is made of (Atom's `xhtml`) is read as a page is."""
+    if len(element):
+        return text_of_fragment(etree.tostring(element, encoding="unicode", method="html", with_tail=False))
+    return " ".join((element.text or "").split())
+
+
+def _of_element(element: Any, children: list[Any], document: Document) -> Entry:
+    """Return an element of other XML as an entry, by the names that its children are likely to have."""
+    fields = {local_name(child): _text_of(child) for child in children}
+    fixed = " ".join(value for name, value in fields.items() if name not in _MOVING) or (element.text or "")
+    return _entry(
+        element.get("id") or fields.get("id") or "",
+        fields.get("link") or fields.get("loc") or "",
+        text_of_fragment(fields.get("title", "")),
+        text_of_fragment(fixed),
+        document,
+    )
 
 
 def _values(document: Document) -> list[Any]:
@@ -148,6 +196,8 @@ def _of_json(value: Any, document: Document) -> Entry:
         text = written(value) if not isinstance(value, list) else " ".join(words_of_json(value))
         return _entry("", "", "", text, document)
     fixed = {name: member for name, member in value.items() if name not in _MOVING}
+    if is_window(document) and isinstance(content := value.get("content_html"), str):  # JSON Feed: text that is HTML
+        fixed["content_html"] = text_of_fragment(content)
     text = " ".join(words_of_json(dict(sorted(fixed.items()))))
     title = _first(value, _TITLES) or json.dumps(fixed, ensure_ascii=False, default=written)
     return _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)

@@ -81,6 +81,8 @@ def _interest(interest: Interest) -> dict[str, Data]:
         data["number"] = interest.ordinal
     if interest.kind == "regex":
         data["pattern"] = interest.pattern
+    if interest.kind == "header":
+        data["name"] = interest.header
     if interest.direction is not None:
         data["dir"] = interest.direction
     if interest.selector is not None:
@@ -109,8 +111,6 @@ def _then(then: Then) -> Data:
     return {"within": spell_duration(then.within), "check": list(then.pages), **least}
 
 
-    if interest.kind == "header":
-        data["name"] = interest.header
 def _exclude(exclusion: Exclusion) -> Data:
     match exclusion:
         case Selector():

@@ -62,13 +62,16 @@ class PollRecord:
 class Missing:
     """What a subscription looks at and its page did not have (`css ".price"`), as of version `seq` and the sentinel's `revision`.
 
-    `never` are those among `names` that no version had yet.
+    `never` are those among `names` that no version had yet, `doubt` those that one look alone has missed, at `doubt_at`: the next
+    look says whether they are lost.
     """
 
     seq: int
     revision: int
     names: tuple[str, ...]
     never: tuple[str, ...] = ()
+    doubt: tuple[str, ...] = ()
+    doubt_at: Instant = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +80,7 @@ class CursorMove:
 
     `taken` are the versions that it still needs, `number` is how many it has taken and `seen` the newest of them (0: as `taken` says).
     `next_tick` is the next tick of a fixed interval, None for on-change. `missing` is what was not there; while all of it is not, the cursor
-    stays where it was last.
+    stays where it was last. `remembered` is what the subscription knows beside versions, None: what it knew.
     """
 
     subscription_id: int
@@ -89,6 +92,7 @@ class CursorMove:
     missing: Missing | None = None
     number: int = 0
     seen: int = 0
+    remembered: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

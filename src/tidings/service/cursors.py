@@ -95,6 +95,8 @@ def takes(
         return False
     if sub.is_only_shown:
         return not sub.row.taken
+    if is_doubtful(sub, at if looked_at is None else looked_at):
+        return True
     if isinstance(sub.fetch, FetchAt | FetchOnDemand):
         return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), at)
     if sub.interval is None or not sub.row.taken or sub.row.next_tick is None:
@@ -102,19 +104,29 @@ def takes(
     return ticks_of(sub).is_satisfied(sub.row.next_tick, at)
 
 
-def ticked(sub: Subscription, at: Instant) -> CursorMove:
-    """Return the cursor of a fixed interval whose tick was satisfied at `at` and that takes nothing."""
+def is_doubtful(sub: Subscription, at: Instant) -> bool:
+    """Say whether a look at `at` clears up a doubt: the one before missed a part of the page that was there."""
+    return sub.missing is not None and bool(sub.missing.doubt) and at > sub.missing.doubt_at
+
+
+def standing_still(sub: Subscription) -> CursorMove:
+    """Return the cursor of a subscription as it is."""
     return CursorMove(
         subscription_id=sub.row.id,
         revision=sub.row.revision,
         base=sub.row.base,
         taken=sub.row.taken,
-        next_tick=_following(sub, at),
-        ticked_at=at,
+        next_tick=sub.row.next_tick,
+        ticked_at=sub.row.ticked_at,
         missing=sub.row.missing,
         number=sub.row.number,
         seen=sub.row.seen,
     )
+
+
+def ticked(sub: Subscription, at: Instant) -> CursorMove:
+    """Return the cursor of a fixed interval whose tick was satisfied at `at` and that takes nothing."""
+    return replace(standing_still(sub), next_tick=_following(sub, at), ticked_at=at)
 
 
 def _following(sub: Subscription, at: Instant) -> Instant | None:

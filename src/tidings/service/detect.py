@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tidings.detection.job import Absent, Body, Examination, Found, FramedJob, Job, Part, Wanted
+from tidings.detection.marks import remembered
 from tidings.detection.run import examine, examine_framed
 from tidings.detection.summary import summary
 from tidings.detection.window import is_partial
@@ -19,9 +20,10 @@ from tidings.document.canonical import RULES_VERSION
 from tidings.document.extraction import extraction_of
 from tidings.isolation.runner import Died, Done
 from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
-from tidings.service.cursors import reference, taken, window_of
+from tidings.service.cursors import is_doubtful, reference, standing_still, taken, window_of
 from tidings.service.joint import PART
 from tidings.service.records import spell_gap
+from tidings.service.remembered import Remembered
 
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
@@ -148,7 +150,11 @@ class Detector:
         rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         absent = _absent(look, examination)
-        moves = tuple(_seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost) for s in look.takers)
+        marks = {found.key: found.marks for found in examination.marks}
+        moves = tuple(
+            _remembering(s, _seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost), marks)
+            for s in look.takers
+        )
         for sub, move in zip(look.takers, moves, strict=True):
             events.extend(_absences(sub, look, move))
         return Findings(examination, moves, rows, tuple(changes), tuple(events))
@@ -259,15 +265,17 @@ def _wanted(look: Look) -> Iterator[Wanted]:
     for sub in look.takers:
         sentinel = sub.owner.sentinel
         seq = reference(sub)
-        if sub.row.seen == look.seq or (seq and seq not in look.references):
+        is_again = sub.row.seen == look.seq  # only whether what it looks at is there
+        if (is_again and not is_doubtful(sub, look.at)) or (seq and not is_again and seq not in look.references):
             continue
         for asked in sub.asked:
             yield Wanted(
                 key=sub.row.id,
-                reference=seq,
+                reference=0 if is_again else seq,
                 expression=asked.expression,
                 extraction=extraction_of(sentinel),
                 number=asked.number,
+                seen=Remembered.of(sub.row.remembered).marks,
             )
 
 
@@ -289,16 +297,20 @@ def _absent(look: Look, examination: Examination) -> dict[int, Absent]:
 
 def _seen(sub: Subscription, look: Look, absent: Absent | None, *, is_lost: bool) -> CursorMove:
     """Return the cursor after a look: where all that is looked at is missing it stays, so that what comes back is compared with what went."""
-    move = taken(sub, look.seq, anew=is_lost)
+    is_again = sub.row.seen == look.seq and bool(sub.row.taken)
+    move = replace(standing_still(sub), missing=None) if is_again else taken(sub, look.seq, anew=is_lost)
     if absent is None:
         return move
     known = sub.missing
+    before = known.names if known is not None else ()
     never = absent.names if not sub.row.taken else known.never if known is not None else ()
     missing = Missing(
         seq=look.seq,
         revision=sub.row.revision,
         names=absent.names,
         never=tuple(name for name in never if name in absent.names),
+        doubt=tuple(name for name in absent.names if name not in before and sub.row.taken),
+        doubt_at=look.at,
     )
     if absent.is_all and sub.row.taken:
         row = sub.row
@@ -306,11 +318,20 @@ def _seen(sub: Subscription, look: Look, absent: Absent | None, *, is_lost: bool
     return replace(move, missing=missing)
 
 
+def _remembering(sub: Subscription, move: CursorMove, marks: Mapping[int, tuple[str, ...]]) -> CursorMove:
+    """Return a cursor with what its subscription is to know again of the feed that it saw."""
+    if sub.row.id not in marks:
+        return move
+    known = Remembered.of(sub.row.remembered)
+    kept = replace(known, marks=remembered(known.marks, marks[sub.row.id]))
+    return move if kept == known else replace(move, remembered=kept.text)
+
+
 def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event]:
-    """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once."""
-    before = sub.missing
-    was = set(before.names) if before is not None else set()
-    now = set(move.missing.names) if move.missing is not None else set()
+    """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once, once it is beyond doubt."""
+    before, after = sub.missing, move.missing
+    was = set(before.names) - set(before.doubt) if before is not None else set()
+    now = set(after.names) - set(after.doubt) if after is not None else set()
     never = set(before.never) if before is not None else set()
     gone = sorted(now - was) if sub.row.taken else []
     for type_, names in (

@@ -183,7 +183,16 @@ class Framed:
         unit = self._with_frames(poll.unit(record, state, events), gathered, poll.at)
         findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
         await self._commit(
-            with_findings(unit, poll.page, findings, poll.at, teller=self._teller, settles=poll.owed),
+            with_findings(
+                unit,
+                poll.page,
+                findings,
+                poll.at,
+                teller=self._teller,
+                settles=poll.owed,
+                answer=gathered.answer,
+                eager=poll.eager,
+            ),
         )
 
     def _with_frames(self, unit: Unit, gathered: Gathered, at: Instant) -> Unit:
@@ -237,7 +246,16 @@ class Framed:
             members=gathered.made_of if gathered.frames else (),
             digests=digests_of(look, seen),
         )
-        unit = with_findings(unit, page, with_ticks(findings, look), at, teller=self._teller, settles=poll.owed)
+        unit = with_findings(
+            unit,
+            page,
+            with_ticks(findings, look),
+            at,
+            teller=self._teller,
+            settles=poll.owed,
+            answer=gathered.answer,
+            eager=poll.eager,
+        )
         await self._bodies.commit_parts(unit, await self._written(gathered, stored.newest), self._commit)
 
     async def _look(self, poll: Occasion, gathered: Gathered, stored: Stored) -> Look:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tidings.clock import SECOND
+from tidings.clock import MINUTE, SECOND
+from tidings.model.timing import FetchOnDemand
 from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
 from tidings.service.activate import first_report, too_late
 from tidings.service.claims import robots_ignored
 from tidings.service.cursors import reference, tick_all, ticked
+from tidings.service.headers import with_headers
 from tidings.service.states import with_states
 
 if TYPE_CHECKING:
     from tidings.detection.job import Examination
-    from tidings.model.interval import Instant
-    from tidings.model.outcome import Fetched, Outcome
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.outcome import Fetched, Outcome, Unchanged
     from tidings.model.page import HostState, PageState
-    from tidings.model.unit import ChangeRow, Charged, PollOutcome
+    from tidings.model.unit import ChangeRow, Charged, CursorMove, PollOutcome
     from tidings.service.deliver import Teller
     from tidings.service.detect import Findings, Look
     from tidings.service.watchlist import WatchedPage
@@ -89,9 +91,16 @@ def with_findings(
     *,
     teller: Teller,
     settles: Mapping[int, int],
+    answer: Unchanged | Fetched | None = None,
+    eager: Collection[int] = (),
 ) -> Unit:
-    """Return a unit with what a look found, and with what is told of it; owed comparisons in `settles` that were made are done."""
+    """Return a unit with what a look found, and with what is told of it; owed comparisons in `settles` that were made are done.
+
+    `answer` is what the page was answered with, if it was just asked for, `eager` are the sentinels that asked.
+    """
     unit = with_states(unit, page, teller.instance)
+    if answer is not None:
+        unit = with_headers(unit, page, answer, teller.instance, eager=eager)
     found: tuple[ChangeRow, ...] = (*findings.changes, *unit.changes)
     late = too_late(found, page.subscriptions)
     found = tuple(row for row in found if row.id not in late)
@@ -113,13 +122,37 @@ def with_findings(
     )
     return replace(
         unit,
-        cursors=(*unit.cursors, *findings.cursors),
+        page=_looked_at_again(unit, page, findings, at),
+        cursors=tuple(_merged((*unit.cursors, *findings.cursors))),
         comparisons=(*unit.comparisons, *findings.comparisons, *done),
         changes=found,
         events=events,
         sentinels=(*unit.sentinels, *first_report(found, page.subscriptions, at)),
         deliveries=(*unit.deliveries, *teller.drafts(page, found, events, at=at)),
     )
+
+
+LOOK_AGAIN: Final[Duration] = MINUTE
+"""A look that missed a part of a page is made again so soon, the page's floor permitting, before the part is told to be gone."""
+
+
+def _looked_at_again(unit: Unit, page: WatchedPage, findings: Findings, at: Instant) -> PageState | None:
+    """Return the state of the page, to be looked at again soon if a look has just missed a part of it."""
+    doubtful = (move.subscription_id for move in findings.cursors if move.missing is not None and move.missing.doubt)
+    is_asked = any(not isinstance(page.subscriptions[id_].fetch, FetchOnDemand) for id_ in doubtful)
+    if unit.page is None or not is_asked or unit.page.health != "ok":
+        return unit.page
+    return replace(unit.page, retry_at=at + LOOK_AGAIN)
+
+
+def _merged(moves: Iterable[CursorMove]) -> Iterator[CursorMove]:
+    """Yield the last move of each subscription, with what any of them remembers."""
+    last: dict[int, CursorMove] = {}
+    for move in moves:
+        before = last.get(move.subscription_id)
+        kept = before.remembered if before is not None and move.remembered is None else move.remembered
+        last[move.subscription_id] = replace(move, remembered=kept)
+    yield from last.values()
 
 
 def with_ticks(findings: Findings, look: Look) -> Findings:

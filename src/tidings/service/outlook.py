@@ -94,7 +94,7 @@ def _look(
     said = clause_lines("fetch", fetch)[0]
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     if state.retry_at is not None and state.retry_at > now:
-        return _open(sub, state.retry_at, f"tried again after {state.kind or state.health}")
+        return _open(sub, state.retry_at, _why_again(state))
     least = max(now, (state.polled_at or 0) + floor)
     if sub.interval is not None:
         asked = ticks_of(sub).execution_interval(next_tick(sub))
@@ -132,3 +132,9 @@ def _news(held: WatchedSentinel, now: Instant) -> Iterator[Prospect]:
         at = tick_after(clause.rate, now, start=start, zone=held.zone)
         if at is not None:
             yield Prospect("news", at, f"{rate_text(clause.rate)}, if there are any")
+
+
+def _why_again(state: PageState) -> str:
+    if state.health == "ok":
+        return "looked at again: a part of it was not there"
+    return f"tried again after {state.kind or state.health}"

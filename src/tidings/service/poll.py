@@ -21,6 +21,7 @@ from tidings.service.claims import robots_ignored
 from tidings.service.cursors import references, takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
+from tidings.service.headers import watches_headers
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
 from tidings.service.states import with_states
 
@@ -81,7 +82,7 @@ class Poller:
         """
         state = page.state
         altered_at = max((sub.row.altered_at for sub in page.subscriptions.values()), default=0)
-        knows_nothing = standing.is_audit(state, now) or altered_at > (state.audited_at or 0)
+        knows_nothing = standing.is_audit(state, now) or altered_at > (state.audited_at or 0) or watches_headers(page)
         occasion = asking.Occasion(
             now=now,
             timeout=_timeout(page, self._timeout),
@@ -133,7 +134,8 @@ class Poller:
         """Let subscriptions take the newest stored version without a poll: a tick that a late look serves, a comparison that is owed."""
         page = page.as_it_is()
         findings = await self._taker.take(page, at, owed=owed, looked_at=page.state.checked_at)
-        unit = self._with_findings(Unit(at=at, epoch=epoch, page=page.state), page, findings, at, settles=owed)
+        unit = Unit(at=at, epoch=epoch, page=page.state)
+        unit = with_findings(unit, page, findings, at, teller=self._teller, settles=owed)
         await self._commit(await self._noted(unit, page, findings))
 
     # -- failed ------------------------------------------------------------------------------------------------------------------
@@ -163,7 +165,16 @@ class Poller:
         state = standing.learn_freshness(poll.page.state, state, outcome, changed=False, at=poll.at)
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
         findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
-        unit = self._with_findings(unit, poll.page, findings, poll.at, settles=poll.owed)
+        unit = with_findings(
+            unit,
+            poll.page,
+            findings,
+            poll.at,
+            teller=self._teller,
+            settles=poll.owed,
+            answer=outcome,
+            eager=poll.eager,
+        )
         return unit if findings.examination is None else await self._noted(unit, poll.page, findings)
 
     async def _noted(self, unit: Unit, page: WatchedPage, findings: Findings) -> Unit:
@@ -249,13 +260,17 @@ class Poller:
             version=version_of(look, fetched, seen, text_changed=text_changed),
             digests=digests_of(look, seen),
         )
-        unit = self._with_findings(unit, page, with_ticks(findings, look), at, settles=poll.owed)
+        unit = with_findings(
+            unit,
+            page,
+            with_ticks(findings, look),
+            at,
+            teller=self._teller,
+            settles=poll.owed,
+            answer=fetched,
+            eager=poll.eager,
+        )
         await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest, picture=fetched.screenshot)
-
-    def _with_findings(
-        self, unit: Unit, page: WatchedPage, findings: Findings, at: Instant, *, settles: Mapping[int, int]
-    ) -> Unit:
-        return with_findings(unit, page, findings, at, teller=self._teller, settles=settles)
 
 
 def _timeout(page: WatchedPage, usual: Duration) -> Duration | None:

@@ -242,8 +242,11 @@ COMPOSITE = "composite"
 PARTIAL = "partial"
 """The kind of a poll that brought what there is of a page of which a frame could not be read."""
 
+_SAID = frozenset({"price", "availability"})
+"""Parts that a page says somewhere, or does not."""
+
 TROUBLES = (
-    "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.appeared", "comparison.given_up",
+    "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.back", "part.appeared", "comparison.given_up",
     "page.moved",
 )  # fmt: skip
 """Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
@@ -280,8 +283,13 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = "all frames of the page can be watched again"
         case "part.lost":
             summary = f"the selected part is gone: {data['part']} matches nothing on the page any more"
+            summary = f"the page says no {data['part']} any more" if data["part"] in _SAID else summary
+        case "part.back":
+            summary = f"the selected part is there again: {data['part']} matches"
+            summary = f"the page says the {data['part']} again" if data["part"] in _SAID else summary
         case "part.appeared":
             summary = f"the selected part is there now: {data['part']} matches for the first time"
+            summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
         case _:
             summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
     details = {

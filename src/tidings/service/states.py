@@ -35,7 +35,11 @@ def with_states(unit: Unit, page: WatchedPage, instance: Instance) -> Unit:
     before = page.state
     old = state_of(before.kind, None) if before.health == "error" else OK
     new = OK if after.type == "page.ok" else state_of(after.data["kind"], after.data.get("status"))
-    rows = tuple(_changes(page, old, new, unit, instance))
+    return with_rows(unit, tuple(_changes(page, old, new, unit, instance)))
+
+
+def with_rows(unit: Unit, rows: tuple[ChangeRow, ...]) -> Unit:
+    """Return a unit with changes of what a page was answered with, and the event of each."""
     told = tuple(
         Event(
             type=PART if row.quiet else "change.found",
@@ -54,15 +58,16 @@ def _changes(page: WatchedPage, old: str, new: str, unit: Unit, instance: Instan
     for sub in page.subscriptions.values():
         for asked in sub.asked if watches_state(sub.owner.sentinel.monitor) else ():
             if found := evaluate_states(asked.expression, old, new):
-                yield _row(page, sub, found, unit, instance, asked=asked)
+                yield answered(page, sub, found, unit, instance, asked=asked, of=STATUS)
 
 
-def _row(
-    page: WatchedPage, sub: Subscription, found: ChangeSet, unit: Unit, instance: Instance, *, asked: Asked
+def answered(
+    page: WatchedPage, sub: Subscription, found: ChangeSet, unit: Unit, instance: Instance, *, asked: Asked, of: str
 ) -> ChangeRow:
+    """Return a change of what a page was answered with; `of` says what, in the place of an extraction. It is between no two versions."""
     seq = page.state.last_seq
     apart = (asked.kind,) if asked.is_part else ()
-    named = (instance.id, instance.restore_epoch, sub.row.id, page.state.page_id, seq, unit.at, RULES_VERSION, STATUS)
+    named = (instance.id, instance.restore_epoch, sub.row.id, page.state.page_id, seq, unit.at, RULES_VERSION, of)
     parts = (*named, *apart)
     return ChangeRow(
         id=hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32],
@@ -74,7 +79,7 @@ def _row(
         from_seq=seq,
         to_seq=seq,
         rules_version=RULES_VERSION,
-        extraction=STATUS,
+        extraction=of,
         found=found,
         summary=summary(found),
         quiet=asked.is_part,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidings.service.cursors import references, takes, tick_all, ticked
+from tidings.service.cursors import is_doubtful, references, takes, tick_all, ticked
 from tidings.service.detect import Findings, Look
 from tidings.storage import versions
 
@@ -45,7 +45,7 @@ class Taker:
         newest = page.state.last_seq
         subs = page.subscriptions.values()
         due = [s for s in subs if takes(s, at, eager, looked_at=looked_at) or s.row.id in owed]
-        behind = tuple(s for s in due if newest and _is_behind(s, newest))
+        behind = tuple(s for s in due if newest and _is_behind(s, newest, at if looked_at is None else looked_at))
         idle = tuple(ticked(s, at) for s in due if s.interval is not None and s not in behind)
         if not behind:
             return Findings(None, idle, (), (), ())
@@ -71,8 +71,8 @@ class Taker:
         return replace(findings, cursors=(*idle, *tick_all(findings.cursors, page, at)))
 
 
-def _is_behind(sub: Subscription, newest: int) -> bool:
-    """Say whether a subscription has not seen a version; where it lacks what is looked at, it was seen all the same."""
-    if not sub.row.taken:
+def _is_behind(sub: Subscription, newest: int, at: Instant) -> bool:
+    """Say whether a subscription has not seen a version; where it lacks what is looked at, it was seen all the same, but for a doubt."""
+    if not sub.row.taken or is_doubtful(sub, at):
         return True
     return sub.row.seen != newest and (sub.missing is None or sub.missing.seq != newest)

@@ -269,6 +269,8 @@ class Watchlist:
                 row = replace(
                     sub.row, next_tick=next_tick, ticked_at=move.ticked_at, missing=move.missing, seen=move.seen
                 )
+                if move.remembered is not None:
+                    row = replace(row, remembered=move.remembered)
                 is_confirmed = row.base > move.base  # meanwhile: the versions of before are needed no more
                 sub.row = row if is_confirmed else replace(row, base=move.base, taken=move.taken, number=move.number)
 

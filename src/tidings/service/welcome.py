@@ -97,6 +97,10 @@ def _missing(connection: Connection, sentinel_id: int, page_id: int) -> list[str
 
 def matches_nothing(name: str) -> str:
     """Return what is said of a part that is not there; `name` is in words of the language."""
+    if name in {"price", "availability"}:
+        kind = "number" if name == "price" else "all words"
+        where = "neither JSON-LD nor microdata nor Open Graph has one"
+        return f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
     return f"W7 {name} matches nothing on this page as it is now"
 
 

@@ -223,6 +223,7 @@ subscription = _table(
     _number("paused", default=0),
     _number("altered_at", default=0),
     _number("left_at", null=True),
+    _text("remembered", default=""),
     UniqueConstraint("sentinel_id", "page_id", "label"),
     Index(None, "page_id"),
 )

@@ -16,7 +16,7 @@ from tidings.storage.values import from_json, to_json
 @dataclass(frozen=True, slots=True)
 class SubscriptionRow:
     """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need, `missing` what it looks at and its
-    page did not have; `number` is how many versions it has taken, `seen` the newest of them. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last.
+    page did not have; `number` is how many versions it has taken, `seen` the newest of them. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last. `remembered` is what it knows beside versions, as the service writes it.
     """
 
     id: int
@@ -35,21 +35,22 @@ class SubscriptionRow:
     altered_at: Instant = 0
     number: int = 0
     seen: int = 0
+    remembered: str = ""
 
 
-_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen FROM subscription"
+_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen, remembered FROM subscription"
 _INSERT = (
     "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active, since)"
     " VALUES (:sentinel_id, :page_id, :label, :revision, :next_tick, :active, :since) ON CONFLICT (sentinel_id, page_id, label) DO UPDATE"
     " SET revision = excluded.revision, next_tick = excluded.next_tick, active = excluded.active, since = excluded.since, base = 0,"
-    " taken = '[]', number = 0, seen = 0, missing = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
+    " taken = '[]', number = 0, seen = 0, missing = '', remembered = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
 )
 _ACTIVATE = (
     "UPDATE subscription SET paused = CASE WHEN :active = 1 AND taken <> '[]' THEN :at - since ELSE 0 END, since = :at, active = :active"
     " WHERE sentinel_id = :id AND active <> :active AND left_at IS NULL"
 )
 _RENEW = (
-    "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', paused = 0, since = :at, next_tick = :next_tick"
+    "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', remembered = '', paused = 0, since = :at, next_tick = :next_tick"
     " WHERE sentinel_id = :id AND left_at IS NULL"
 )
 _REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
@@ -60,7 +61,8 @@ _REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick,
 _MOVE = (
     "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END,"
     " taken = CASE WHEN base > :base_of_taken THEN taken ELSE :taken END, number = CASE WHEN base > :base_of_number THEN number ELSE :number END,"
-    " base = CASE WHEN base > :base_before THEN base ELSE :base END, seen = :seen, ticked_at = :ticked_at, missing = :missing WHERE id = :subscription_id"
+    " base = CASE WHEN base > :base_before THEN base ELSE :base END, seen = :seen, ticked_at = :ticked_at, missing = :missing,"
+    " remembered = COALESCE(:remembered, remembered) WHERE id = :subscription_id"
 )
 
 
@@ -147,6 +149,7 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
             m.seen,
             m.ticked_at,
             _missing_text(m.missing),
+            m.remembered,
             m.subscription_id,
         )
         for m in moves
@@ -156,11 +159,26 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
-    *place, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen = row
+    (
+        *place,
+        revision,
+        base,
+        taken,
+        next_tick,
+        ticked_at,
+        active,
+        missing,
+        since,
+        paused,
+        altered_at,
+        number,
+        seen,
+        remembered,
+    ) = row
     numbers = () if taken == "[]" else tuple(from_json(taken))
     cursor = [revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)]
     newest = seen or (numbers[-1] if numbers else 0)
-    return SubscriptionRow(*[*place, *cursor, since, paused, altered_at, number or len(numbers), newest])
+    return SubscriptionRow(*[*place, *cursor, since, paused, altered_at, number or len(numbers), newest, remembered])
 
 
 def _numbers(taken: Iterable[int]) -> str:
@@ -168,11 +186,22 @@ def _numbers(taken: Iterable[int]) -> str:
 
 
 def _missing_text(missing: Missing | None) -> str:
-    return "" if missing is None else to_json([missing.seq, missing.revision, missing.names, missing.never])
+    if missing is None:
+        return ""
+    doubt = (missing.doubt, missing.doubt_at) if missing.doubt else ()
+    return to_json([missing.seq, missing.revision, missing.names, missing.never, *doubt])
 
 
 def _missing(text: str) -> Missing | None:
     if not text:
         return None
-    seq, revision, names, never = from_json(text)
-    return Missing(seq=seq, revision=revision, names=tuple(names), never=tuple(never))
+    seq, revision, names, never, *doubt = from_json(text)
+    doubted, doubt_at = doubt or ((), 0)
+    return Missing(
+        seq=seq,
+        revision=revision,
+        names=tuple(names),
+        never=tuple(never),
+        doubt=tuple(doubted),
+        doubt_at=doubt_at,
+    )

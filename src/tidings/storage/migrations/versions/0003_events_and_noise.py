@@ -15,6 +15,12 @@ def upgrade() -> None:
     """Add what sentinels may say and what is learned of pages."""
     _sources()
     _laid_out()
+    _remembered()
+
+
+def _remembered() -> None:
+    """Keep what a subscription knows beside versions: headers, entries of feeds, what its selectors found."""
+    op.add_column("subscription", sa.Column("remembered", sa.Text(), server_default=sa.text("''"), nullable=False))
 
 
 def _laid_out() -> None:

@@ -1,0 +1,213 @@
+"""Promise: a part of a page that is gone is told as that, once and beyond doubt, and never as a part that became empty (detection.md §6, cases 2, 11)."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.service.monitor import Monitor
+
+PARTS = ("part.lost", "part.back", "part.appeared")
+
+
+def parts(world: World) -> list[str]:
+    return [event.type for event in world.events(*PARTS)]
+
+
+@pytest.mark.parametrize("fetch", ["Fetch every 1 hour", "Fetch on change between 1 hour and 2 hour"])
+def test_a_part_that_one_look_misses_is_no_news(world: World, fetch: str) -> None:
+    """Case 2: 5, a page that is still loading, 5: nothing is told; a second look came after a minute, was paid for, and cleared it up."""
+    world.page("/p", "<b id=p>5</b>")
+    world.add(f'Create Sentinel s Using {{/p}} Monitor any change in css "#p" {fetch}')
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", "<i>loading</i>")
+        await world.pass_time(monitor, HOUR + 30 * SECOND)
+        world.page("/p", "<b id=p>5</b>")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    looks = [row.finished_at for row in world.polls()]
+
+    assert [] == world.changes()
+    assert [] == parts(world)
+    assert MINUTE == looks[2] - looks[1]
+    assert all(later - earlier >= MINUTE for earlier, later in pairwise(looks))
+    assert [] == world.violations()
+
+
+def test_a_part_that_two_looks_miss_is_lost_and_told_once(world: World) -> None:
+    """Case 11 for parts: gone for hours is one message, back is another; a change meanwhile is told when it is back, and compared with what went."""
+    hook = world.receiver()
+    world.page("/p", "<b id=p>5</b>")
+    world.add(
+        f'Create Sentinel s Using {{/p}} Monitor any change in css "#p" Fetch every 1 hour Notify By webhook {hook} immediate'
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", "<i>gone</i>")
+        await world.pass_time(monitor, 5 * HOUR)
+        world.page("/p", "<i>gone</i> for good")
+        await world.pass_time(monitor, 5 * HOUR)
+        world.page("/p", "<b id=p>6</b>")
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+    told = [message["data"]["summary"] for _, message in world.received]
+
+    assert ["part.lost", "part.back"] == parts(world)
+    assert ['the selected part is gone: css "#p" matches nothing on the page any more'] == told[:1]
+    assert {'the selected part is there again: css "#p" matches', '1 text updated: "5" → "6"'} == set(told[1:])
+    assert [] == world.violations()
+
+
+def test_a_doubt_outlives_the_service(world: World) -> None:
+    """Stopped between the two looks it asks again when it starts, and tells then; restarted while the part is gone it tells nothing more."""
+    world.page("/p", "<b id=p>5</b>")
+    world.add('Create Sentinel s Using {/p} Monitor any change in css "#p" Fetch every 1 hour')
+
+    async def run(monitor_time: int) -> None:
+        async with world.monitor() as monitor:
+            await world.pass_time(monitor, monitor_time)
+
+    asyncio.run(run(SECOND))
+    world.page("/p", "<i>gone</i>")
+    asyncio.run(run(HOUR))
+    before = parts(world)
+    asyncio.run(run(2 * MINUTE))
+    after = parts(world)
+    asyncio.run(run(5 * HOUR))
+    world.page("/p", "<b id=p>5</b>")
+    asyncio.run(run(HOUR))
+
+    assert [] == before
+    assert ["part.lost"] == after
+    assert ["part.lost", "part.back"] == parts(world)
+    assert [] == world.changes()
+    assert [] == world.violations()
+
+
+def test_one_of_two_parts_is_lost_and_the_other_goes_on(world: World) -> None:
+    """What is there is compared meanwhile; what went is told by its name."""
+    world.page("/p", "<b id=a>1</b><b id=b>1</b>")
+    world.add('Create Sentinel s Using {/p} Monitor words in css "#a" OR words in css "#b" Fetch every 1 hour')
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", "<b id=a>2</b>")
+        await world.pass_time(monitor, 3 * HOUR)
+        world.page("/p", "<b id=a>3</b>")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    (lost,) = world.events("part.lost")
+
+    assert 'css "#b"' == lost.data["part"]
+    assert [[{"old": "1", "new": "2"}], [{"old": "2", "new": "3"}]] == [change["updated"] for change in world.changes()]
+    assert [] == world.violations()
+
+
+def test_on_demand_nothing_is_asked_that_nobody_asked_for(world: World) -> None:
+    """The second look is the user's own."""
+    world.page("/p", "<b id=p>5</b>")
+    world.add('Create Sentinel s Using {/p} Monitor words in css "#p" Fetch on demand')
+
+    async def story(monitor: Monitor) -> None:
+        for body, expected in (("<b id=p>5</b>", []), ("<i>x</i>", []), ("<i>x</i>", ["part.lost"])):
+            world.page("/p", body)
+            monitor.ask(1, sentinels=[1])
+            await world.pass_time(monitor, HOUR)
+            assert expected == parts(world)
+
+    play(world, story)
+
+    assert 3 == len(world.polls())
+
+
+SHOP = '<h1>Lamp</h1><script type="application/ld+json">{{"@type": "Product", "offers": {{"price": "{}", "priceCurrency": "EUR"}}}}</script>'
+
+
+def test_a_price_that_is_not_said_any_more_is_lost_not_changed(world: World) -> None:
+    """From 20 to nothing to 18: the loss, that it is there again, and one drop of ten per cent from what it was."""
+    hook = world.receiver()
+    world.page("/p", SHOP.format("20.00"))
+    world.add(
+        f"Create Sentinel s Using {{/p}} Monitor price where drops by 10% Fetch every 1 hour Notify By webhook {hook} immediate"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/p", "<h1>Lamp</h1>")
+        await world.pass_time(monitor, 3 * HOUR)
+        world.page("/p", SHOP.format("18.00"))
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    told = [message["data"]["summary"] for _, message in world.received]
+
+    assert ["the page says no price any more"] == told[:1]
+    assert {"the page says the price again", 'price changed: "20.00 EUR" → "18.00 EUR"'} == set(told[1:])
+    assert [] == world.violations()
+
+
+def test_headers_are_compared_from_look_to_look(world: World) -> None:
+    """The first answer is the baseline; another value is a change though the body is the same; a 304 is not asked for."""
+    hook = world.receiver()
+
+    def answer(version: str, **more: str) -> None:
+        headers = {"Content-Type": "text/html", "ETag": '"x"', "Set-Cookie": "s=1", **more}
+        world.page("/p", "<p>same</p>", headers={**headers, **({"X-Version": version} if version else {})})
+
+    answer("1")
+    world.add(
+        f'Create Sentinel s Using {{/p}} Monitor header "x-version" Fetch every 1 hour Notify By webhook {hook} immediate'
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for version in ("1", "2", "2", "", "3"):
+            answer(version, **{"X-Other": version})
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    told = [message["data"]["summary"] for _, message in world.received]
+
+    assert [
+        'header changed: "x-version: 1" → "x-version: 2"',
+        'header changed: -"x-version: 2"',
+        'header changed: +"x-version: 3"',
+    ] == told
+    assert 1 == len(world.versions())
+    assert {200} == {row.status for row in world.polls()}
+    assert [] == world.violations()
+
+
+RSS = {"Content-Type": "application/rss+xml"}
+
+
+def test_an_entry_that_fell_off_and_came_back_is_not_new_even_after_a_restart(world: World) -> None:
+    """What was there is remembered with the subscription, not with the service."""
+
+    def feed(*numbers: int) -> None:
+        items = "".join(f"<item><guid>{n}</guid><title>Entry {n}</title></item>" for n in numbers)
+        world.page("/p", f"<rss version='2.0'><channel>{items}</channel></rss>", headers=RSS)
+
+    feed(3, 2, 1)
+    world.add("Create Sentinel s Using {/p} Monitor items inserted Fetch every 1 hour")
+
+    async def run() -> None:
+        async with world.monitor() as monitor:
+            await world.pass_time(monitor, HOUR)
+
+    for numbers in ((3, 2, 1), (4, 3, 2), (5, 4, 3), (1, 2, 5, 4, 3)):
+        feed(*numbers)
+        asyncio.run(run())
+
+    assert [["Entry 4"], ["Entry 5"]] == [change["inserted"] for change in world.changes()]
+    assert [] == world.violations()

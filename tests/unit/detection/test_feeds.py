@@ -1,0 +1,204 @@
+"""Feeds: what is the same entry, over ids that churn, titles that flap, and what was there before (detection.md §5)."""
+
+import json
+
+import pytest
+
+from tidings.detection.expression import evaluate
+from tidings.detection.items import marks_of
+from tidings.detection.marks import MOST_MARKS, remembered
+from tidings.detection.pair import Pair
+from tidings.document.entries import entries_of
+from tidings.document.extract import extract
+from tidings.document.extraction import Extraction
+from tidings.document.parse import parse
+from tidings.model.interest import Condition, Interest, Selector
+
+ITEMS = Interest("items")
+
+
+def rss(*items):
+    inside = "".join(
+        f"<item><title>{title}</title><guid isPermaLink='false'>{id_}</guid><link>{link}</link><description>{text}</description></item>"
+        for id_, title, link, text in items
+    )
+    return f"<rss version='2.0'><channel><title>f</title>{inside}</channel></rss>"
+
+
+def feed(text, media="application/rss+xml"):
+    return parse(text.encode(), media, url="http://x.org/feed", keep_tree=True)
+
+
+def follow(*texts, interest=ITEMS, media="application/rss+xml"):
+    """Return what somebody hears who looks at these versions one after the other: (inserted, deleted, updated) of each."""
+    seen: tuple[str, ...] = ()
+    heard, before = [], None
+    for text in texts:
+        document = feed(text, media)
+        if before is not None:
+            change = evaluate(interest, Pair(before, document).knowing(frozenset(seen)))
+            heard.append((list(change.inserted), list(change.deleted), list(change.updated)))
+        seen, before = remembered(seen, marks_of(document)), document
+    return heard
+
+
+def post(number, *, id_=None, title=None, link=None, text="text"):
+    return (id_ or f"id{number}", title or f"Title {number}", link or f"http://x.org/{number}", text)
+
+
+QUIET: tuple[list[str], list[str], list[tuple[str, str]]] = ([], [], [])
+
+
+def new(number):
+    return ([f"Title {number} http://x.org/{number}"], [], [])
+
+
+ONE, TWO, THREE, FOUR = map(post, (1, 2, 3, 4))
+
+
+def test_an_entry_that_comes_back_is_not_new():
+    """It fell off the end, or was taken out and put in again: whoever has read it is not told again."""
+    assert [new(4), QUIET] == follow(rss(THREE, TWO, ONE), rss(FOUR, THREE, TWO), rss(ONE, FOUR, THREE, TWO))
+
+
+def test_an_entry_that_comes_back_under_another_id_is_not_new():
+    """It leads where it led."""
+    again = post(1, id_="other")
+
+    assert [new(4), QUIET] == follow(rss(THREE, TWO, ONE), rss(FOUR, THREE, TWO), rss(again, FOUR, THREE, TWO))
+
+
+def test_ids_that_are_all_given_anew_are_no_news():
+    """At every look other ids; links and titles are what they were. A new entry among them is told."""
+    versions = [rss(*(post(n, id_=f"{look}-{n}") for n in (3, 2, 1))) for look in range(4)]
+    more = rss(*(post(n, id_=f"x-{n}") for n in (4, 3, 2, 1)))
+
+    assert [QUIET, QUIET, QUIET, new(4)] == follow(*versions, more)
+
+
+def test_ids_and_links_given_anew_leave_the_titles():
+    """A feed that moved: what has the same title is the same, and one that is nearly the same was edited."""
+    moved = [post(n, id_=f"y{n}", link=f"https://new.org/{n}") for n in (2, 1)]
+    titles = [("a", "A long title of an entry", "http://x.org/a", "t"), TWO]
+    edited = [("b", "A long title of the entry", "https://new.org/b", "t"), moved[0]]
+
+    assert [QUIET] == follow(rss(TWO, ONE), rss(*moved))
+    ((inserted, deleted, updated),) = follow(rss(*titles), rss(*edited))
+    assert ([], [], 1) == (inserted, deleted, len(updated))
+
+
+def test_a_title_shown_in_turn_with_another_is_told_once():
+    """A/B tests of headlines: the second title is an update, the way back and forth is silence; a new text is told all the same."""
+    first, second = post(1, title="Mild", text="body"), post(1, title="Shocking", text="body")
+    third = post(1, title="Mild", text="another body")
+    heard = follow(*map(rss, (first, second, first, second, third)))
+
+    assert [1, 0, 0, 1] == [len(updated) for _, _, updated in heard]
+    assert [("Mild http://x.org/1", "Shocking http://x.org/1")] == heard[0][2]
+    assert all(not inserted and not deleted for inserted, deleted, _ in heard)
+
+
+@pytest.mark.parametrize(
+    ("old", "new_"),
+    [
+        ((THREE, TWO, ONE), (ONE, THREE, TWO)),
+        ((THREE, TWO, ONE), (THREE, TWO)),
+        ((ONE, ONE, TWO), (ONE, TWO, ONE)),
+        ((ONE, TWO), (ONE, ONE, TWO)),
+    ],
+    ids=["order", "off the end", "twice in another order", "one twice"],
+)
+def test_what_is_no_news_of_a_feed(old, new_):
+    """Order, what falls off, an entry that is there twice."""
+    heard = follow(rss(*old), rss(*new_))
+
+    assert [] == heard[0][1]
+    assert len(heard[0][0]) <= (new_.count(ONE) > old.count(ONE))
+
+
+def test_entries_of_a_list_are_told_each_time():
+    """A page's list is no feed: what is there again has come."""
+    bodies = [json.dumps([{"id": n} for n in numbers]) for numbers in ((1, 2), (1,), (1, 2))]
+
+    assert [1, 0] == [len(deleted) for _, deleted, _ in follow(*bodies, media="application/json")]
+    assert [0, 1] == [len(inserted) for inserted, _, _ in follow(*bodies, media="application/json")]
+
+
+def test_conditions_see_news_only():
+    """What was there before has no part in `contains`."""
+    wanted = Interest("items", where=(Condition("contains", text="Title 1"),))
+
+    assert [QUIET] == follow(rss(THREE, TWO, ONE), rss(THREE, TWO), rss(ONE, THREE, TWO), interest=wanted)[1:]
+
+
+def test_marks_are_bounded_and_those_of_what_is_there_stay():
+    """The oldest go first."""
+    seen = remembered([f"m{n}" for n in range(MOST_MARKS)], ["new", "m5"])
+
+    assert MOST_MARKS == len(seen)
+    assert ("m1", "m2", "new", "m5") == (*seen[:2], *seen[-2:])
+    assert len(remembered([], [f"m{n}" for n in range(2 * MOST_MARKS)])) == 2 * MOST_MARKS
+
+
+ATOM = (
+    "<feed xmlns='http://www.w3.org/2005/Atom'><title>f</title><entry><id>urn:1</id><title type='html'>A &amp;amp; &lt;b&gt;B&lt;/b&gt;</title>"
+    "<link rel='self' href='/self'/><link rel='alternate' href='/1'/><updated>{when}</updated>"
+    "<content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><p>one</p><p>t<b>wo</b></p></div></content></entry></feed>"
+)
+RDF = (
+    "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'><channel rdf:about='c'/>"
+    "<item rdf:about='http://x.org/1'><title>A</title><link>http://x.org/1</link><description>d</description></item></rdf:RDF>"
+)
+ENCODED = (
+    "<rss xmlns:content='http://purl.org/rss/1.0/modules/content/'><channel><item><title>A</title><guid>http://x.org/1</guid>"
+    "<description>short</description><content:encoded><![CDATA[<p>the whole <i>text</i></p>]]></content:encoded></item></channel></rss>"
+)
+BROKEN = "<rss version='2.0'><channel><item><guid>1</guid><title>A & B</title><link>/1</link><description>x &nbsp; y</description></item></channel>"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (ATOM, ("urn:1", "/1", "A & B", "A & B one two")),
+        (RDF, ("http://x.org/1", "http://x.org/1", "A", "A d")),
+        (ENCODED, ("http://x.org/1", "http://x.org/1", "A", "A the whole text")),
+        (BROKEN, ("1", "/1", "A & B", "A & B x y")),
+        (rss(ONE), ("id1", "http://x.org/1", "Title 1", "Title 1 text")),
+    ],
+    ids=["atom", "rdf", "content:encoded", "not well-formed", "rss"],
+)
+def test_feeds_of_every_form(text, expected):
+    """What an entry is called, where it leads, its title and its text."""
+    (entry,) = entries_of(feed(text))
+
+    assert expected == (entry.id, entry.link, entry.title, entry.text)
+
+
+@pytest.mark.parametrize("text", [ATOM, RDF, ENCODED, rss(THREE, TWO, ONE)], ids=["atom", "rdf", "encoded", "rss"])
+def test_entries_that_are_selected_are_those_of_the_feed(text):
+    """One reader: a selector that finds all entries changes nothing about them."""
+    whole = feed(text)
+    xpath = "//*[local-name()='item' or local-name()='entry']"
+    part = extract(whole, Extraction((Selector("xpath", xpath),)))
+
+    assert entries_of(whole) == entries_of(part)
+
+
+def test_a_feed_that_was_broken_for_a_while_has_no_news():
+    """Read by another reader its entries are the same."""
+    whole = rss(THREE, TWO, ONE)
+
+    assert [QUIET, QUIET] == follow(whole, whole.replace("</channel></rss>", "<oops"), whole)
+
+
+def test_the_html_of_a_json_feed_is_text():
+    """Other markup is no edit."""
+    text = '{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "title": "A", "content_html": "%s"}]}'
+
+    assert [QUIET] == follow(text % "<p>x</p>", text % "<div class=y>x</div>", media="application/feed+json")
+    assert 1 == len(follow(text % "<p>x</p>", text % "<p>z</p>", media="application/feed+json")[0][2])
+
+
+def test_an_empty_feed_between_two_is_no_news():
+    """A feed that is empty once deletes nothing, and what was there is not new."""
+    assert [QUIET, QUIET] == follow(rss(TWO, ONE), rss(), rss(TWO, ONE))
