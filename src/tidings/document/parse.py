@@ -25,7 +25,10 @@ from tidings.document.walk import BREAK, Walked, walk
 from tidings.document.xml_tree import XmlTree
 
 MOST_WORDS = 1_000_000
-"""Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 31,000."""
+"""Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 9,607."""
+
+MOST_ADDRESSES = 40_000
+"""Most links and images of a document, to which the same applies. The most of html_corpus are 3,859."""
 
 MOST_LEVELS = 3
 """How deep pages that are written into pages are read."""
@@ -60,6 +63,8 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
     if not document.problem and document.words > MOST_WORDS:
         return _refused(media, decoded, f"it has more than {MOST_WORDS:,} words")
+    if len(document.links) + len(document.images) > MOST_ADDRESSES:
+        return _refused(media, decoded, f"it has more than {MOST_ADDRESSES:,} links and images")
     return document
 
 
