@@ -61,6 +61,38 @@ pages = st.recursive(
 )
 """Bodies of pages: inline and block elements, text, things without text."""
 
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(0, 3)
+    | st.sampled_from([1.5, "", "1", "one", "one two", "a-b", "a_b", "naïve"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "id", "c d"]), inner, max_size=3)
+        | st.lists(st.builds(lambda v, n: {"id": n, "v": v}, inner, st.integers(0, 4)), max_size=3)
+    ),
+    max_leaves=12,
+)
+"""Values of JSON, with arrays that have ids and some that do not."""
+
+
+def _xml_element(name: str, attributes: dict[str, str], children: list[str]) -> str:
+    said = "".join(f" {key}='{value}'" for key, value in attributes.items())
+    return f"<{name}{said}>{''.join(children)}</{name}>"
+
+
+xml_elements = st.recursive(
+    st.sampled_from(["one", "two three", "5", "<a/>", " ", "<!-- c -->", "<b n='1'>x</b>", "a-b"]),
+    lambda inner: st.builds(
+        _xml_element,
+        st.sampled_from(["a", "b", "r:a"]),
+        st.dictionaries(st.sampled_from(["id", "n"]), st.sampled_from(["1", "2"]), max_size=2),
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=12,
+)
+"""What is in the root of an XML document that has the prefix `r`."""
+
 interests = st.builds(
     Interest,
     kind=st.sampled_from(["any", "words", "links", "images"]),

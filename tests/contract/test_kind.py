@@ -1,9 +1,12 @@
 """The contract of a change type, for every row of the table (004 §3.4.2)."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.strategies import json_values, xml_elements
 from tests.strategies import pages as contents
 from tidings.detection.gates import FURTHER, are_equal, digest_of
 from tidings.detection.kinds import KINDS, TERM_KINDS, row_of
@@ -26,7 +29,24 @@ every_kind = pytest.mark.parametrize("kind", ROWS.values(), ids=list(ROWS))
 
 
 def page(body):
-    return parse(f"<!doctype html><body>{body}".encode(), "text/html", url="http://x.org/", keep_tree=True)
+    return read(f"<!doctype html><body>{body}", "text/html")
+
+
+def read(text, content_type):
+    return parse(text.encode(), content_type, url="http://x.org/", keep_tree=True)
+
+
+BODIES = {
+    "html": (pages, page),
+    "json": (json_values, lambda value: read(json.dumps(value), "application/json")),
+    "xml": (xml_elements, lambda inside: read(f"<?xml version='1.0'?><x xmlns:r='r:'>{inside}</x>", "application/xml")),
+}
+"""What is compared, by its media: how its versions are drawn, and how one is read."""
+
+versions = st.sampled_from(list(BODIES)).flatmap(
+    lambda media: st.tuples(st.just(BODIES[media][1]), BODIES[media][0], BODIES[media][0])
+)
+"""(how to read them, an old version, a new one)"""
 
 
 def digests(document):
@@ -36,7 +56,7 @@ def digests(document):
 @every_kind
 def test_name_is_its_key(kind):
     """A kind is found under its own name, contains itself and names digests that exist."""
-    known = {"text", *digests(page("")).objects, "body"}
+    known = {"text", *digests(page("")).objects, *digests(read("[]", "application/json")).objects, "body"}
 
     assert ROWS[kind.name] is kind
     assert kind.name in kind.contains
@@ -46,18 +66,21 @@ def test_name_is_its_key(kind):
 
 @every_kind
 @settings(max_examples=30)
-@given(body=pages)
-def test_nothing_changes_by_itself(kind, body):
+@given(drawn=versions)
+def test_nothing_changes_by_itself(kind, drawn):
     """A page compared with itself, read twice, has not changed."""
-    assert () == kind.compare(page(body), page(body))
+    reader, body, _ = drawn
+
+    assert () == kind.compare(reader(body), reader(body))
 
 
 @every_kind
 @settings(max_examples=30)
-@given(old=pages, new=pages)
-def test_equal_digests_mean_no_change(kind, old, new):
+@given(drawn=versions)
+def test_equal_digests_mean_no_change(kind, drawn):
     """Where the digests that decide are equal, comparing finds nothing: a gate never hides a change."""
-    before, after = page(old), page(new)
+    reader, old, new = drawn
+    before, after = reader(old), reader(new)
     found = kind.compare(before, after)
 
     assert not (found and are_equal(kind.digests, digests(before), digests(after)))
@@ -65,10 +88,11 @@ def test_equal_digests_mean_no_change(kind, old, new):
 
 @every_kind
 @settings(max_examples=30)
-@given(old=pages, new=pages)
-def test_findings_are_not_empty_and_of_one_sort(kind, old, new):
+@given(drawn=versions)
+def test_findings_are_not_empty_and_of_one_sort(kind, drawn):
     """Each finding is a change and says which sort of thing it is about."""
-    found = kind.compare(page(old), page(new))
+    reader, old, new = drawn
+    found = kind.compare(reader(old), reader(new))
 
     assert all(found)
     assert [1] * len(found) == [len(finding.kinds) for finding in found]
@@ -77,11 +101,12 @@ def test_findings_are_not_empty_and_of_one_sort(kind, old, new):
 
 @every_kind
 @settings(max_examples=30)
-@given(old=pages, new=pages)
-def test_change_goes_both_ways(kind, old, new):
+@given(drawn=versions)
+def test_change_goes_both_ways(kind, drawn):
     """What is a change from old to new is one from new to old."""
-    there = {finding.kinds for finding in kind.compare(page(old), page(new))}
-    back = {finding.kinds for finding in kind.compare(page(new), page(old))}
+    reader, old, new = drawn
+    there = {finding.kinds for finding in kind.compare(reader(old), reader(new))}
+    back = {finding.kinds for finding in kind.compare(reader(new), reader(old))}
 
     assert there == back
 

@@ -19,6 +19,7 @@ from tidings.document.canonical import RULES_VERSION, multiset_digest, text_dige
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.links import without_query
+from tidings.document.structure import structure_text
 from tidings.model.version import Digest
 
 FURTHER: Final[Mapping[str, Callable[[Document], str]]] = {
@@ -45,6 +46,7 @@ def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ())
         text_digest(document.canonical, seed=seed),
         {
             **_further(document, further, seed),
+            **_structure(document, seed),
             "links": _addresses(document.links, base, seed),
             "images": _addresses(document.images, base, seed),
             "links.plain": _addresses(map(without_query, document.links), plain_base, seed),
@@ -84,6 +86,15 @@ def _further(document: Document, names: Iterable[str], seed: int) -> dict[str, s
         except RefusedError:  # nothing is known of it, so that it is compared, and then told
             continue
     return found
+
+
+def _structure(document: Document, seed: int) -> dict[str, str]:
+    """Return the digest of what stands where in data; what has no structure is compared by its text."""
+    try:
+        text = structure_text(document)
+    except RefusedError:
+        return {}
+    return {"structure": text_digest(text.encode("utf-8", "replace"), seed=seed)} if text else {}
 
 
 def _named(digest: Digest, name: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.detection.compare.objects import compare_objects
-from tidings.detection.findings import finding_of_body, finding_of_objects, finding_of_words
+from tidings.detection.findings import finding_of_body, finding_of_objects
 from tidings.detection.itemised import Lists
 from tidings.detection.items import Items
 from tidings.detection.keywords import Keywords
@@ -19,6 +19,7 @@ from tidings.detection.number import Number
 from tidings.detection.offers import Availability, Prices
 from tidings.detection.phrases import Phrases
 from tidings.detection.status import Headers, Status
+from tidings.detection.structured import finding_of_content
 from tidings.detection.tabular import Tables
 from tidings.detection.terms import distinct
 from tidings.document.document import Document
@@ -35,11 +36,11 @@ _EXTRACT: Final[dict[str, Callable[[Resolver, Document], list[str]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """All words, in their order (004 §5.4)."""
+    """All words, in their order (004 §5.4); of data, what stands where (`structured`)."""
 
     name: str = "words"
     contains: frozenset[str] = frozenset({"words", "keywords", "phrases"})
-    digests: tuple[str, ...] = ("text",)
+    digests: tuple[str, ...] = ("text", "structure")
 
     def size(self, document: Document) -> int:
         """Return the number of words."""
@@ -47,7 +48,7 @@ class Words:
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the edits between the words of two documents."""
-        words = finding_of_words(old, new)
+        words = finding_of_content(old, new)
         return (*((words,) if words else ()), *finding_of_body(old, new))
 
 
@@ -87,7 +88,7 @@ class AnyChange:
 
     name: str = "any"
     contains: frozenset[str] = frozenset({"any", "words", "links", "images", "keywords", "phrases"})
-    digests: tuple[str, ...] = ("text", "links.plain", "images.plain", "body")
+    digests: tuple[str, ...] = ("text", "structure", "links.plain", "images.plain", "body")
 
     def size(self, document: Document) -> int:
         """Return the number of words, links and images."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidings.detection.findings import Span, finding_of_words_without, without_spans
+from tidings.detection.findings import Span, without_spans
 from tidings.detection.items import Items
 from tidings.detection.kind import Kind
 from tidings.detection.kinds import TERM_KINDS, is_there, row_of
+from tidings.detection.structured import finding_of_content
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
@@ -77,7 +78,7 @@ class Pair:
             spans = self._spans(kind, term, None)
             gone += spans[0]
             come += spans[1]
-        return finding_of_words_without(self.old, self.new, (gone, come))
+        return finding_of_content(self.old, self.new, (gone, come))
 
     def without_changes(self, words: ChangeSet, kind: str, term: str, *, direction: Direction) -> ChangeSet:
         """Return a finding of words without the changes of a term that go in a direction."""

@@ -1,6 +1,7 @@
-"""JSON as a tree: its values, parts of it by JSONPath, and how a number was written.
+"""JSON as a tree: its values with their types, parts of it by JSONPath, and how a number was written.
 
-Of a key that is there twice the last one counts (H-067). Numbers compare as numbers in filters and are shown as they were written.
+For JSONPath, of a key that is there twice the last one counts (H-067); for a comparison every member counts. Numbers compare as numbers in
+filters and are shown as they were written.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ JSONPATH_FUNCTIONS = frozenset({"length", "count", "value"})
 """match() and search() of RFC 9535 would run patterns without a bound."""
 
 Path = tuple[str | int, ...]
+
+Value = str | bytes | bool | list["Value"] | tuple[tuple[str, "Value"], ...] | None
+"""A value with its type, so that Python's `==` is exact and fast: an object is a tuple of its members in the order of their keys, every one of
+them; an array is a list; a number is the bytes that it is written in.
+"""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -38,12 +44,53 @@ class Number(float):
     written: str
 
 
-class JsonTree:
-    """A JSON text, with its value; of a key that is there twice the last one counts."""
+def value_of(text: str) -> Value:
+    """Return the value of a JSON text; raises ValueError if it is none, RecursionError if it is nested too deep for the parser."""
+    value: Value = json.loads(
+        text, parse_int=str.encode, parse_float=str.encode, parse_constant=str.encode, object_pairs_hook=_members
+    )
+    return value
 
-    def __init__(self, text: str) -> None:
+
+def _members(pairs: list[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
+    pairs.sort(key=_key)
+    return tuple(pairs)
+
+
+def words_of_value(value: Value) -> list[str]:
+    """Return the keys and values of a JSON value, members in the order of their keys, as the texts that people read."""
+    words: list[str] = []
+    left: list[Any] = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, tuple):
+            for key, member in reversed(item):
+                left.append(member)
+                left.append(key)
+        elif isinstance(item, list):
+            left.extend(reversed(item))
+        else:
+            words.append(_SURROGATES.sub("\ufffd", scalar_text(item)))
+    return words
+
+
+def scalar_text(value: Value) -> str:
+    """Return a scalar as it is written, a text without its quotes."""
+    if isinstance(value, str):
+        return value
+    return value.decode() if isinstance(value, bytes) else json.dumps(value)
+
+
+class JsonTree:
+    """A JSON text and what it holds; `typed` is its whole value."""
+
+    def __init__(self, text: str, typed: Value) -> None:
         self._text = text
+        self._typed = typed
         self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
+        self._begun: dict[
+            tuple[tuple[Selector, ...], tuple[Selector, ...]], tuple[list[tuple[Path, Any]], frozenset[Path]]
+        ] = {}
 
     @cached_property
     def value(self) -> Any:
@@ -65,6 +112,18 @@ class JsonTree:
             self._taken[asked] = self._part(*asked)
         return self._taken[asked]
 
+    def values(self, extraction: Extraction) -> list[Value]:
+        """Return the values that a part consists of, those that its pieces are the words of.
+
+        Raises `RefusedError` as `take` does, RecursionError if they are nested too deep.
+        """
+        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
+        if not extraction.selectors and not excluded:
+            return [self._typed]
+        self.take(extraction)
+        roots, out = self._begun.get((extraction.selectors, excluded), ([], frozenset()))
+        return [_typed(value, path, out) for path, value in roots]
+
     def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
         chosen = [self._find(selector) for selector in selectors]
         out = frozenset(path for selector in excluded for path in self._find(selector))
@@ -78,6 +137,7 @@ class JsonTree:
         for path, value in roots:
             for word in words_of_json(value, path, out):
                 pieces.extend((_SURROGATES.sub("\ufffd", word), BREAK))
+        self._begun[selectors, excluded] = (roots, out)
         return Taken(pieces=tuple(pieces), roots=tuple(value for _, value in roots))
 
     def _find(self, selector: Selector) -> Mapping[Path, Any]:
@@ -114,6 +174,18 @@ class JsonTree:
                 begun.add(path)
         for path in sorted(begun, key=lambda path: order.get(path, len(order))):
             yield path, everywhere[path]
+
+
+def _typed(value: Any, path: Path, out: frozenset[Path]) -> Value:
+    """Return a value as `value_of` reads it, without what stands at the paths `out`."""
+    if isinstance(value, dict):
+        members = sorted(value.items(), key=_key)
+        return tuple((key, _typed(one, (*path, key), out)) for key, one in members if (*path, key) not in out)
+    if isinstance(value, list):
+        return [_typed(one, (*path, at), out) for at, one in enumerate(value) if (*path, at) not in out]
+    if isinstance(value, Number):
+        return value.written.encode()
+    return value if isinstance(value, (str, bool)) or value is None else str(value)
 
 
 def words_of_json(value: Any, path: Path = (), out: frozenset[Path] = frozenset()) -> Iterator[str]:

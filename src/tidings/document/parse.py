@@ -7,21 +7,24 @@ never an exception and never a document that looks empty.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from tidings.document.charset import Decoded, decode, known_charset, strictly
 from tidings.document.document import Document
 from tidings.document.frames import FrameElement
-from tidings.document.json_tree import JsonTree
+from tidings.document.json_tree import JsonTree, value_of, words_of_value
+from tidings.document.lines import pieces_of
 from tidings.document.links import base_of
 from tidings.document.media import Media, media_of_bytes, media_of_text
 from tidings.document.prescan import too_hard
-from tidings.document.structured import Shown, pieces_of_json, pieces_of_xml
-from tidings.document.trees import HtmlTree
+from tidings.document.structured import Shown, pieces_of_xml, root_of
+from tidings.document.trees import HtmlTree, Tree
 from tidings.document.walk import BREAK, Walked, walk
+from tidings.document.xml_nodes import Node, is_small, node_of, words_of_nodes
 from tidings.document.xml_tree import XmlTree
 
 MOST_WORDS = 1_000_000
@@ -160,20 +163,47 @@ def text_of_fragment(text: str) -> str:
 
 
 def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
-    pieces_of_html = _pieces_of_fragment if media == "feed" else _as_it_is
-    read = pieces_of_xml(decoded.text, pieces_of_html, with_attributes=media == "xml")
-    if read is None:
+    root = root_of(decoded.text)
+    if root is None:
         return _text(media, decoded, url, keep_tree)
-    pieces, links, title = read
+    if media == "feed":
+        pieces, links, title = pieces_of_xml(root, _pieces_of_fragment, with_attributes=False)
+        tree = XmlTree(decoded.text, Shown(_pieces_of_fragment).pieces, with_attributes=False)
+        return _data(media, decoded, url, pieces, tree, links=tuple(links), title=title)
+    shown = Shown(_as_it_is).pieces
+    if (node := _node_of(root)) is not None:
+        tree = XmlTree(decoded.text, shown, with_attributes=True, node=node)
+        return _data(media, decoded, url, pieces_of(words_of_nodes([node])), tree)
+    tree = XmlTree(decoded.text, shown, with_attributes=True)
+    return _data(media, decoded, url, pieces_of_xml(root, _as_it_is, with_attributes=True)[0], tree)
+
+
+def _node_of(root: Any) -> Node | None:
+    try:
+        return node_of(root) if is_small(root) else None
+    except RecursionError:
+        return None
+
+
+def _data(
+    media: Media,
+    decoded: Decoded,
+    url: str,
+    pieces: Iterable[str],
+    tree: Tree,
+    *,
+    links: tuple[str, ...] = (),
+    title: str = "",
+) -> Document:
     return Document(
         media=media,
         charset=decoded.charset,
         charset_source=decoded.source,
         pieces=tuple(pieces),
-        links=tuple(links) if media == "feed" else (),
+        links=links,
         base=url,
-        title=title if media == "feed" else "",
-        tree=XmlTree(decoded.text, Shown(pieces_of_html).pieces, with_attributes=media == "xml") if keep_tree else None,
+        title=title,
+        tree=tree,
     )
 
 
@@ -182,17 +212,11 @@ def _as_it_is(text: str) -> list[str]:
 
 
 def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
-    pieces = pieces_of_json(decoded.text)
-    if pieces is None:
+    try:
+        value = value_of(decoded.text)
+    except (ValueError, RecursionError):
         return _text("text", decoded, url, keep_tree)
-    return Document(
-        media=media,
-        charset=decoded.charset,
-        charset_source=decoded.source,
-        pieces=tuple(pieces),
-        base=url,
-        tree=JsonTree(decoded.text) if keep_tree else None,
-    )
+    return _data(media, decoded, url, pieces_of(words_of_value(value)), JsonTree(decoded.text, value))
 
 
 def _text(media: Media, decoded: Decoded, url: str, _: bool) -> Document:

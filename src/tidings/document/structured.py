@@ -1,15 +1,12 @@
-"""The text of JSON and XML, as lines of words, so that a change in them is found.
+"""The text of XML, as lines of words: what each element says, CDATA too, and what its attributes do, in the order of their names.
 
-JSON: each key and each value, escapes read; members of an object in the order of their keys, since the order of the body means nothing. XML:
-what each element says, CDATA too, and what its attributes do, in the order of their names; of a feed only the texts. Text inside a feed
-that is HTML gives its own text. No DTD, no entity and no address is ever loaded.
+Of a feed only the texts. Text inside a feed that is HTML gives its own text. No DTD, no entity and no address is ever loaded.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from lxml import etree
@@ -33,57 +30,25 @@ PARSING: Final[Mapping[str, Any]] = {
 }
 """How XML is parsed, always: no DTD, no entity and no address is ever loaded."""
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _TAGGED = re.compile(r"<[A-Za-z/!][^<>]*>")
 
 
-def pieces_of_json(text: str) -> list[str] | None:
-    """Return the keys and values of a JSON text as pieces, or None if it is none that can be read."""
+def root_of(text: str) -> Any:
+    """Return the root of an XML text, None if it is not well-formed or nested too deep for the parser."""
     try:
-        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError):
+        return etree.fromstring(text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
+    except (etree.XMLSyntaxError, ValueError):
         return None
-    pieces: list[str] = []
-    for word in _words(value):
-        pieces.extend((_SURROGATES.sub("\ufffd", word), BREAK))
-    return pieces
-
-
-def _key(member: tuple[str, Any]) -> str:
-    return member[0]
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """The members of an object in order; of a key that is there twice both count."""
-
-
-def _words(value: Any) -> Iterator[str]:
-    left = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, _Pairs):
-            for key, member in sorted(item, key=_key)[::-1]:
-                left.extend((member, key))
-        elif isinstance(item, list):
-            left.extend(reversed(item))
-        elif isinstance(item, str):
-            yield item
-        else:
-            yield json.dumps(item)
 
 
 def pieces_of_xml(
-    text: str, pieces_of_html: Callable[[str], list[str]], *, with_attributes: bool
-) -> tuple[list[str], list[str], str] | None:
-    """Return (pieces, links, title) of an XML text, or None if it is not well-formed or nested too deep for the parser.
+    root: Any, pieces_of_html: Callable[[str], list[str]], *, with_attributes: bool
+) -> tuple[list[str], list[str], str]:
+    """Return (pieces, links, title) of the root of an XML text.
 
     Links are what feeds call so: the text or `href` of `link`. The title is the first element of that name. When a feed itself was
     built is no text of it: that moves with every look, while the entries stay.
     """
-    try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
-    except (etree.XMLSyntaxError, ValueError):
-        return None
     pieces: list[str] = []
     links: list[str] = []
     title = ""

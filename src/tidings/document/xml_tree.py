@@ -5,6 +5,7 @@ Prefixes are those of the document; elements of its default namespace are named 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -13,23 +14,44 @@ from lxml import etree
 
 from tidings.document.chosen import RefusedError, check_xpath
 from tidings.document.extraction import Extraction
+from tidings.document.lines import pieces_of
 from tidings.document.mirror import evaluated
 from tidings.document.structured import PARSING, attributes_of, local_name, says_when_built
 from tidings.document.trees import Taken
 from tidings.document.walk import BREAK
+from tidings.document.xml_nodes import Node, node_of, words_of_nodes
 from tidings.model.interest import Selector
+
+_BETWEEN = re.compile(r">\s+<")
 
 
 class XmlTree:
-    """An XML text; `pieces_of_html` reads texts in it that are HTML themselves."""
+    """An XML text; `pieces_of_html` reads texts in it that are HTML themselves. `node` is its root, if it is compared as a tree."""
 
-    def __init__(self, text: str, pieces_of_html: Callable[[str | None], list[str]], *, with_attributes: bool) -> None:
+    def __init__(
+        self,
+        text: str,
+        pieces_of_html: Callable[[str | None], list[str]],
+        *,
+        with_attributes: bool,
+        node: Node | None = None,
+    ) -> None:
         self._with_attributes = with_attributes
+        self._node = node
+        self._nodes: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], list[Node | str] | None] = {}
         self.text = text
         self._pieces_of_html = pieces_of_html
         self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
         self._namespaces: dict[str, str] = {}
         self._depth = 1
+
+    @cached_property
+    def canonical(self) -> str:
+        """Return Canonical XML without white space between elements, empty for a feed."""
+        if not self._with_attributes:
+            return ""
+        root = etree.fromstring(self.text.encode("utf-8", "replace"), etree.XMLParser(**PARSING))
+        return _BETWEEN.sub("><", etree.tostring(root, method="c14n").decode())
 
     @cached_property
     def _root(self) -> Any:
@@ -60,6 +82,17 @@ class XmlTree:
                 raise RefusedError(f"the XML cannot be read: {error}") from error
         return self._taken[asked]
 
+    def nodes(self, extraction: Extraction) -> list[Node | str] | None:
+        """Return the nodes that a part consists of, those that its pieces are the words of, None if it is none of a tree.
+
+        Raises `RefusedError` as `take` does.
+        """
+        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
+        if not extraction.selectors and not excluded:
+            return None if self._node is None else [self._node]
+        self.take(extraction)
+        return self._nodes.get((extraction.selectors, excluded))
+
     def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
         chosen = [self._find(selector) for selector in selectors]
         out = {item for selector in excluded for item in self._find(selector)[0]}
@@ -67,15 +100,27 @@ class XmlTree:
             if not elements and not texts:
                 return Taken(missing=selector)
         roots = self._roots([elements for elements, _ in chosen], out)
+        texts = chosen[-1][1] if chosen else []
+        nodes = self._nodes[selectors, excluded] = self._nodes_of(texts, roots, out)
+        if nodes is not None:
+            return Taken(pieces=pieces_of(words_of_nodes(nodes)), roots=tuple(roots), excluded=frozenset(out))
         pieces: list[str] = []
         links: list[str] = []
-        for text in chosen[-1][1] if chosen else ():
+        for text in texts:
             pieces += [BREAK, text]
         for root in roots:
             self._read(root, out, pieces, links)
         if selectors and not pieces:
             return Taken(missing=selectors[-1]) if not roots else Taken(roots=tuple(roots))
         return Taken(pieces=tuple(pieces), links=tuple(links), roots=tuple(roots), excluded=frozenset(out))
+
+    def _nodes_of(self, texts: list[str], roots: list[Any], out: set[Any]) -> list[Node | str] | None:
+        if self._node is None or not (texts or roots):
+            return None
+        try:
+            return [*texts, *(node_of(root, out) for root in roots)]
+        except RecursionError:
+            return None
 
     def _find(self, selector: Selector) -> tuple[dict[Any, None], list[str]]:
         """Return the elements, and the texts of attributes and of elements, that a selector finds."""

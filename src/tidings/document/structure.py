@@ -1,0 +1,50 @@
+"""The structure of data: what JSON, XML and CSV say and where, in a form that Python compares at once (detection.md §5).
+
+It is a list of values of `json_tree`, of nodes of `xml_nodes` or of rows of `csv_rows`; two documents with equal structures are the same.
+Where words or patterns are taken out of a text, or it is transformed, there are only lines, and no structure.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidings.document.document import Document
+from tidings.document.json_tree import JsonTree
+from tidings.document.xml_tree import XmlTree
+from tidings.model.interest import Selector
+
+
+def structure_of(document: Document) -> list[Any] | None:
+    """Return what a document consists of, None if it has no structure or one that is too deep to be walked.
+
+    Raises `RefusedError` if its part cannot be taken.
+    """
+    extraction = document.extraction
+    if extraction.transform or not all(isinstance(excluded, Selector) for excluded in extraction.exclude):
+        return None
+    if document.missing is not None or document.problem:
+        return None
+    try:
+        match document.tree:
+            case JsonTree() as tree:
+                return tree.values(extraction)
+            case XmlTree() as tree:
+                return tree.nodes(extraction)
+            case _:
+                return None
+    except RecursionError:
+        return None
+
+
+def structure_text(document: Document) -> str:
+    """Return a text that is the same for two documents only if their structures are; empty for a document without one.
+
+    Of XML that is too large for a tree it is Canonical XML, so that no change of it is taken for none.
+    """
+    structure = structure_of(document)
+    if structure is None:
+        return document.tree.canonical if isinstance(document.tree, XmlTree) and document.extraction.is_whole else ""
+    try:
+        return repr(structure)
+    except RecursionError:
+        return f"too deep {document.text}"
