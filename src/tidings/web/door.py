@@ -40,8 +40,13 @@ class Door:
     async def open(self, monitor: Monitor) -> None:
         """Answer from now on."""
         server_of = await asyncio.to_thread(_import)
+        self._server = server_of(self.inside(monitor))
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
+
+    def inside(self, monitor: Monitor) -> Inside:
+        """Return what is behind the door."""
         parts = monitor.parts
-        inside = Inside(
+        return Inside(
             settings=self._settings,
             store=parts.store,
             clock=parts.clock,
@@ -50,8 +55,6 @@ class Door:
             holder=parts.holder,
             arrivals=self._arrivals,
         )
-        self._server = server_of(inside)
-        self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
 
     def hear(self, unit: Unit) -> None:
         """Hear of a unit that was committed: those who follow the stream are woken if something is on it."""

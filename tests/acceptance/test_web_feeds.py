@@ -1,0 +1,146 @@
+"""Promise: what a sentinel tells by feed and by stream comes at the rate of its clause, whole and once, whoever reads when."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from tests.asgi import ask, following
+from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.service.monitor import Monitor
+from tidings.storage import deliveries
+from tidings.storage.database import open_database
+from tidings.web.door import Door
+from tidings.web.entrances import application
+
+SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Notify by "
+
+
+def _open(world: World, monitor: Monitor) -> Any:
+    """Return the door of a running service, as requests meet it."""
+    door = Door(world.settings)
+    monitor.on_unit = lambda unit, _: door.hear(unit)
+    return application(door.inside(monitor))
+
+
+async def _entries(app: Any, name: str = "shop") -> list[str]:
+    answer = await ask(app, f"/feeds/{name}.atom")
+    return [one.text or "" for one in ET.fromstring(answer.body).iter("{http://www.w3.org/2005/Atom}title")][1:]
+
+
+async def _news(world: World, monitor: Monitor, *words: str) -> None:
+    for word in words:
+        world.page("/a", f"<p>now {word}</p>")
+        await world.pass_time(monitor, HOUR)
+
+
+def test_a_change_stands_in_the_feed_and_on_the_stream_at_once(world: World) -> None:
+    """As soon as it is found, in both; the record of the stream is the one of `tidings changes --json`."""
+    world.page("/a", "<p>now one</p>")
+    world.add(SHOP + "feed, stream")
+
+    async def story(monitor: Monitor) -> None:
+        app = _open(world, monitor)
+        await world.settle(monitor)
+        async with following(app, "/api/v1/stream") as reader:
+            await _news(world, monitor, "two", "three")
+            await reader.until(2)
+        assert world.changes() == [record for _, record in reader.records]
+        assert ['shop: 1 text updated: "two" → "three"', 'shop: 1 text updated: "one" → "two"'] == await _entries(app)
+
+    play(world, story)
+    assert {"delivered"} == {row.status for row in world.deliveries()}
+
+
+def test_rates_hold_for_what_is_pulled(world: World) -> None:
+    """A clause that tells once a day lets nothing be read before, and then all of it, each change by itself."""
+    world.page("/a", "<p>now one</p>")
+    world.add(SHOP + "feed, stream every 1 day")
+
+    async def story(monitor: Monitor) -> None:
+        app = _open(world, monitor)
+        await world.settle(monitor)
+        async with following(app, "/api/v1/stream") as reader:
+            await _news(world, monitor, "two", "three", "four")
+            assert ([], []) == (reader.records, await _entries(app))
+            await world.pass_time(monitor, DAY)
+            await reader.until(3)
+        assert world.changes() == [record for _, record in reader.records]
+        assert 3 == len(await _entries(app))
+
+    play(world, story)
+    assert {3} == {row.changes for row in world.deliveries()}
+
+
+def test_who_reads_after_a_restart_goes_on_where_it_was(world: World) -> None:
+    """Nothing is lost while the reader, or the service, is away: what was found meanwhile comes first."""
+    world.page("/a", "<p>now one</p>")
+    world.add(SHOP + "stream")
+    had: list[Any] = []
+
+    async def before(monitor: Monitor) -> None:
+        app = _open(world, monitor)
+        await world.settle(monitor)
+        async with following(app, "/api/v1/stream") as reader:
+            await _news(world, monitor, "two")
+            await reader.until(1)
+        had.extend(reader.records)
+        await _news(world, monitor, "three")
+
+    async def after(monitor: Monitor) -> None:
+        app = _open(world, monitor)
+        async with following(app, "/api/v1/stream", headers={"last-event-id": had[-1][0]}) as reader:
+            await _news(world, monitor, "four")
+            await reader.until(2)
+        had.extend(reader.records)
+
+    play(world, before)
+    play(world, after)
+
+    assert world.changes() == [record for _, record in had]
+    assert sorted({int(number) for number, _ in had}) == [int(number) for number, _ in had]
+
+
+def test_a_page_in_error_is_told_to_readers_too(world: World) -> None:
+    """What keeps the sentinel from seeing changes stands in the feed and on the stream like any news."""
+    world.page("/a", "<p>now one</p>")
+    world.add(SHOP + "feed, stream")
+
+    async def story(monitor: Monitor) -> None:
+        app = _open(world, monitor)
+        await world.settle(monitor)
+        world.page("/a", "<p>gone</p>", status=404)
+        async with following(app, "/api/v1/stream") as reader:
+            await world.pass_time(monitor, 12 * HOUR)
+            await reader.until(1)
+        assert "page.error" == reader.records[0][1]["event"]
+        assert "cannot be watched" in (await _entries(app))[0]
+
+    play(world, story)
+
+
+def test_a_replayed_delivery_comes_again_and_the_feed_stays_as_it_is(world: World) -> None:
+    """`tidings deliveries replay` puts a record on the stream once more, under a new number; the entry of the feed is the same."""
+    world.page("/a", "<p>now one</p>")
+    world.add(SHOP + "feed, stream")
+
+    async def story(monitor: Monitor) -> None:
+        app = _open(world, monitor)
+        await world.settle(monitor)
+        await _news(world, monitor, "two")
+        entries = await _entries(app)
+        async with following(app, "/api/v1/stream", headers={"last-event-id": "0"}) as reader:
+            await reader.until(1)
+            with contextlib.closing(open_database(world.settings)) as database:
+                for row in world.deliveries():
+                    database.write(deliveries.replay, row.id, world.clock.now())
+            await world.settle(monitor)
+            await reader.until(2)
+        first, second = reader.records
+        assert first[1] == second[1]
+        assert int(first[0]) < int(second[0])
+        assert entries == await _entries(app)
+
+    play(world, story)

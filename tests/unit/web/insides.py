@@ -1,0 +1,121 @@
+"""What the door stands before, for tests: a real database, hooks that only note what they took."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tidings.clock import ManualClock
+from tidings.errors import UnknownNameError
+from tidings.model.secret import Secret
+from tidings.model.unit import DeliveryDraft, Event, Unit
+from tidings.notification.laid_out import LaidOut
+from tidings.notification.rendering import News, render
+from tidings.notification.webhook import make_secret
+from tidings.service import register
+from tidings.service.deliver import Deliverer
+from tidings.settings import ServeSettings, Settings
+from tidings.storage import deliveries, endpoints, leases
+from tidings.storage.database import open_database
+from tidings.storage.store import Store
+from tidings.web.inside import Inside
+
+HOLDER = "here:1"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An event that was taken."""
+
+    seq: int
+    is_new: bool
+
+
+@dataclass
+class Hooks:
+    """One hook called `deploy`; `taken` is what came in. `fault` is raised instead of taking."""
+
+    token: Secret = field(default_factory=lambda: Secret(make_secret()))
+    taken: list[tuple[str, Mapping[str, Any], str]] = field(default_factory=list)
+    fault: Exception | None = None
+
+    async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
+        """Let in whoever has the token."""
+        if not proves(self.token) or name != "deploy":
+            message = f"there is no webhook {name} with this token"
+            raise UnknownNameError(message)
+
+    async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
+        """Note it; the same key is taken once."""
+        if self.fault is not None:
+            raise self.fault
+        for place, (_, _, known) in enumerate(self.taken, 1):
+            if key and key == known:
+                return Taken(place, is_new=False)
+        self.taken.append((name, params, key))
+        return Taken(len(self.taken), is_new=True)
+
+
+@contextlib.asynccontextmanager
+async def inside(
+    directory: Path, *, hooks: Hooks | None = None, clock: ManualClock | None = None, **serve: Any
+) -> AsyncIterator[Inside]:
+    """Give the inside of a service that holds its lease."""
+    settings = replace(Settings(), data=directory, serve=ServeSettings(**serve))
+    store, clock = Store(open_database(settings), gather_seconds=0), clock or ManualClock()
+    now = clock.now()
+    epoch = await store.write(leases.acquire, leases.POLLER, HOLDER, at=now, until=now + 30_000_000)
+    try:
+        yield Inside(settings=settings, store=store, clock=clock, hooks=hooks or Hooks(), epoch=epoch, holder=HOLDER)
+    finally:
+        await store.close()
+
+
+async def watch(inside: Inside, name: str, notify: str = "feed, stream") -> int:
+    """Register a sentinel; return its number."""
+    text = f"Create Sentinel {name} Using https://{name}.example/ Monitor all words Notify by {notify}"
+    done = await inside.store.write(
+        lambda c: register.register(_Open(c), text, settings=inside.settings, now=inside.clock.now())  # type: ignore[arg-type]
+    )
+    return done.made[0].id
+
+
+class _Open:
+    """A database that is in a transaction already."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def write(self, fn: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+        return fn(self._connection, *arguments, **more)
+
+    read = write
+
+
+async def tell(inside: Inside, kind: str, sentinel_id: int, *records: Mapping[str, Any]) -> list[int]:
+    """Tell records in one message by a channel that is pulled, as the service does; return their numbers on the stream."""
+    now = inside.clock.now()
+    endpoint_id = await inside.store.write(endpoints.ensure, kind, "")
+    news = News(sentinel=str(records[0]["sentinel"]), address="", records=records, at=now)
+    message = render(kind, news)
+    told = Event(type="change.found", at=now, sentinel_id=sentinel_id)
+    (made,) = await inside.store.commit([Unit(at=now, epoch=inside.epoch, events=(told,))])
+    (seq,) = made.event_seqs  # type: ignore[union-attr]
+    draft = DeliveryDraft(
+        endpoint_id=endpoint_id,
+        sentinel_id=sentinel_id,
+        content_type=message.content_type,
+        body=message.body,
+        due_at=now,
+        first_seq=seq,
+        last_seq=seq,
+    )
+    await inside.store.commit([Unit(at=now, epoch=inside.epoch, deliveries=(draft,))])
+    (row,) = await inside.store.read(deliveries.due, now=now)
+    unit = await Deliverer({kind: LaidOut()}).attempt(row, epoch=inside.epoch, now=now)
+    (done,) = await inside.store.commit([unit])
+    inside.arrivals.wake()
+    return list(done.event_seqs)  # type: ignore[union-attr]

@@ -1,0 +1,132 @@
+import asyncio
+import contextlib
+import signal
+
+import pytest
+from starlette.responses import PlainTextResponse, Response
+
+from tests.asgi import PATIENCE_SECONDS
+from tidings.settings import ServeSettings
+from tidings.web import connection
+from tidings.web.connection import MOST_HEAD_BYTES, Server
+from tidings.web.listening import listen
+
+WHOLE = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+class Endless(Response):
+    """An answer of more than any buffer holds; `is_over` once nobody takes it any more."""
+
+    def __init__(self):
+        super().__init__()
+        self.is_over = asyncio.Event()
+
+    async def __call__(self, scope, receive, send):
+        leaving = asyncio.create_task(self._hear(receive))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while not self.is_over.is_set():
+            await send({"type": "http.response.body", "body": b"x" * 65_536, "more_body": True})
+            await asyncio.sleep(0)
+        leaving.cancel()
+
+    async def _hear(self, receive):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.is_over.set()
+
+
+@contextlib.asynccontextmanager
+async def serving(application):
+    """Serve an application on loopback; give the address."""
+    server, bound = Server(application), listen(ServeSettings(port=0))
+    task = asyncio.create_task(server.serve(sockets=[bound]))
+    try:
+        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(0)
+        yield bound.getsockname()[:2]
+    finally:
+        server.end()
+        await asyncio.wait_for(task, PATIENCE_SECONDS)
+
+
+def talk(sent, application=None):
+    """Return what comes back for these bytes until the server hangs up."""
+
+    async def act():
+        async with serving(application or PlainTextResponse("well")) as address:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(sent)
+            try:
+                return await asyncio.wait_for(reader.read(), PATIENCE_SECONDS)
+            except ConnectionError:
+                return b""
+            finally:
+                writer.close()
+
+    return asyncio.run(act())
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [
+        (b"", False),
+        (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: a", False),
+        (WHOLE + WHOLE[:-2], True),
+        (b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na", True),
+    ],
+    ids=["nothing at all", "half a head", "half a head after a whole one", "half a body that nobody reads"],
+)
+def test_who_does_not_get_on_is_dropped(monkeypatch, sent, answered):
+    """H-049, H-050, turned round: a connection holds its place for a bounded time, whatever it sends or leaves out."""
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "IDLE_SECONDS", 0.1)
+
+    came = talk(sent)
+
+    assert answered == came.startswith(b"HTTP/1.1 200")
+
+
+def test_who_reads_nothing_is_dropped(monkeypatch):
+    """A reader that leaves what is sent to it untouched is cut; the application hears of it and ends."""
+    monkeypatch.setattr(connection, "STALL_SECONDS", 0.1)
+
+    async def act():
+        endless = Endless()
+        async with serving(endless) as address:
+            _, writer = await asyncio.open_connection(*address, limit=1)
+            writer.write(WHOLE)
+            await asyncio.wait_for(endless.is_over.wait(), PATIENCE_SECONDS)
+            writer.close()
+        return endless.is_over.is_set()
+
+    assert asyncio.run(act())
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 2 * MOST_HEAD_BYTES, b"\x16\x03\x01 not HTTP at all\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"],
+    ids=["a head without end", "another protocol", "no host"],
+)  # fmt: skip
+def test_what_is_no_request_is_refused(sent):
+    """400 and the end of the connection; nothing of it reaches the application."""
+    assert talk(sent).startswith(b"HTTP/1.1 400")
+
+
+def test_places_are_bounded(monkeypatch):
+    """Whoever comes when all are taken is told so instead of waiting."""
+    monkeypatch.setattr(connection, "MOST_CONNECTIONS", 1)
+
+    assert talk(WHOLE[:-2] + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 503")
+
+
+def test_signals_stay_those_of_the_service():
+    """The server takes no handler over: Ctrl-C and SIGTERM end the service, which ends the server."""
+
+    async def act():
+        before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+        async with serving(PlainTextResponse("well")):
+            return before, (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT))
+
+    before, during = asyncio.run(act())
+
+    assert before == during

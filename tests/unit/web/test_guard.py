@@ -1,0 +1,138 @@
+import asyncio
+import base64
+
+import pytest
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+
+from tests.asgi import HOST, ask
+from tidings.clock import ManualClock
+from tidings.web.guard import SECURITY, Guard, check_token, shown_token
+from tidings.web.problems import ProblemError
+
+TOKEN = "0123456789abcdef01234567"
+HOSTS = {
+    "127.0.0.1:8780": True,
+    "127.0.0.1": True,
+    "localhost:8780": True,
+    "LOCALHOST": True,
+    "localhost.": True,
+    "[::1]:8780": True,
+    "192.168.1.5:8780": True,
+    "tidings.example.org": True,
+    "Tidings.Example.org:443": True,
+    "evil.example": False,
+    "evil.example:8780": False,
+    "127.0.0.1.evil.example": False,
+    "localhost.evil.example": False,
+    "tidings.example.org.evil.example": False,
+    "127.0.0.1:8780@evil.example": False,
+    "127.0.0.1:x": False,
+    "2130706433": False,
+    "0x7f.1": False,
+    "": False,
+    "[::1": True,
+    "a:b:c": False,
+}
+OTHERS = {
+    "a page of another site that reads": ("GET", {"origin": "https://evil.example"}),
+    "one that posts": ("POST", {"origin": "https://evil.example"}),
+    "one without an origin of its own": ("POST", {"origin": "null"}),
+    "another port of this machine": ("POST", {"origin": "http://127.0.0.1:9000"}),
+    "an image of another site": ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}),
+    "a form of another site": ("POST", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}),
+    "a sibling": ("GET", {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"}),
+}
+OWN = {
+    "curl": ("GET", {}),
+    "a form of curl": ("POST", {}),
+    "an address that somebody typed": ("GET", {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}),
+    "a link that somebody followed": ("GET", {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}),
+    "a page of ours": ("POST", {"origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}),
+}
+
+
+def guarded(method="GET", headers=()):
+    """Return the answer of an application behind the door."""
+    inner = PlainTextResponse("in", headers={"x-inner": "1"})
+    guard = Guard(inner, ManualClock(), frozenset({"tidings.example.org"}))
+    return asyncio.run(ask(guard, "/x", method, headers=headers))
+
+
+@pytest.mark.parametrize(("host", "is_own"), HOSTS.items())
+def test_it_is_asked_by_its_own_names_only(host, is_own):
+    """DNS rebinding: a name that an attacker lets point to this machine is refused; addresses and the names that were set are not."""
+    answer = guarded(headers={"host": host})
+
+    assert (200 if is_own else 421) == answer.status
+    assert is_own or "serve.names" in answer.json()["hint"]
+
+
+@pytest.mark.parametrize("headers", [[("host", HOST), ("host", "evil.example")], [("host", "evil.example"), ("host", HOST)]])  # fmt: skip
+def test_two_hosts_are_none(headers):
+    """Nobody may choose which of two names is looked at."""
+    assert 421 == guarded(headers=headers).status
+
+
+@pytest.mark.parametrize(("method", "headers"), OTHERS.values(), ids=OTHERS)
+def test_pages_of_other_sites_are_not_let_in(method, headers):
+    """H-087: what a browser does on behalf of another site is refused, reading as well as writing."""
+    assert 403 == guarded(method, headers).status
+
+
+@pytest.mark.parametrize(("method", "headers"), OWN.values(), ids=OWN)
+def test_people_and_programs_are(method, headers):
+    """What somebody asks for himself is answered."""
+    assert 200 == guarded(method, headers).status
+
+
+@pytest.mark.parametrize("headers", [{}, {"host": "evil.example"}, {"origin": "https://evil.example"}])
+def test_every_answer_is_harmless(headers):
+    """No answer is run, framed, guessed at or readable for other origins (no CORS), refusals neither."""
+    answer = guarded(headers=headers)
+
+    assert SECURITY.items() <= answer.headers.items()
+    assert "Tue, 14 Nov 2023 22:13:20 GMT" == answer.headers["date"]
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def basic(text):
+    return f"Basic {base64.b64encode(text.encode()).decode()}"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (f"Bearer {TOKEN}", TOKEN),
+        (f"bearer   {TOKEN} ", TOKEN),
+        (basic(f"anna:{TOKEN}"), TOKEN),
+        (basic(f":{TOKEN}"), TOKEN),
+        (basic("anna:a:b"), "a:b"),
+        (basic("anna"), ""),
+        ("Basic !!!", ""),
+        ("Basic /w==", ""),
+        (f"Digest {TOKEN}", ""),
+        (TOKEN, ""),
+        ("", ""),
+    ],
+)
+def test_a_token_is_shown_in_one_header(given, shown):
+    """As a bearer, or as the password of a login for readers that know nothing else."""
+    assert shown == shown_token(Headers({"authorization": given}))
+
+
+@pytest.mark.parametrize("given", ["", "Bearer x", f"Bearer {TOKEN}x", f"Bearer {TOKEN[1:]}", "Bearer \xff"])
+def test_another_token_is_refused(given):
+    """With the way to send one, and without the one that was expected."""
+    with pytest.raises(ProblemError) as error:
+        check_token(Headers({"authorization": given}), TOKEN)
+
+    assert 401 == error.value.status
+    assert "Basic" in error.value.headers["www-authenticate"]
+    assert TOKEN not in f"{error.value}{error.value.hint}"
+
+
+@pytest.mark.parametrize(("given", "expected"), [(f"Bearer {TOKEN}", TOKEN), ("", ""), ("Bearer x", "")])
+def test_the_token_lets_in(given, expected):
+    """The right one does; where none is set nobody needs one."""
+    check_token(Headers({"authorization": given}), expected)

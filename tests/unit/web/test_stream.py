@@ -1,0 +1,189 @@
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from tests.asgi import ask, following
+from tests.unit.presentation.records import record
+from tests.unit.web.insides import inside, tell, watch
+from tidings.model.unit import Event, Unit
+from tidings.web import stream
+from tidings.web.entrances import application
+from tidings.web.stream import Follower, batch_after
+
+PATH = "/api/v1/stream"
+
+
+def changes(count, start=0):
+    """Return so many change records, each its own."""
+    return [record(id=f"c{n}", summary=f"change {n}\nof a page\r\n\u2028") for n in range(start, start + count)]
+
+
+def run(tmp_path, story, **serve):
+    """Play a story before the inside of a service."""
+
+    async def act():
+        async with inside(tmp_path, **serve) as within:
+            return await story(within, application(within))
+
+    return asyncio.run(act())
+
+
+def test_records_come_as_they_are_told(tmp_path):
+    """Each with the number of its event, the records of one message one by one; they are the change records of the command line."""
+    told = changes(3)
+
+    async def story(within, app):
+        number = await watch(within, "shop")
+        async with following(app, PATH) as reader:
+            first = await tell(within, "stream", number, told[0])
+            rest = await tell(within, "stream", number, *told[1:])
+            await reader.until(3)
+        return reader.records, [*first, *rest]
+
+    records, numbers = run(tmp_path, story)
+
+    assert [(str(n), one) for n, one in zip(numbers, told, strict=True)] == records
+
+
+def test_who_comes_anew_sees_what_comes_from_now_on(tmp_path):
+    """Without a number nothing of before is told, and the first thing said is where that is."""
+
+    async def story(within, app):
+        number = await watch(within, "shop")
+        await tell(within, "stream", number, *changes(2))
+        async with following(app, PATH) as reader:
+            begun = reader.last_id
+            await tell(within, "stream", number, *changes(1, start=2))
+            await reader.until(1)
+        return begun, reader.records
+
+    begun, records = run(tmp_path, story)
+
+    assert ["c2"] == [one["id"] for _, one in records]
+    assert int(begun) < int(records[0][0])
+
+
+def test_nothing_is_lost_and_nothing_comes_twice(tmp_path):
+    """A reader that is cut at random and comes back with the last number it had reads everything once, in order."""
+    rng = random.Random(7)
+    told = changes(60)
+
+    async def story(within, app):
+        number = await watch(within, "shop")
+        had: list[tuple[str, Any]] = []
+        last, left = "0", list(told)
+        while len(had) < len(told):
+            async with following(app, PATH, headers={"last-event-id": last}) as reader:
+                for _ in range(rng.randint(0, 3)):
+                    batch, left = left[:4], left[4:]
+                    if batch:
+                        await tell(within, "stream", number, *batch)
+                waiting = len(told) - len(left) - len(had)
+                await reader.until(rng.randint(0, waiting))
+            had += reader.records
+            last = reader.last_id
+        return had
+
+    had = run(tmp_path, story)
+
+    assert [one["id"] for one in told] == [one["id"] for _, one in had]
+    assert sorted({int(number) for number, _ in had}) == [int(number) for number, _ in had]
+
+
+def test_a_long_past_is_read_in_bounded_parts(tmp_path):
+    """So many records and so many events at a time: whoever begins at 0 holds up neither the memory nor the database."""
+
+    async def story(within, app):
+        number = await watch(within, "shop")
+        await tell(within, "stream", number, *changes(5))
+        noise = tuple(Event(type="page.ok", at=1) for _ in range(40))
+        await within.store.commit([Unit(at=1, epoch=within.epoch, events=noise)])
+        await tell(within, "stream", number, *changes(2, start=5))
+        after, found = 0, []
+        while (batch := await within.store.read(batch_after, after, limit=3, span=10)).upto > after:
+            assert len(batch.records) <= 3
+            assert batch.upto - after <= 10
+            after = batch.upto
+            found += batch.records
+        return found
+
+    assert 7 == len(run(tmp_path, story))
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [("x", 400), ("-1", 400), ("1.5", 400), ("9" * 30, 400), ("٣", 400), ("999999", 409)],
+)
+def test_a_number_that_cannot_be_is_told(tmp_path, given, status):
+    """A reader that comes with a number of another service, or none at all, is not left waiting for ever."""
+
+    async def story(within, app):
+        return await ask(app, PATH, headers=[("last-event-id", given.encode().decode("latin-1"))])
+
+    answer = run(tmp_path, story)
+
+    assert status == answer.status
+    assert "Last-Event-ID" in answer.json()["message"]
+
+
+def test_a_quiet_line_gives_signs_of_life(tmp_path):
+    """A comment from time to time, which readers skip, so that proxies leave the line open."""
+
+    async def story(within, app):
+        follower = Follower(within, 0, heartbeat_seconds=0.01)
+        return [piece async for piece in _first(follower.pieces(), 3)]
+
+    assert [b":\n\n", b":\n\n"] == run(tmp_path, story)[1:]
+
+
+async def _first(pieces, count):
+    for _ in range(count):
+        yield await anext(pieces)
+    await pieces.aclose()
+
+
+def test_followers_are_counted_and_forgotten(tmp_path, monkeypatch):
+    """One too many is told to come later; who leaves makes room."""
+    monkeypatch.setattr(stream, "MOST_FOLLOWERS", 1)
+
+    async def story(within, app):
+        async with following(app, PATH):
+            late = await ask(app, PATH)
+        counted = len(within.arrivals)
+        async with following(app, PATH) as reader:
+            pass
+        return late, counted, reader.status
+
+    late, counted, again = run(tmp_path, story)
+
+    assert (503, "30") == (late.status, late.headers["retry-after"])
+    assert (0, 200) == (counted, again)
+
+
+def test_the_end_of_the_service_ends_the_stream(tmp_path):
+    """Readers are sent home at once, and nobody new is let in."""
+
+    async def story(within, app):
+        async with following(app, PATH) as reader:
+            within.arrivals.end()
+            await reader.until(1)
+        return reader, await ask(app, PATH)
+
+    reader, late = run(tmp_path, story)
+
+    assert reader.is_ended
+    assert 503 == late.status
+
+
+def test_a_head_is_answered_at_once(tmp_path):
+    """Who only asks what there is is not kept."""
+
+    async def story(within, app):
+        return await ask(app, PATH, "HEAD")
+
+    answer = run(tmp_path, story)
+
+    assert (200, b"") == (answer.status, answer.body)
+    assert answer.headers["content-type"].startswith("text/event-stream")
