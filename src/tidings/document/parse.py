@@ -24,6 +24,7 @@ from tidings.document.prescan import too_hard
 from tidings.document.structured import Shown, pieces_of_xml, root_of
 from tidings.document.trees import HtmlTree, Tree
 from tidings.document.walk import BREAK, Walked, walk
+from tidings.document.words import ASCII_SYMBOLS
 from tidings.document.xml_nodes import Node, is_small, node_of, words_of_nodes
 from tidings.document.xml_tree import XmlTree
 
@@ -64,11 +65,17 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
     """Return the document that a text is; see `parse`."""
     media = media_of_text(decoded.text, content_type)
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
-    if not document.problem and document.words > MOST_WORDS:
+    if not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
         return _refused(media, decoded, f"it has more than {MOST_WORDS:,} words")
     if len(document.links) + len(document.images) > MOST_ADDRESSES:
         return _refused(media, decoded, f"it has more than {MOST_ADDRESSES:,} links and images")
     return document
+
+
+def _has_many_symbols(document: Document) -> bool:
+    """Return whether symbols alone make too many words, which a text of megabytes tells sooner than its tokens do."""
+    text = document.text
+    return len(text) > MOST_WORDS and sum(text.count(chr(symbol)) for symbol in ASCII_SYMBOLS) > MOST_WORDS
 
 
 def _decoded(data: bytes, content_type: str | None, charset: str, last_good: str) -> Decoded:
