@@ -11,6 +11,7 @@ from tidings.detection.absence import absence
 from tidings.detection.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
 from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
+from tidings.detection.interests import interests_of
 from tidings.detection.items import marks_of
 from tidings.detection.job import (
     EXTRACTION,
@@ -26,8 +27,10 @@ from tidings.detection.job import (
     Wanted,
     Work,
 )
+from tidings.detection.kinds import KINDS
 from tidings.detection.pair import Pair
 from tidings.detection.plausibility import Answer, Verdict, judge
+from tidings.detection.quiet import Heard, Quieter
 from tidings.document.canonical import RULES_VERSION
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
@@ -95,7 +98,7 @@ class _Examiner:
         self.documents: dict[Body, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
-        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], ChangeSet | Refused] = {}
+        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | Refused] = {}
         self.names = self._names()
         self.parts: dict[Extraction, Digest] = {}
         self.absent: list[Absent] = []
@@ -103,6 +106,7 @@ class _Examiner:
         self.selected: list[Selected] = []
         self.marks: list[Marks] = []
         self.verdict: Verdict = ("", "")
+        self.noise = None if job.noise is None else Quieter(job.noise, self._pair)
 
     def run(self) -> Examination:
         if self.document.problem:
@@ -110,6 +114,8 @@ class _Examiner:
         self.digest = self._digest_of(self.document)
         self._try_last_charset()
         text_changed = self._text_changed()
+        if self.noise is not None:
+            text_changed = self._without_noise(self.noise, text_changed=text_changed)
         found = tuple(self._found())
         problem = next((document.problem for document in self.documents.values() if document.problem), "")
         self.verdict = self._verdict()
@@ -176,15 +182,16 @@ class _Examiner:
             change = self.changes[asked]
             if isinstance(change, Refused):
                 self.refused.append(replace(change, key=wanted.key))
-            elif change:
+            elif change.found:
                 name = named(*scopes)
                 found.append(
                     Found(
                         key=wanted.key,
                         reference=wanted.reference,
-                        change=change,
+                        change=change.found,
                         extraction=name,
                         number=wanted.number,
+                        quiet=change.is_quiet,
                     )
                 )
         return found
@@ -198,20 +205,45 @@ class _Examiner:
             self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
         return lacking.is_all
 
-    def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> ChangeSet | Refused:
-        reference = wanted.reference
+    def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> Heard | Refused:
         try:
             if all(self._is_equal(wanted, scope) for scope in scopes):
-                return ChangeSet()
-            old = self._old(reference)
-            if old.problem:
-                return ChangeSet()
-            if reference not in self.pairs:
-                self.pairs[reference] = Pair(old, self.document)
-            known = self.pairs[reference].knowing(frozenset(wanted.seen))
-            return evaluate(wanted.expression, known, wanted.extraction)
+                return Heard()
+            pair = self._pair(wanted.reference)
+            if pair.old.problem:
+                return Heard()
+            if self.noise is None or wanted.seen:
+                known = pair.knowing(frozenset(wanted.seen))
+                return Heard(evaluate(wanted.expression, known, wanted.extraction))
+            return self.noise.heard(wanted)
         except RefusedError as error:
             return Refused(key=wanted.key, reason=reason_of(error))
+
+    def _pair(self, reference: int) -> Pair:
+        if reference not in self.pairs:
+            self.pairs[reference] = Pair(self._old(reference), self.document)
+        return self.pairs[reference]
+
+    def _without_noise(self, noise: Quieter, *, text_changed: bool) -> bool:
+        """Learn what the look says of the page's noise; return whether words differ from the newest version that are none."""
+        newest = max(self.job.references, default=None)
+        if newest is None:
+            return text_changed
+        if self.job.noise is not None and self.job.noise.learns:
+            if text_changed or not are_equal(self._learned_from(), self._digest(newest), self.digest):
+                noise.learn(newest)
+            else:
+                noise.rest()
+        return text_changed and noise.is_news(newest)
+
+    def _learned_from(self) -> frozenset[str]:
+        """Return the names of the digests that say whether there is anything to learn: addresses whole only where somebody watches them."""
+        kinds = {interest.kind for wanted in self.job.wanted for interest in interests_of(wanted.expression)}
+        if self.job.noise is not None:
+            kinds |= {
+                thing.sort.removesuffix(".query") for thing in self.job.noise.memory.of("links.query", "images.query")
+            }
+        return frozenset(name for kind in {"any", *(kinds & {"links", "images"})} for name in KINDS[kind].digests)
 
     def _is_equal(self, wanted: Wanted, scope: Extraction) -> bool:
         names = digests_in(wanted.expression, wanted.extraction, scope)
@@ -310,6 +342,8 @@ class _Examiner:
             selected=tuple(self.selected),
             work=self._work(),
             marks=tuple(self.marks),
+            memory=None if self.noise is None else self.noise.learned,
+            second_look=self.noise is not None and self.noise.second_look,
         )
 
     def _work(self) -> Work:

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tidings.detection.noise.memory import Memory
 from tidings.document.extraction import PAGE, WHOLE, Extraction
 from tidings.document.frames import ALONE
 from tidings.model.change import ChangeSet
+from tidings.model.interval import Instant
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
 
@@ -50,6 +52,24 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """What is known of a page's noise, and when its versions were looked at: the new one at `at`, references at `times`.
+
+    `kept` are the names of masks that somebody has switched off. With `learns` the new body is a look at the page, after `polls` of it,
+    `is_quick` if in the minutes after the one before; `history` are references that are learned from first, where nothing is known yet.
+    """
+
+    memory: Memory = Memory()
+    kept: frozenset[str] = frozenset()
+    at: Instant = 0
+    times: Mapping[int, Instant] = field(default_factory=dict)
+    learns: bool = False
+    polls: int = 0
+    is_quick: bool = False
+    history: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A new body and all that it is to be compared with.
 
@@ -57,7 +77,7 @@ class Job:
     `text_digest` its text digest, "" if there is none. `seed` is the installation's, for digests nobody can aim at. `usual_words` is the
     median of the newest versions, None at a first look, `usual_title` the newest one's title; `asked_url` is where `new` was asked for.
     `is_unframed` says that only the end of the connection ended the body. `depth` is how deep the page's frames are followed
-    (`document.frames`).
+    (`document.frames`). Without `noise` everything that differs is told.
     """
 
     new: Body
@@ -74,6 +94,7 @@ class Job:
     is_unframed: bool = False
     depth: int = ALONE
     known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,17 +122,22 @@ class FramedJob:
     text_digest: str = ""
     seed: int = 0
     depth: int = 0
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A change for subscription `key`, in its comparison `number`, never an empty one. `extraction` names the text whose tokens its edits count."""
+    """A change for subscription `key`, in its comparison `number`, never an empty one. `extraction` names the text whose tokens its edits count.
+
+    A `quiet` one is all noise: it is kept, and nobody is told.
+    """
 
     key: int
     reference: int
     change: ChangeSet
     extraction: str = PAGE
     number: int = 0
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +206,8 @@ class Examination:
     from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
     follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
-    `selected` what those see that had nothing to compare yet. `work` is what it took.
+    `selected` what those see that had nothing to compare yet. `work` is what it took. `memory` is what is known of the page's noise now, None
+    if nothing was learned; `second_look` says that another look in a minute would tell noise from news.
     """
 
     charset: str
@@ -201,3 +228,5 @@ class Examination:
     selected: tuple[Selected, ...] = ()
     work: Work = Work()
     marks: tuple[Marks, ...] = ()
+    memory: Memory | None = None
+    second_look: bool = False

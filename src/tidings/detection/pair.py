@@ -8,6 +8,7 @@ from tidings.detection.findings import Span, without_spans
 from tidings.detection.items import Items
 from tidings.detection.kind import Kind
 from tidings.detection.kinds import TERM_KINDS, is_there, row_of
+from tidings.detection.noise.mask import Mask, looks_through
 from tidings.detection.structured import finding_of_content
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
@@ -28,6 +29,13 @@ class Pair:
         self._knowing: dict[frozenset[str], Pair] = {}
         self.seen: frozenset[str] = frozenset()
         """marks of the entries that were there in older versions (`items`)"""
+        self._mask: Mask | None = None
+
+    def through(self, mask: Mask) -> Pair:
+        """Return the same pair as it looks through a mask: what no selector chose is compared without what is noise."""
+        masked = Pair(self.old, self.new)
+        masked.seen, masked._found, masked._mask = self.seen, self._found, mask  # what was compared stays compared
+        return masked
 
     def part(self, scope: Extraction) -> Pair:
         """Return the pair of the parts that an extraction takes; raises `RefusedError` if one cannot be taken."""
@@ -39,7 +47,7 @@ class Pair:
                 raise RefusedError(problem)
             part = Pair(old, new)
             part.seen = self.seen
-            self._parts[scope] = part
+            self._parts[scope] = part if self._mask is None or scope.selectors else part.through(self._mask)
         return self._parts[scope]
 
     def knowing(self, seen: frozenset[str]) -> Pair:
@@ -62,6 +70,14 @@ class Pair:
 
     def compare(self, interest: Interest, term: str = "") -> tuple[ChangeSet, ...]:
         """Return the findings of a change type, of one of its terms if it has any."""
+        found = self._compared(interest, term)
+        if self._mask is None or not looks_through(interest.kind):
+            return found
+        mask = self._mask
+        real = (mask.real(interest.kind, finding, self.old, self.new) for finding in found)
+        return tuple(finding for finding in real if finding)
+
+    def _compared(self, interest: Interest, term: str) -> tuple[ChangeSet, ...]:
         asked = (interest.kind, term, interest.ordinal, interest.pattern)
         if asked not in self._found:
             self._found[asked] = self._row(interest, term).compare(self.old, self.new)
@@ -78,6 +94,10 @@ class Pair:
             spans = self._spans(kind, term, None)
             gone += spans[0]
             come += spans[1]
+        if self._mask is not None:
+            edits = [edit for finding in self._compared(Interest("words"), "") for edit in finding.edits]
+            masked = self._mask.spans(edits, self.old, self.new)
+            gone, come = gone + masked[0], come + masked[1]
         return finding_of_content(self.old, self.new, (gone, come))
 
     def without_changes(self, words: ChangeSet, kind: str, term: str, *, direction: Direction) -> ChangeSet:

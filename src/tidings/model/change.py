@@ -54,12 +54,22 @@ class FrameShare:
 
 
 @dataclass(frozen=True, slots=True)
+class Masked:
+    """An edit that is noise: what stood there, what stands there now, and the mask that says so (a value class, or the id of a place)."""
+
+    old: str
+    new: str
+    mask: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeSet:
     """All that one comparison found; empty means no change (`bool(change_set)` says so).
 
     `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or objects, `updated` pairs
     (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows. `frames` says what lies
-    in which frame, if the page has any; the tokens of such a page are those of its members, one after the other.
+    in which frame, if the page has any; the tokens of such a page are those of its members, one after the other. `masked` are edits
+    beside these that are noise: kept, and not told.
     """
 
     kinds: tuple[str, ...] = ()
@@ -70,6 +80,7 @@ class ChangeSet:
     edits: tuple[Edit, ...] = ()
     objects: tuple[ObjectCount, ...] = ()
     frames: tuple[FrameShare, ...] = ()
+    masked: tuple[Masked, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.objects)

@@ -1,0 +1,209 @@
+"""Learning: what one more look says of a page's noise (detection.md §4.3).
+
+Every thing that is known is looked for in both versions and counted; what changed and is nothing known yet becomes a new thing, as long as the words
+around it name it. Values that were put in classes already (a counter, a clock) are never learned. All counts are of looks, those
+at which nothing differed among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+import xxhash
+
+from tidings.detection.noise.addresses import families_in, keys_in, keys_that_differ
+from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, QUICK, Memory, Sort, Thing
+from tidings.detection.noise.places import Span, Words, found, hunks_of, place_of, room_of, shuffles_of
+from tidings.document.document import Document
+from tidings.document.links import Resolver
+from tidings.model.change import Edit
+from tidings.model.interval import Instant
+
+AT_FIRST = 2
+POLLS_A_SECOND_LOOK = 50
+"""Second looks that a page may have: so many at first, and one in so many polls."""
+MOST_NEW = 4
+"""Things that one look adds of each sort."""
+_REWRITTEN = 0.5
+
+Addresses = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A look: how many polls the page has had with it, when it was, and whether the one before is of the same few minutes."""
+
+    polls: int
+    at: Instant
+    is_quick: bool = False
+
+
+def is_quick(before: Instant, now: Instant) -> bool:
+    """Return whether two looks are of the same few minutes."""
+    return before > 0 and now - before <= QUICK
+
+
+def learned(memory: Memory, old: Document, new: Document, edits: Sequence[Edit], looked: Looked) -> Memory:
+    """Return what is known after a look that found `new` where `old` was before; `edits` are those of its words that are no mere values."""
+    steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
+    things = [
+        *_words(memory.of("words"), old, new, edits, looked, steady),
+        *_addresses(memory, old, new, looked, steady),
+    ]
+    return replace(memory.with_things(things), polls=looked.polls)
+
+
+def calm(memory: Memory, looked: Looked) -> Memory:
+    """Return what is known after a look of the same few minutes that found nothing changed."""
+    steady = max(0, looked.polls - memory.polls)
+    things = [thing.rest(steady, is_quick=looked.is_quick) for thing in memory.things]
+    return replace(memory.with_things(things), polls=looked.polls)
+
+
+def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
+    """Return what is known, and whether the page should be looked at once more in a minute to tell noise from news."""
+    allowed = AT_FIRST + polls // POLLS_A_SECOND_LOOK
+    urgent = [
+        thing for thing in memory.things if thing.is_doubtful and (memory.seconds < AT_FIRST or thing.changed > 1)
+    ]
+    if not urgent or memory.seconds >= allowed:
+        return memory, False
+    return replace(memory, seconds=memory.seconds + 1), True
+
+
+def _words(
+    known: Sequence[Thing], old: Document, new: Document, edits: Sequence[Edit], looked: Looked, steady: int
+) -> Iterator[Thing]:
+    if not known and not edits:
+        return
+    before, after = Words(old), Words(new)
+    taken: list[Span] = []
+    for thing in known:
+        gone = found(thing.place, before) if thing.place is not None else None
+        come = found(thing.place, after) if thing.place is not None else None
+        if gone is None or come is None:
+            yield thing.miss(before=steady)
+            continue
+        taken.append(come)
+        yield _heard(thing, old, new, (before, gone), (after, come), looked, steady)
+    ids = {thing.id for thing in known}
+    yield from _new_places(old, new, (before, after), edits, taken, ids, looked)
+
+
+def _new_places(
+    old: Document,
+    new: Document,
+    words: tuple[Words, Words],
+    edits: Sequence[Edit],
+    taken: Sequence[Span],
+    ids: AbstractSet[str],
+    looked: Looked,
+) -> Iterator[Thing]:
+    before, after = words
+    if sum(edit.new_end - edit.new_start for edit in edits) > _REWRITTEN * max(after.length, 1):
+        return
+    hunks = hunks_of(edits)
+    shuffled = shuffles_of(hunks, before, after)
+    apart = [hunk for hunk in hunks if not any(_touch(hunk, (one.new_start, one.new_end)) for one in shuffled)]
+    made = 0
+    for name, stretches in ((ORDER, shuffled), ("", apart)):
+        for hunk in stretches:
+            is_known = not name and any(_touch(hunk, span) for span in taken)
+            place = None if is_known else place_of(hunk, before, after, room_of(hunk, hunks, after.length))
+            if place is None or place.id in ids or made == MOST_NEW:
+                continue
+            made += 1
+            gone, come = (hunk.old_start, hunk.old_end), (hunk.new_start, hunk.new_end)
+            thing = Thing(id=place.id, sort="words", place=place, name=name)
+            yield _heard(thing, old, new, (before, gone), (after, come), looked, 0)
+
+
+def _touch(hunk: Edit, span: Span) -> bool:
+    return span[0] <= hunk.new_end and hunk.new_start <= span[1]
+
+
+def _heard(
+    thing: Thing,
+    old: Document,
+    new: Document,
+    was: tuple[Words, Span],
+    now: tuple[Words, Span],
+    looked: Looked,
+    steady: int,
+) -> Thing:
+    gone, come = was[0].digest(was[1]), now[0].digest(now[1])
+    examples = ("", "")
+    if gone != come:
+        examples = (old.shown(*was[1], most=LONGEST_EXAMPLE), new.shown(*now[1], most=LONGEST_EXAMPLE))
+    longest = min(max(was[1][1] - was[1][0], now[1][1] - now[1][0]), MOST_WORDS)
+    if thing.place is not None and longest > thing.place.longest:
+        thing = replace(thing, place=replace(thing.place, longest=longest))
+    return thing.hear(gone, come, before=steady, is_quick=looked.is_quick, at=looked.at, examples=examples)
+
+
+def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, steady: int) -> Iterator[Thing]:
+    for kind in ("links", "images"):
+        before, after = (getattr(document, kind) for document in (old, new))
+        families: Sort = "links" if kind == "links" else "images"
+        queries: Sort = "links.query" if kind == "links" else "images.query"
+        if before == after and old.base == new.base and not memory.of(families, queries):
+            continue
+        was, now = (getattr(Resolver(document.base), kind)(getattr(document, kind)) for document in (old, new))
+        own = _root(new.base)
+        yield from _grouped(
+            memory.of(families), families, families_in(_plain(was)), families_in(_plain(now)), looked, steady, own
+        )
+        differing = keys_that_differ(was, now)
+        meant = differing | {thing.name for thing in memory.of(queries)}
+        if meant:
+            values = [{key: found.get(key, []) for key in meant} for found in (keys_in(was), keys_in(now))]
+            yield from _grouped(memory.of(queries), queries, values[0], values[1], looked, steady, "")
+
+
+def _plain(addresses: Sequence[str]) -> list[str]:
+    return [address.partition("?")[0] for address in addresses]
+
+
+def _grouped(
+    known: Sequence[Thing],
+    sort: Sort,
+    old: Mapping[str, Sequence[str]],
+    new: Mapping[str, Sequence[str]],
+    looked: Looked,
+    steady: int,
+    own: str,
+) -> Iterator[Thing]:
+    """Yield the things of a sort, which are groups of texts by name, after a look; `own` is a group that is never learned."""
+    named = {thing.name for thing in known}
+    for thing in known:
+        if thing.name in old and thing.name in new:
+            yield _heard_group(thing, old[thing.name], new[thing.name], looked, steady)
+        else:
+            yield thing.miss(before=steady)
+    born = [name for name in new if name in old and old[name] != new[name] and name not in named and name != own]
+    for name in born[:MOST_NEW]:
+        thing = Thing(id=_digest(sort, name)[:6], sort=sort, name=name)
+        yield _heard_group(thing, old[name], new[name], looked, 0)
+
+
+def _heard_group(thing: Thing, old: Sequence[str], new: Sequence[str], looked: Looked, steady: int) -> Thing:
+    gone, come = _digest(*old), _digest(*new)
+    examples = (_first_of(old, new), _first_of(new, old)) if gone != come else ("", "")
+    return thing.hear(gone, come, before=steady, is_quick=looked.is_quick, at=looked.at, examples=examples)
+
+
+def _first_of(these: Sequence[str], those: Sequence[str]) -> str:
+    others = set(those)
+    return next((text for text in these if text not in others), "")
+
+
+def _root(base: str) -> str:
+    """Return the family of all that stands at the root of a page's host: too much to be one thing."""
+    scheme, _, rest = base.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}/"
+
+
+def _digest(*texts: str) -> str:
+    return xxhash.xxh3_64_hexdigest("\n".join(texts).encode("utf-8", "replace"))[:8]

@@ -1,0 +1,161 @@
+"""Masks: what of a comparison is noise, by the value classes and by what was learned of the page (detection.md §4).
+
+Only the whole page is looked at through a mask: what somebody names (a keyword, a phrase, a number, a pattern, a part of the page) is
+compared as it stands. What is masked is kept beside what is told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+
+from tidings.detection.findings import finding_of_objects
+from tidings.detection.noise.addresses import family_of, without_noise
+from tidings.detection.noise.lines import Covered, Span, values_between
+from tidings.detection.noise.memory import ORDER, Memory, Sort, Thing
+from tidings.detection.noise.places import Words, found
+from tidings.detection.structured import finding_of_content
+from tidings.document.document import Document
+from tidings.document.links import Resolver
+from tidings.model.change import ChangeSet, Edit, Masked, ObjectCount
+from tidings.model.interval import Instant
+
+VALUES = "values"
+"""The name by which all value classes are switched off together."""
+WITHIN = "within"
+"""The mask of an address that stands within words that are noise."""
+MOST_MASKED = 40
+LONGEST_MASKED = 160
+
+_THROUGH = frozenset({"any", "words", "links", "images"})
+_SORTS: dict[str, tuple[Sort, Sort]] = {"links": ("links", "links.query"), "images": ("images", "images.query")}
+
+
+def looks_through(kind: str) -> bool:
+    """Return whether a change type looks at pages through masks; all others name what they look at."""
+    return kind in _THROUGH
+
+
+@dataclass(slots=True)
+class Mask:
+    """What is noise between versions of one page that were looked at at `old_at` and `new_at` (0: nobody knows).
+
+    `kept` are the names of masks (ids of things, value classes, `values`) that somebody has switched off.
+    """
+
+    memory: Memory
+    kept: frozenset[str] = frozenset()
+    old_at: Instant = 0
+    new_at: Instant = 0
+    masked: list[Masked] = field(default_factory=list)
+    _words: dict[int, Words] = field(default_factory=dict)
+    _spans: dict[tuple[int, int], tuple[list[Span], list[Span]]] = field(default_factory=dict)
+
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        """Return what was learned to be noise and is not kept."""
+        return tuple(thing for thing in self.memory.masks if thing.id not in self.kept)
+
+    def real(self, kind: str, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
+        """Return what is left of a finding that a change type `kind` made of two documents; what is not is added to `masked`."""
+        match finding.kinds[:1]:
+            case ("words",):
+                spans = self.spans(finding.edits, old, new)
+                return finding_of_content(old, new, spans) if any(spans) else finding
+            case (("links" | "images") as sort,):
+                return self._addresses(sort, finding, old, new, is_any=kind == "any")
+            case _:
+                return finding
+
+    def spans(self, edits: Sequence[Edit], old: Document, new: Document) -> tuple[list[Span], list[Span]]:
+        """Return the tokens of two documents that are noise, given the edits between them; the same number on both sides."""
+        asked = (id(old), id(new))
+        if asked not in self._spans:
+            covered = [*self._values(edits, old, new), *self._places(old, new)]
+            self._note(covered, old, new)
+            self._spans[asked] = ([c.old for c in covered], [c.new for c in covered])
+        return self._spans[asked]
+
+    def _values(self, edits: Sequence[Edit], old: Document, new: Document) -> list[Covered]:
+        if VALUES in self.kept:
+            return []
+        found = values_between(edits, old, new, self.old_at, self.new_at)
+        return [covered for covered in found if covered.mask not in self.kept]
+
+    def _places(self, old: Document, new: Document) -> list[Covered]:
+        covered = []
+        for thing in self.things:
+            if thing.sort != "words" or thing.place is None:
+                continue
+            before, after = self._words_of(old), self._words_of(new)
+            gone, come = found(thing.place, before), found(thing.place, after)
+            if gone is None or come is None:
+                continue
+            if thing.name == ORDER and before.sorted(gone) != after.sorted(come):
+                continue
+            was, now = before.digest(gone), after.digest(come)
+            if was != now and thing.covers(was, now):
+                covered.append(Covered(gone, come, thing.id))
+        return covered
+
+    def _words_of(self, document: Document) -> Words:
+        if id(document) not in self._words:
+            self._words[id(document)] = Words(document)
+        return self._words[id(document)]
+
+    def _note(self, covered: Sequence[Covered], old: Document, new: Document) -> None:
+        for one in covered[: MOST_MASKED - len(self.masked)]:
+            was, now = (
+                document.shown(*span, most=LONGEST_MASKED) for document, span in ((old, one.old), (new, one.new))
+            )
+            self.masked.append(Masked(was, now, one.mask))
+
+    def _addresses(self, sort: str, finding: ChangeSet, old: Document, new: Document, *, is_any: bool) -> ChangeSet:
+        families, keys = ([t for t in self.things if t.sort == name] for name in _SORTS[sort])
+        names = {thing.name: thing.id for thing in families}
+        left: Sequence[ObjectCount] = without_noise(finding.objects, names, [thing.name for thing in keys])
+        masks = {
+            row: names.get(family_of(row.object), keys[0].id if keys else "") for row in {*finding.objects} - {*left}
+        }
+        if is_any:
+            masks |= {row: names[family] for row in left if (family := family_of(row.object)) in names}
+            masks |= dict.fromkeys(self._within(sort, left, old, new), WITHIN)
+        if not masks:
+            return finding
+        for row in [row for row in finding.objects if row in masks][: MOST_MASKED - len(self.masked)]:
+            shown = row.object[:LONGEST_MASKED]
+            self.masked.append(
+                Masked(shown if row.new < row.old else "", shown if row.new > row.old else "", masks[row])
+            )
+        return finding_of_objects(sort, [row for row in left if row not in masks])
+
+    def _within(self, sort: str, rows: Sequence[ObjectCount], old: Document, new: Document) -> Iterator[ObjectCount]:
+        """Yield the rows all of whose addresses on a side stand within words that are noise."""
+        spans = self._spans.get((id(old), id(new)), ([], []))
+        if not any(spans):
+            return
+        outside = [_outside(sort, document, held) for document, held in zip((old, new), spans, strict=True)]
+        yield from (row for row in rows if outside[0][row.object] == outside[1][row.object])
+
+
+def _outside(sort: str, document: Document, spans: Sequence[Span]) -> Counter[str]:
+    """Return how often each address, as any change compares it, stands outside of stretches of words."""
+    resolver = Resolver(document.base, "plain")
+    if sort == "links":
+        addresses, places = resolver.each_link(document.links), document.link_places
+    else:
+        addresses, places = resolver.each_image(document.images), document.image_places
+    found = Counter[str]()
+    for address, place in zip_longest(addresses, places):
+        if address is None:
+            continue
+        start, end = document.tokens_in(place) if place is not None else (-1, -1)
+        found[address] += not any(first <= start and end <= last and first < last for first, last in spans)
+    return found
+
+
+def with_masked(real: ChangeSet, mask: Mask) -> ChangeSet:
+    """Return a change with what was masked beside it."""
+    return replace(real, masked=tuple(dict.fromkeys(mask.masked))) if mask.masked else real

@@ -1,0 +1,185 @@
+"""Places: stretches of a page that are found again by the words around them, whatever stands in them (detection.md §4.3).
+
+A place is named by the words that stand still before and after it, numbers in them reduced to one digit: a structural path without indices for
+pages of every kind, which a page that is rebuilt around it does not move. It is made only where these words name it alone in both versions, and found
+only while what stands between them is not much longer than ever before, so that a paragraph that comes beside it is never taken for a part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import xxhash
+
+from tidings.detection.noise.memory import MOST_WORDS, Place
+from tidings.document.document import Document
+from tidings.model.change import Edit
+
+LONGEST_BEFORE = 12
+LONGEST_AFTER = 8
+SHORTEST = 2
+"""Words that name a place: before it as many as it takes to stand alone on the page, after it as many as it takes to come first."""
+
+_DIGITS = re.compile(rb"[0-9]+")
+_ROOM = 1.25
+_ROOM_WORDS = 3
+_NEAR = 24
+
+Span = tuple[int, int]
+
+
+class Words:
+    """The words of a document in one string in which numbers are alike, to look for places in."""
+
+    def __init__(self, document: Document) -> None:
+        self._tokens = document.tokens
+        self._text = b"^ " + _DIGITS.sub(b"0", document.canonical) + b" $ "
+
+    @cached_property
+    def length(self) -> int:
+        """Return how many words there are."""
+        return len(self._tokens)
+
+    def around(self, start: int, end: int) -> bytes:
+        """Return words `start:end` as they are looked for; the place before the first word and after the last has a sign of its own."""
+        words = [_alike(word) for word in self._tokens[max(0, start) : end]]
+        if start < 0:
+            words.insert(0, b"^")
+        if end > self.length:
+            words.append(b"$")
+        return b" ".join(words)
+
+    def stands_alone(self, words: bytes) -> bool:
+        """Return whether words stand in this order once only."""
+        at = self._find(words, 0)
+        return at >= 0 and self._find(words, at + 1) < 0
+
+    def between(self, before: bytes, after: bytes) -> Span | None:
+        """Return the words between `before`, if it stands alone, and the first `after` behind it."""
+        if not self.stands_alone(before):
+            return None
+        at = self._find(before, 0) + len(before) + 1
+        end = self._find(after, at)
+        if end < 0:
+            return None
+        first = self._text.count(b" ", 0, at) - 1
+        return first, first + self._text.count(b" ", at, end)
+
+    def digest(self, span: Span) -> str:
+        """Return a short digest of what stands in a stretch, numbers and all."""
+        text = " ".join(self._tokens[span[0] : span[1]])
+        return xxhash.xxh3_64_hexdigest(text.encode("utf-8", "replace"))[:8]
+
+    def sorted(self, span: Span) -> list[str]:
+        """Return the words of a stretch, whatever their order."""
+        return sorted(self._tokens[span[0] : span[1]])
+
+    def _find(self, words: bytes, start: int) -> int:
+        """Return where words stand, whole; -1 if nowhere from there on."""
+        if start == 0 and self._text.startswith(words + b" "):
+            return 0
+        at = self._text.find(b" " + words + b" ", max(0, start - 1))
+        return at + 1 if at >= 0 else -1
+
+
+def found(place: Place, words: Words) -> Span | None:
+    """Return the stretch of a document that is a place; None where it is not, or where more stands in it than could be the same thing."""
+    span = words.between(place.before, place.after)
+    if span is None or span[1] - span[0] > place.longest * _ROOM + _ROOM_WORDS:
+        return None
+    return span
+
+
+def place_of(hunk: Edit, old: Words, new: Words, room: Span) -> Place | None:
+    """Return the place of a change, if the words around it name it in both versions.
+
+    `room` is how many words before and after it are the same in both: no others may name it.
+    """
+    longest = max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
+    if longest > MOST_WORDS:
+        return None
+    for size in range(min(SHORTEST, room[0]), min(LONGEST_BEFORE, room[0]) + 1):
+        before = new.around(hunk.new_start - size, hunk.new_start)
+        if before and new.stands_alone(before) and old.stands_alone(before):
+            break
+    else:
+        return None
+    for size in range(min(SHORTEST, room[1]), min(LONGEST_AFTER, room[1]) + 1):
+        after = new.around(hunk.new_end, hunk.new_end + size)
+        if (
+            after
+            and new.between(before, after) == (hunk.new_start, hunk.new_end)
+            and old.between(before, after) == (hunk.old_start, hunk.old_end)
+        ):
+            return Place(before, after, longest)
+    return None
+
+
+def hunks_of(edits: Sequence[Edit]) -> list[Edit]:
+    """Return edits with those joined that only a few chance words part: fewer than either of them has."""
+    hunks = [edit for edit in edits if edit.op != "move"]
+    while True:
+        joined = list(_joined(hunks))
+        if len(joined) == len(hunks):
+            return joined
+        hunks = joined
+
+
+def shuffles_of(hunks: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
+    """Return the stretches in which edits near one another only brought the same words into another order."""
+    groups: list[list[Edit]] = []
+    for hunk in hunks:
+        if groups and hunk.new_start - groups[-1][-1].new_end <= _NEAR:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    whole = [
+        Edit("replace", g[0].old_start, g[-1].old_end, g[0].new_start, g[-1].new_end) for g in groups if len(g) > 1
+    ]
+    return [
+        one
+        for one in whole
+        if 1 < one.new_end - one.new_start <= MOST_WORDS
+        and old.sorted((one.old_start, one.old_end)) == new.sorted((one.new_start, one.new_end))
+    ]
+
+
+def room_of(stretch: Edit, hunks: Sequence[Edit], words: int) -> Span:
+    """Return how many words before and after a stretch are the same in both versions, the ends of the page of so many words among them."""
+    before = max(
+        (hunk.new_end for hunk in hunks if hunk.new_end <= stretch.new_start and not _is_within(hunk, stretch)),
+        default=-1,
+    )
+    after = min(
+        (hunk.new_start for hunk in hunks if hunk.new_start >= stretch.new_end and not _is_within(hunk, stretch)),
+        default=words + 1,
+    )
+    return stretch.new_start - before, after - stretch.new_end
+
+
+def _is_within(hunk: Edit, stretch: Edit) -> bool:
+    return stretch.new_start <= hunk.new_start and hunk.new_end <= stretch.new_end
+
+
+def _joined(hunks: Sequence[Edit]) -> Iterator[Edit]:
+    held: Edit | None = None
+    for hunk in hunks:
+        if held is None:
+            held = hunk
+        elif hunk.new_start - held.new_end < min(_size(held), _size(hunk)):
+            held = Edit("replace", held.old_start, hunk.old_end, held.new_start, hunk.new_end)
+        else:
+            yield held
+            held = hunk
+    if held is not None:
+        yield held
+
+
+def _size(hunk: Edit) -> int:
+    return max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
+
+
+def _alike(word: str) -> bytes:
+    return _DIGITS.sub(b"0", word.encode("utf-8", "replace"))

@@ -1,0 +1,194 @@
+"""Value classes: stretches of a line that say when or how often, and not what (detection.md §4.1).
+
+`time` is a time relative to now ("3 hours ago"), `count` how often something was seen or liked or how many are there, `took` how long the
+server took, `date` and `clock` those of the look itself. Each is a stretch of one line; a year is too coarse to be noise and a date or a clock
+counts only where it is that of the look, so that an appointment, a price or "born 13 years ago" never is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal
+
+from tidings.model.interval import Instant
+
+Label = Literal["time", "count", "took", "date", "clock"]
+
+LONGEST_LINE = 400
+"""Characters of a line that are looked at around a change."""
+
+_SECOND = 1_000_000
+_DAY = 86_400
+_CLOCK_TOLERANCE = 180
+_FEW_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A stretch `start:end` of a line; `seconds` is the time of day that a clock shows."""
+
+    label: Label
+    start: int
+    end: int
+    seconds: int = -1
+
+
+_NUMBER = r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d{1,2})?"
+_MANY = rf"(?:{_NUMBER})[ \u00a0\u202f]?(?:k|m|b|mio\.?|mrd\.?|tys\.?|mln|тыс\.?|млн|万|萬|億|亿|천|만)?\+?"
+
+_AGO = (
+    r"\b(?:an?|one|few|a few|a couple of|\d{1,4})[ -]?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?|mos?|months?) ago\b",
+    r"\b(?:a few )?moments? ago\b|\bjust now\b",
+    r"\bvor (?:etwa |ca\. |über )?(?:einer|einem|einigen|ein paar|wenigen|\d{1,4}) (?:sek|min|std|sekunden?|minuten?|stunden?|tag(?:en)?|wochen?|monat(?:en)?)\b",
+    r"\bgerade eben\b",
+    r"\bil y a (?:environ )?(?:une?|quelques|\d{1,4}) ?(?:s|min|h|j|secondes?|minutes?|heures?|jours?|semaines?|mois)\b|\bà l['\u2019]instant\b",
+    r"\bhace (?:unos?|unas?|\d{1,4}) (?:segundos?|minutos?|min|horas?|h|días?|semanas?|mes(?:es)?)\b",
+    r"\bhá (?:cerca de )?(?:uma?|\d{1,4}) (?:segundos?|minutos?|min|horas?|h|dias?|semanas?|mês|meses)\b",
+    r"\b(?:una?|un['\u2019]|\d{1,4}) ?(?:second[oi]|minut[oi]|min|or[ae]|giorn[oi]|settiman[ae]|mes[ei]) fa\b",
+    r"\b(?:een|\d{1,4}) (?:seconden?|min|minuut|minuten|uur|uren|dag|dagen|week|weken|maand|maanden) geleden\b",
+    r"\bf[öo]r (?:et|ett|en|\d{1,4}) (?:sekund(?:er)?|minut(?:er|ter)?|min|timm?(?:e|er|ar)|dag(?:ar|er|e)?|veck(?:a|or)|uker?|måned(?:er)?|månad(?:er)?) (?:sedan|siden)\b",
+    r"\b\d{1,4} (?:sekund\w{0,2}|sek|minut\w{0,2}|min|godzin\w{0,2}|godz|dni|dzień|tydzień|tygodni\w{0,2}|miesi\w{1,4}) temu\b",
+    r"(?:\b\d{1,4} )?\b(?:секунд\w{0,2}|сек|минут\w{0,2}|мин|час\w{0,2}|дн\w{1,2}|день|недел\w{1,2}|месяц\w{0,2}) назад\b",
+    r"\b\d{1,4} (?:saniye|dakika|dk|saat|gün|hafta|ay) önce\b",
+    r"\d{1,4} ?(?:秒|分钟|分鐘|小时|小時|天|周|週|个月|個月)前|刚刚|剛剛",
+    r"\d{1,4} ?(?:秒|分|時間|日|週間|か月|ヶ月)前",
+    r"\d{1,4} ?(?:초|분|시간|일|주|개월) ?전",
+)
+_COUNTED = (
+    r"views?|hits?|visits?|visitors?|reads?|plays?|streams?|downloads?|likes?|dislikes?|shares?|claps?|upvotes?|retweets?|reposts?|followers?|subscribers?"
+    r"|(?:users?|guests?|members?|people|players?|visitors?|bots?)(?: (?:are|is))?(?: (?:currently|now))? (?:online|viewing|watching|browsing|looking|here)"
+    r"|guests?|bots?|online|watching(?: now)?"
+    r"|aufrufe?|besucher(?:innen)?|besuche|gäste|abonnenten|gefällt mir"
+    r"|vues?|visites?|visiteurs?|abonnés?|en ligne|invités|j['\u2019]aime"
+    r"|vistas?|visitas?|visitantes?|visualizaciones|seguidores|suscriptores|en línea|me gusta"
+    r"|visualizações|curtidas|inscritos|visualizzazioni|visitatori|iscritti|mi piace|utenti online"
+    r"|weergaven|bekeken|bezoekers|volgers|visningar|visninger|besökare|wyświetleń|wyświetlenia|odsłon"
+    r"|просмотр\w{0,2}|подписчик\w{0,2}|посетител\w{0,2}|görüntüleme|izlenme"
+)
+_EAST = r"次?(?:观看|播放|浏览|阅读|觀看|瀏覽|閱讀)|(?:回)?(?:視聴|再生|閲覧)|조회수?|人在线"
+_COUNT = (
+    rf"(?<![\w.,$€£¥])(?:{_MANY})[ \u00a0](?:unique |total |page |profile |registered |hidden )?(?:{_COUNTED})\b",
+    rf"\b(?:{_COUNTED})[ \u00a0]?(?:[:：][ \u00a0]?|\()(?:{_MANY})(?![\w%]|[.,]\d)",
+    rf"(?:{_MANY}) ?(?:{_EAST})|(?:{_EAST})[:： ]{{0,2}}(?:{_MANY})",
+)
+_TOOK = re.compile(
+    r"\b(?:generated|rendered|loaded|created|executed|took|erzeugt|généré|generado|сгенерирован\w{0,2})(?: \w{1,12}){0,2}[: ]{1,2}"
+    r"\d{1,6}(?:[.,]\d{1,9})? ?(?:ms|s|secs?|seconds?|milliseconds?|sekunden?|secondes?|segundos?|сек\w{0,4})\b",
+    re.IGNORECASE,
+)
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan januar janvier enero janeiro gennaio januari января",
+            "february feb februar février febrero fevereiro febbraio februari февраля",
+            "march mar märz mars marzo março maart марта",
+            "april apr avril abril aprile апреля",
+            "may mai mayo maio maggio mei maj мая",
+            "june jun juni juin junio junho giugno июня",
+            "july jul juli juillet julio julho luglio июля",
+            "august aug août agosto augustus augusti августа",
+            "september sep sept septembre septiembre setembro settembre сентября",
+            "october oct oktober okt octobre octubre outubro ottobre октября",
+            "november nov novembre noviembre novembro ноября",
+            "december dec dezember dez décembre diciembre dezembro dicembre декабря",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DATE = re.compile(
+    rf"(?P<y1>20\d\d)[-/.](?P<m1>\d{{1,2}})[-/.](?P<d1>\d{{1,2}})(?=T\d|\b)"
+    rf"|\b(?P<d2>\d{{1,2}})[./-](?P<m2>\d{{1,2}})[./-](?P<y2>20\d\d)\b"
+    rf"|\b(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.|º)? (?:de |of )?(?P<m3>{_MONTH})\.?,? (?:de )?(?P<y3>20\d\d)\b"
+    rf"|\b(?P<m4>{_MONTH})\.? (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y4>20\d\d)\b"
+    r"|(?P<y5>20\d\d)年(?P<m5>\d{1,2})月(?P<d5>\d{1,2})日",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? $"
+    r"|(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|mo|di|mi|do|fr|sa|so)[,.] ?$"
+    r"|(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo),? $",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"(?<![\d:.])(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d)(?:\.\d{1,6})?)?(?: ?(?P<half>[ap])\.?m\b\.?)?(?![\d:])",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"(?<![\w.,])(?P<at>1[5-9]\d{8}|2\d{9})(?:\d{3})?(?![\w.,])")
+_YESTERDAY = re.compile(
+    r"\b(?:yesterday|today|gestern|heute|hier|aujourd['\u2019]hui|ayer|hoy|ieri|oggi)\b", re.IGNORECASE
+)
+_TABLE: tuple[tuple[Label, re.Pattern[str]], ...] = (
+    ("time", re.compile("|".join(_AGO), re.IGNORECASE)),
+    ("count", re.compile("|".join(_COUNT), re.IGNORECASE)),
+    ("took", _TOOK),
+)
+
+
+def values_of(line: str, at: Instant = 0) -> tuple[Value, ...]:
+    """Return the values in a line, in order; `at` is when it was looked at, 0 if nobody knows: then it holds no date and no clock.
+
+    `line` is a page's, of at most `LONGEST_LINE` characters; every pattern is bounded by that.
+    """
+    found = [Value(label, *match.span()) for label, pattern in _TABLE for match in pattern.finditer(line)]
+    found += _days(line)
+    if at:
+        found += _dates(line, at)
+        found += [Value("clock", *match.span(), _seconds(match)) for match in _CLOCK.finditer(line)]
+    kept: list[Value] = []
+    for value in sorted(found, key=lambda value: (value.start, -value.end)):
+        if not kept or value.start >= kept[-1].end:
+            kept.append(value)
+    return tuple(kept)
+
+
+def are_paired(old: Value, new: Value, elapsed: int) -> bool:
+    """Return whether two values may stand for one another: of one class, and clocks as far apart as the looks, `elapsed` seconds."""
+    if old.label != new.label:
+        return False
+    if old.label != "clock":
+        return True
+    apart = (new.seconds - old.seconds - elapsed) % _DAY
+    return min(apart, _DAY - apart) <= _CLOCK_TOLERANCE
+
+
+def _days(line: str) -> Iterator[Value]:
+    """Yield `yesterday` where it is all but the whole line: in a sentence it is a word like any other."""
+    if line.count(" ") < _FEW_WORDS:
+        yield from (Value("time", *match.span()) for match in _YESTERDAY.finditer(line))
+
+
+def _dates(line: str, at: Instant) -> Iterator[Value]:
+    seen = datetime.fromtimestamp(at / _SECOND, UTC)
+    for match in _DATE.finditer(line):
+        if any(abs(day - seen.date()) <= timedelta(days=1) for day in _readings(match)):
+            before = _WEEKDAY.search(line, 0, match.start())
+            yield Value("date", match.start() if before is None else before.start(), match.end())
+    for match in _EPOCH.finditer(line):
+        if abs(int(match["at"]) - at // _SECOND) <= _DAY:
+            yield Value("date", *match.span())
+
+
+def _readings(match: re.Match[str]) -> Iterator[date]:
+    """Yield the days that a date may be: 3/4/2026 is one of two."""
+    groups = match.groupdict()
+    form = next(number for number in "12345" if groups[f"y{number}"])
+    year, month, day = (groups[f"{name}{form}"] for name in "ymd")
+    first = _MONTHS[month.lower()] if month.lower() in _MONTHS else int(month)
+    for a, b in {(first, int(day)), (int(day), first) if form == "2" else (first, int(day))}:
+        try:
+            yield date(int(year), a, b)
+        except ValueError:
+            continue
+
+
+def _seconds(match: re.Match[str]) -> int:
+    hour = int(match["h"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
+    return hour * 3600 + int(match["m"]) * 60 + int(match["s"] or 0)

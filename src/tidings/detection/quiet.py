@@ -1,0 +1,98 @@
+"""Quiet changes: what of a comparison is told and what is only kept, and what a look teaches of a page's noise (detection.md §4).
+
+A change all of whose edits are noise is *quiet*: stored and listed, told to nobody. One with real parts is told with these, what is noise kept beside
+them. The cursor moves on either way, so that the next comparison is with the version before it and a real edit is met at the one pair
+that it lies between, never behind noise that grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from tidings.detection.expression import evaluate
+from tidings.detection.job import Noise, Wanted
+from tidings.detection.noise.learn import Looked, calm, is_quick, learned, with_second_look
+from tidings.detection.noise.mask import Mask, with_masked
+from tidings.detection.noise.memory import Memory
+from tidings.detection.pair import Pair
+from tidings.model.change import ChangeSet, Edit
+from tidings.model.interest import Interest
+
+_WORDS = Interest("words")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a comparison found, all of it noise if it is quiet."""
+
+    found: ChangeSet = ChangeSet()
+    is_quiet: bool = False
+
+
+def heard(wanted: Wanted, pair: Pair, mask: Mask) -> Heard:
+    """Return what an expression finds on one pair of versions through a mask; raises `RefusedError` if it cannot be compared."""
+    pair = pair.knowing(frozenset(wanted.seen))
+    real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
+    if not mask.masked:
+        return Heard(real)
+    if real:
+        return Heard(with_masked(real, mask))
+    return Heard(with_masked(evaluate(wanted.expression, pair, wanted.extraction), mask), is_quiet=True)
+
+
+class Quieter:
+    """What is known of one page's noise while a job runs. `pair_of` returns the pair of a reference and the new version."""
+
+    def __init__(self, noise: Noise, pair_of: Callable[[int], Pair]) -> None:
+        self._noise = noise
+        self._pair_of = pair_of
+        self._memory = noise.memory
+        self.learned: Memory | None = None
+        """what is known after the look, None if it taught nothing"""
+        self.second_look = False
+
+    def learn(self, newest: int) -> None:
+        """Learn from a new body that differs from the newest version."""
+        noise = self._noise
+        for before, after in pairwise(noise.history):
+            old, new = self._pair_of(before).old, self._pair_of(after).old
+            if not (old.problem or new.problem):
+                at = noise.times.get(after, 0)
+                looked = Looked(self._memory.polls + 1, at, is_quick(noise.times.get(before, 0), at))
+                self._take(Pair(old, new), looked, (noise.times.get(before, 0), at))
+        if noise.history:
+            self._memory = replace(self._memory, polls=max(0, noise.polls - 1))
+        pair = self._pair_of(newest)
+        if pair.old.problem or pair.old.textless or pair.new.textless:
+            return
+        self._take(pair, Looked(noise.polls, noise.at, noise.is_quick), (noise.times.get(newest, 0), noise.at))
+        if not noise.is_quick:
+            self._memory, self.second_look = with_second_look(self._memory, noise.polls)
+        self.learned = self._memory
+
+    def rest(self) -> None:
+        """Learn from a new body in which nothing differs that could be noise."""
+        if self._noise.is_quick and self._memory.things:
+            self.learned = self._memory = calm(self._memory, Looked(self._noise.polls, self._noise.at, is_quick=True))
+
+    def is_news(self, reference: int) -> bool:
+        """Return whether words differ from a reference that are no noise."""
+        pair = self._pair_of(reference)
+        return bool(pair.old.problem or pair.through(self._mask(reference)).compare(_WORDS))
+
+    def heard(self, wanted: Wanted) -> Heard:
+        """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
+        return heard(wanted, self._pair_of(wanted.reference), self._mask(wanted.reference))
+
+    def _mask(self, reference: int) -> Mask:
+        noise = self._noise
+        return Mask(self._memory, noise.kept, noise.times.get(reference, 0), noise.at)
+
+    def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
+        edits: list[Edit] = []
+        values = Mask(Memory(), self._noise.kept, *at)
+        for finding in pair.through(values).compare(_WORDS):
+            edits.extend(finding.edits)
+        self._memory = learned(self._memory, pair.old, pair.new, edits, looked)

@@ -1,0 +1,97 @@
+import itertools
+import json
+
+import pytest
+
+from tidings.detection.noise.memory import MOST_THINGS, Memory, Place, Thing, from_plain, to_plain
+
+PLACE = Place(b"the latest news", b"contact us", 12)
+
+
+def thing(**more):
+    return Thing(id=PLACE.id, sort="words", place=PLACE, **more)
+
+
+def heard(contents, *, quick=(), start=None, before=0):
+    """A thing after looks at these contents in turn; the looks numbered in `quick` came a minute after the one before."""
+    one = start or thing()
+    for number, (old, new) in enumerate(itertools.pairwise(contents), 1):
+        one = one.hear(old, new, before=before, is_quick=number in quick, at=number)
+    return one
+
+
+def test_what_differs_at_each_look_and_in_a_minute_is_volatile():
+    """After five looks, one of them a minute after another."""
+    assert ("", "volatile") == (heard("abcde", quick=(2,)).verdict, heard("abcdef", quick=(2,)).verdict)
+
+
+def test_what_differs_at_each_look_and_not_in_a_minute_is_news():
+    """The front page of a newspaper differs every hour and is never silenced, however long it goes on."""
+    assert "" == heard([*map(str, range(60))]).verdict
+    assert "" == heard(["a", "a", *map(str, range(60))], quick=(1,)).verdict
+
+
+def test_what_came_back_twice_and_differs_in_a_minute_is_rotating():
+    """Then its known contents are noise, and a new one is news."""
+    one = heard("abab", quick=(3,))
+
+    assert "rotating" == one.verdict
+    assert one.covers("a", "b")
+    assert not one.covers("b", "c")
+
+
+def test_a_sign_that_comes_back_is_news_each_time():
+    """`SALE`, nothing, `SALE`: two events and more, as long as it never differs within minutes (detection.md §6.7)."""
+    assert "" == heard(["", "SALE"] * 6, quick=()).verdict
+    assert "" == heard(["", "SALE", "SALE", "", "SALE", ""], quick=(2,)).verdict
+
+
+def test_a_thing_that_rests_is_forgotten_slowly():
+    """Noise for long, then still: it is news again after some hundred looks, and not after ten."""
+    noisy = heard([*map(str, range(40))], quick=(3, 20))
+
+    assert "volatile" == noisy.rest(3).verdict
+    assert "" == noisy.rest(300).verdict
+    assert not noisy.rest(400).is_worth_keeping
+
+
+def test_second_looks_that_find_it_still_take_a_mask_off():
+    """A block that was noise and has become news is told again."""
+    noisy = heard([*map(str, range(10))], quick=(3,))
+    calm = heard(["a", "a", "a", "b"], quick=(1, 2), start=noisy)
+
+    assert ("volatile", "") == (noisy.verdict, calm.verdict)
+
+
+def test_since_is_when_it_became_noise():
+    """Not when it was first seen."""
+    assert 5 == heard([*map(str, range(9))], quick=(2,)).since
+
+
+def test_a_memory_survives_as_json_and_stays_small():
+    """What is stored is what was known, and some kilobytes at most."""
+    things = [
+        Thing(id=f"{n:06x}", sort="words", place=Place(b"word " * 12, b"word " * 8, 9), seen=("12345678",) * 8, changed=float(n), examples=("x" * 60, "y" * 60))
+        for n in range(40)
+    ]  # fmt: skip
+    memory = Memory(polls=7, seconds=2).with_things([*things, heard("abcdefg", quick=(2,))])
+    text = json.dumps(to_plain(memory))
+
+    assert json.loads(text) == to_plain(from_plain(json.loads(text)))
+    assert MOST_THINGS == len(memory.things)
+    assert PLACE.id in {kept.id for kept in memory.masks}
+    assert len(text) < 8_000
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (heard("ab"), True),
+        (heard("aa"), False),
+        (heard("aab", quick=(1,)), True),
+        (heard("abcdefg", quick=(2,)), False),
+    ],
+)
+def test_a_second_look_is_wanted_where_it_would_tell(one, expected):
+    """Not for what is still, and not for what is noise already."""
+    assert expected == one.is_doubtful

@@ -1,0 +1,97 @@
+import pytest
+
+from tidings.detection.findings import finding_of_words
+from tidings.detection.noise.memory import MOST_WORDS
+from tidings.detection.noise.places import Words, found, hunks_of, place_of, room_of, shuffles_of
+from tidings.document.parse import parse
+from tidings.model.change import Edit
+
+
+def page(*lines):
+    return parse("".join(f"<p>{line}</p>" for line in lines).encode(), "text/html")
+
+
+def placed(old, new):
+    edits = finding_of_words(old, new).edits
+    before, after = Words(old), Words(new)
+    (hunk,) = hunks_of(edits)
+    return place_of(hunk, before, after, room_of(hunk, [hunk], after.length)), before, after
+
+
+HEAD, TAIL = "Welcome to the shop", "Contact us here"
+
+
+def test_a_place_is_found_again_whatever_stands_in_it():
+    """The words around name it, in versions that were never seen, and if nothing stands in it."""
+    place, *_ = placed(page(HEAD, "buy red boots", TAIL), page(HEAD, "a green scarf", TAIL))
+
+    assert (4, 7) == found(place, Words(page(HEAD, "wool for winter", TAIL)))
+    assert (4, 4) == found(place, Words(page(HEAD, TAIL)))
+    assert (7, 10) == found(place, Words(page("something quite new", HEAD, "wool for winter", TAIL)))
+
+
+def test_numbers_around_a_place_may_change():
+    """A counter beside it names it whatever it counts."""
+    place, *_ = placed(page("Views 17", "red", TAIL), page("Views 17", "green", TAIL))
+
+    assert (2, 3) == found(place, Words(page("Views 1834", "blue", TAIL)))
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        page(HEAD, "buy one, and then a whole new paragraph that has never been in this place before", TAIL),
+        page("Another head", "red", TAIL),
+        page(HEAD, "red", "Write to them"),
+        page(HEAD, HEAD, "red", TAIL),
+    ],
+)
+def test_a_place_is_not_found_where_it_might_be_another(new):
+    """More than could be the same thing, other words around, or the same words twice: then nothing is masked."""
+    place, *_ = placed(page(HEAD, "red", TAIL), page(HEAD, "green", TAIL))
+
+    assert found(place, Words(new)) is None
+
+
+def test_a_place_has_words_that_name_it_alone():
+    """Of many equal neighbours as many are taken as it takes; where none do there is no place."""
+    rows = [line for name in ("boots", "scarf") for line in (name, "Price", "1", "Add to cart")]
+    other = [*rows[:-2], "2", rows[-1]]
+    place, *_ = placed(page(*rows), page(*other))
+    nowhere, *_ = placed(page("a a 1 a a 1 a a"), page("a a 2 a a 1 a a"))
+
+    assert place.before.startswith(b"scarf")
+    assert nowhere is None or found(nowhere, Words(page("a a 3 a a 1 a a"))) is not None
+
+
+def test_an_article_is_no_place():
+    """What is longer than an advertisement ever is, is never learned."""
+    long = " ".join(f"w{n}x" for n in range(MOST_WORDS + 1))
+    place, *_ = placed(page(HEAD, "short", TAIL), page(HEAD, long, TAIL))
+
+    assert place is None
+
+
+def test_edits_that_chance_parts_are_one_hunk_and_a_price_beside_a_counter_is_its_own():
+    """Two quotes have a word in common by chance; `5 | Price 3` has two changes and not one."""
+    quotes = finding_of_words(
+        page("all that glitters is not gold my friend"), page("no man is an island entire of itself")
+    ).edits
+    line = finding_of_words(page("17 Price 3"), page("18 Price 4")).edits
+
+    assert (1, 2) == (len(hunks_of(quotes)), len(hunks_of(line)))
+
+
+def test_another_order_is_seen_as_one():
+    """The same words in another order are one stretch; with one word more they are not."""
+    old, new = (
+        page(HEAD, "red boots", "wool hat", "rain coat", TAIL),
+        page(HEAD, "rain coat", "red boots", "wool hat", TAIL),
+    )
+    more = page(HEAD, "rain coat", "red boots", "wool hat", "silk", TAIL)
+
+    def shuffles(a, b):
+        return shuffles_of(hunks_of(finding_of_words(a, b).edits), Words(a), Words(b))
+
+    assert [Edit("replace", 4, 10, 4, 10)] == shuffles(old, new)
+    assert [] == shuffles(old, more)

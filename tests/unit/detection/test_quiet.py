@@ -1,0 +1,242 @@
+"""Noise through whole jobs: looks in a row, what is told of each, and what is quiet (detection.md §4, §6)."""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tidings.detection.examiner import examine
+from tidings.detection.job import Body, Job, Noise, Wanted
+from tidings.detection.noise.learn import is_quick
+from tidings.detection.noise.mask import VALUES
+from tidings.detection.noise.memory import Memory
+from tidings.model.interest import AllOf, Interest, Not, Selector
+
+ANY, WORDS, LINKS = Interest("any"), Interest("words"), Interest("links")
+HOUR, MINUTE = 3_600_000_000, 60_000_000
+NINE = 1_795_856_400_000_000
+HEAD, TAIL = "<h1>The shop of the town</h1>", "<p>Contact us at any time</p>"
+
+
+@dataclass
+class Watch:
+    """A page that is looked at once an hour, with a second look a minute later wherever one is asked for."""
+
+    expression: Any = ANY
+    kept: frozenset = frozenset()
+    memory: Memory = field(default_factory=Memory)
+    seconds: int = 0
+    seen: Any = None
+    _stored: dict = field(default_factory=dict)
+    _base: int = 0
+    _at: int = NINE
+
+    def look(self, html, *, second=None):
+        """Return what an hour later is told of a page that shows `html`, "" for nothing, or `quiet: …`; a minute after it shows `second`."""
+        self.seen = self._look(html, HOUR)
+        self._base = max(self._stored)
+        if self.seen.second_look:
+            self.seconds += 1
+            self._look(html if second is None else second, MINUTE, is_second=True)
+        return said(self.seen)
+
+    def _look(self, html, after, *, is_second=False):
+        self._at += after
+        newest = max(self._stored, default=0)
+        kept = {seq: self._stored[seq] for seq in {newest, self._base} - {0}}
+        new = Body(data=html.encode(), content_type="text/html", url="http://x.org/")
+        noise = Noise(
+            memory=self.memory,
+            kept=self.kept,
+            at=self._at,
+            times={seq: at for seq, (_, _, at) in kept.items()},
+            learns=True,
+            polls=newest + 1,
+            is_quick=bool(newest) and is_quick(kept[newest][2], self._at),
+        )
+        seen = examine(
+            Job(
+                new=new,
+                references={seq: body for seq, (body, _, _) in kept.items()},
+                known={seq: digest for seq, (_, digest, _) in kept.items()},
+                wanted=(Wanted(key=1, reference=self._base, expression=self.expression),)
+                if kept and not is_second
+                else (),
+                text_digest=kept[newest][1].text if newest else "",
+                noise=noise,
+            )
+        )
+        self._stored = kept | {newest + 1: (new, seen.digest, self._at)}
+        self.memory = seen.memory or self.memory
+        return seen
+
+
+def said(seen):
+    if not seen.found:
+        return ""
+    (found,) = seen.found
+    change = found.change
+    parts = [f"+{text}" for text in change.inserted] + [f"-{text}" for text in change.deleted]
+    parts += [f"{old}>{new}" for old, new in change.updated] + [f"~{text}" for text in change.moved]
+    return f"quiet: {' '.join(parts)}" if found.quiet else " ".join(parts)
+
+
+def page(*lines):
+    return HEAD + "".join(f"<p>{line}</p>" for line in lines) + TAIL
+
+
+def test_a_relative_time_is_quiet_and_what_stands_beside_it_is_told():
+    """What is masked is kept beside what is told."""
+    watch = Watch()
+    watch.look(page("Posted 3 hours ago", "boots"))
+
+    assert "quiet: 3>4" == watch.look(page("Posted 4 hours ago", "boots"))
+    assert "boots>shoes" == watch.look(page("Posted yesterday", "shoes"))
+    assert [("4 hours ago", "yesterday", "time")] == [(m.old, m.new, m.mask) for m in watch.seen.found[0].change.masked]
+
+
+def test_ignored_text_never_triggers_and_the_price_beside_it_is_told():
+    """changedetection.io 425: `Views: 5|Price 3`; only the price of the same line is told (detection.md §6.5)."""
+    watch = Watch()
+    watch.look(page("Views: 5|Price 3"))
+
+    assert "quiet: 5>6" == watch.look(page("Views: 6|Price 3"))
+    assert "3>4" == watch.look(page("Views: 1,407|Price 4"))
+
+
+def test_a_learned_part_of_a_line_hides_no_price_beside_it():
+    """changedetection.io 3127: the line is not ignored because a part of it is noise (detection.md §6.6)."""
+    watch = Watch()
+    told = [
+        watch.look(page(f"v {n * 7919 % 977} x price 10"), second=page(f"v {n * 31 % 101} y price 10"))
+        for n in range(12)
+    ]
+
+    assert ["quiet" in line for line in told][-3:] == [True] * 3
+    assert "10>12" == watch.look(page("v 555 x price 12"))
+
+
+def test_a_sale_twice_is_two_events():
+    """changedetection.io 855: text that was seen once alerts again (detection.md §6.7)."""
+    watch = Watch()
+
+    assert ["", "+SALE", "-SALE", "+SALE", "-SALE", "+SALE"] == [
+        watch.look(page(*text)) for text in ([], ["SALE"], [], ["SALE"], [], ["SALE"])
+    ]
+
+
+def test_a_block_that_rotates_is_quiet_after_two_returns():
+    """Urlwatch 22: A, B, A on alternate fetches; a third content is told (detection.md §6.10)."""
+    one, two = page("try it for nothing"), page("buy one, get another")
+    watch = Watch()
+    told = [watch.look(html, second=other) for html, other in [(one, two), (two, one)] * 4]
+
+    assert [line.startswith("quiet") for line in told[-3:]] == [True] * 3
+    assert "quiet" not in watch.look(page("we are closing down"))
+
+
+def test_an_advertisement_is_learned_and_an_article_beside_it_is_told():
+    """New at each look and within a minute: noise after five. What comes beside it, with its links, is not."""
+    ads = [
+        f'<a href="http://ads.example/{n}">{text}</a>'
+        for n, text in enumerate(
+            "cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;hats".split(
+                ";"
+            )
+        )
+    ]
+    watch = Watch(ANY)
+    told = [watch.look(page(ads[n % 7], "the news"), second=page(ads[(n + 3) % 7], "the news")) for n in range(10)]
+
+    assert ["quiet" in line for line in told[-4:]] == [True] * 4
+    assert {"words"} <= {thing.sort for thing in watch.memory.masks}
+    last = watch.look(
+        page(ads[4], "the news", "<a href=/b>The bridge has fallen into the river and nobody knows how</a>")
+    )
+    assert "bridge" in last
+    assert "ads.example" not in last
+    assert not last.startswith("quiet")
+
+
+def test_a_newspaper_is_never_silenced():
+    """New headlines at every look for sixty hours, none of them within a minute."""
+    watch = Watch()
+    told = [watch.look(page(f"headline of hour {n} by x{n}y", "weather")) for n in range(60)]
+
+    assert all(told[1:])
+    assert not any("quiet" in line for line in told)
+    assert 0 < watch.seconds <= 2 + 60 // 50 + 1
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        Interest("keywords", ("views",)),
+        Interest("any", selector=Selector("css", ".n")),
+        Interest("number", selector=Selector("css", ".n")),
+    ],
+)
+def test_what_somebody_names_is_not_masked(expression):
+    """A keyword, a selector, a number: told as it stands."""
+    watch = Watch(expression)
+    watch.look(page("<span class=n>5 views</span>"))
+
+    assert "quiet" not in watch.look(page("<span class=n>6 views</span> 7 views"))
+    assert watch.seen.found
+
+
+def test_what_is_taken_out_of_the_page_leaves_its_masks():
+    """`any change AND NOT any change in css ".clock"` still looks at the rest through masks, and so does NOT with a keyword."""
+    without_part = Watch(AllOf((ANY, Not(Interest("any", selector=Selector("css", ".clock"))))))
+    without_word = Watch(AllOf((WORDS, Not(Interest("keywords", ("red",))))))
+    for watch in (without_part, without_word):
+        watch.look(page("<b class=clock>x</b>", "3 hours ago"))
+
+    assert "quiet: 3>4" == without_part.look(page("<b class=clock>y</b>", "4 hours ago"))
+    assert "x>y" == without_word.look(page("<b class=clock>y</b> red", "4 hours ago"))
+
+
+def test_a_mask_that_was_switched_off_masks_nothing():
+    """By the name of its class, or of all classes."""
+    for kept in ({"time"}, {VALUES}):
+        watch = Watch(kept=frozenset(kept))
+        watch.look(page("3 hours ago"))
+
+        assert "3>4" == watch.look(page("4 hours ago"))
+
+
+def test_the_masked_text_is_what_estimators_hear_of():
+    """Whether the text changed is said of the text without what is noise."""
+    watch = Watch()
+    watch.look(page("3 hours ago", "boots"))
+    watch.look(page("4 hours ago", "boots"))
+    quiet = watch.seen.text_changed
+    watch.look(page("5 hours ago", "shoes"))
+
+    assert (False, True) == (quiet, watch.seen.text_changed)
+
+
+def test_sessions_in_watched_links_are_learned():
+    """`all links` compares addresses with their queries; a key that differs in a minute is noise, a new link is not."""
+    watch = Watch(LINKS)
+
+    def links(n, *more):
+        return page("".join(f'<a href="/{name}?sid=s{n * 7919 % 977}k&id=3">{name}</a>' for name in ("a", "b", *more)))
+
+    told = [watch.look(links(n), second=links(n + 500)) for n in range(10)]
+
+    assert [line.startswith("quiet") or not line for line in told[-4:]] == [True] * 4
+    last = watch.look(links(77, "new"))
+    assert "/new?" in last
+    assert "/a?" not in last
+
+
+def test_another_order_is_noise_only_while_the_words_are_the_same():
+    """A list that is drawn anew at each look is learned; an item that comes into it is told."""
+    orders = list(itertools.permutations(["red boots", "wool hat", "rain coat", "silk tie"]))
+    watch = Watch()
+    told = [watch.look(page(*orders[n * 5 % 24]), second=page(*orders[n * 7 % 24])) for n in range(16)]
+
+    assert sum(line.startswith("quiet") for line in told[-5:]) >= 3
+    assert "straw bag" in watch.look(page("straw bag", *orders[3]))
