@@ -1,0 +1,83 @@
+"""Bounds against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.unit.scheduling.profiles.test_profiles import RANKINGS, instance
+from tidings.lab.bounds import local_ratio, optimum, relaxation
+from tidings.lab.generate import poisson_updates, profiles, watch
+from tidings.scheduling.profiles.cei import Cei, cei, overlaps_within_resources
+from tidings.scheduling.profiles.online import Online, best
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_integer_optimum_is_that_of_all_schedules(seed: int):
+    """Exactly, and no relaxation is below it, and no policy above it."""
+    ceis = instance(np.random.default_rng(seed), apart=False)
+    exact = optimum(ceis, 6, 1)
+
+    assert exact.is_exact
+    assert best(ceis, 6, 1) == pytest.approx(exact.value)
+    assert relaxation(ceis, 6, 1).bound >= exact.value - 1e-6
+    for ranking in RANKINGS.values():
+        assert Online(ranking).run(ceis, 6, 1).worth <= exact.value + 1e-6
+
+
+def test_any_m_of_n_and_shares_are_bounded_too():
+    """The two other forms of worth."""
+    ceis = [
+        Cei(one.intervals, weight=1.0 + number, needed=1 if number % 2 else None, additive=number == 2)
+        for number, one in enumerate(instance(np.random.default_rng(4), apart=False))
+    ]
+
+    assert best(ceis, 6, 1) == pytest.approx(optimum(ceis, 6, 1).value)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_local_ratio_takes_what_fits_together_and_a_kth_of_the_best_at_least(seed: int):
+    """For single chronons and resources that lie apart (study §2.3)."""
+    ceis = instance(np.random.default_rng(seed), apart=True, width=1, ceis=5)
+    taken = local_ratio(ceis, 6)
+    most = max(len(one.intervals) for one in ceis)
+    chosen = [ceis[number] for number in taken]
+
+    assert not overlaps_within_resources(ceis)
+    assert len(chosen) == pytest.approx(optimum(chosen, 6, 1).value) if chosen else True
+    assert best(ceis, 6, 1) <= most * len(taken)
+
+
+def test_local_ratio_is_not_for_wide_intervals():
+    """Those go to the integer program."""
+    with pytest.raises(ValueError, match="`optimum`"):
+        local_ratio([cei((1, 1, 2))], 2)
+
+
+def test_watching_several_resources_needs_the_qth_update_of_each():
+    """AuctionWatch(2): windows, and until the next update."""
+    updates = {1: [2, 9], 2: [3, 5, 8]}
+
+    assert [cei((1, 2, 4), (2, 3, 5), rank=2), cei((1, 9, 10), (2, 5, 7), rank=2)] == watch(
+        updates, [1, 2], window=2, instants=10, rank=2
+    )
+    assert [cei((1, 2, 8), (2, 3, 4)), cei((1, 9, 10), (2, 5, 7))] == watch(updates, [1, 2], window=None, instants=10)
+
+
+def test_profiles_are_the_same_for_the_same_chance():
+    """Chance is handed in."""
+    made = [
+        profiles(
+            poisson_updates(20, 100, 5.0, np.random.default_rng(1)),
+            10,
+            most=3,
+            window=0,
+            instants=100,
+            rng=np.random.default_rng(2),
+            skew=1.0,
+        )
+        for _ in range(2)
+    ]
+
+    assert made[0] == made[1]
+    assert all(interval.length == 1 for one in made[0] for interval in one.intervals)
