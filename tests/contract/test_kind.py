@@ -50,7 +50,7 @@ versions = st.sampled_from(list(BODIES)).flatmap(
 
 
 def digests(document):
-    return digest_of(document, further=FURTHER)
+    return digest_of(document, further={*FURTHER, *(name for kind in ROWS.values() for name in kind.digests)})
 
 
 @every_kind

@@ -20,7 +20,7 @@ from tidings.errors import (
     UsageError,
 )
 from tidings.model.asking import Header, Value
-from tidings.model.change import FrameShare
+from tidings.model.change import FrameShare, ObjectPlace
 from tidings.model.outcome import Validators
 from tidings.model.page import HostState, PageState
 from tidings.model.sentinel import State
@@ -510,16 +510,17 @@ def test_the_frame_of_a_page_as_a_member(world: World):
 
 
 def test_what_changed_in_which_frame_comes_back(world: World):
-    """The shares of a change are stored with its texts."""
+    """The shares of a change are stored with its texts, and so is which link came or went."""
     change = world.change()
     shares = (
         FrameShare("http://a.example/menu", inserted=2, edits=1),
         FrameShare("http://a.example/", updated=1, objects=1),
     )
-    world.told(replace(change, found=replace(change.found, frames=shares)))
+    places = (ObjectPlace("links", "http://a.example/", "delete", 2, 3, 7, 9, "see", "our report", "of May"),)
+    world.told(replace(change, found=replace(change.found, frames=shares, places=places)))
 
     (stored,) = world.read(changes.listing)
-    assert shares == stored.row.found.frames
+    assert (shares, places) == (stored.row.found.frames, stored.row.found.places)
 
 
 def test_a_state_that_leans_on_an_older_version_is_refused(world: World):

@@ -10,9 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tidings.detection.kinds import KINDS, STRUCTURED
+from tidings.detection.kinds import KINDS, STRUCTURED, row_of, terms_of
 from tidings.document.extraction import Extraction
 from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+
+MOST_TERMS = 16
+"""So many keywords of one interest have digests of their own; of more, the text's decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,16 @@ def scopes_of(expression: Expression, extraction: Extraction) -> tuple[Extractio
 def digests_in(expression: Expression, extraction: Extraction, scope: Extraction) -> frozenset[str]:
     """Return the names of the digests that decide in one of these parts: where all are equal nothing is found there."""
     aims = aims_of(aimed(expression, extraction))
-    return frozenset(name for aim in aims if aim.scope == scope for name in KINDS[aim.interest.kind].digests)
+    return frozenset(name for aim in aims if aim.scope == scope for name in _digests(aim.interest))
+
+
+def _digests(interest: Interest) -> Iterator[str]:
+    terms = terms_of(interest)
+    if len(terms) > MOST_TERMS:
+        yield from KINDS[interest.kind].digests
+        return
+    for term in terms:
+        yield from row_of(interest, term).digests
 
 
 @lru_cache(maxsize=4_096)

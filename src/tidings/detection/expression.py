@@ -23,7 +23,7 @@ from tidings.detection.kinds import KINDS, size_of, terms_of
 from tidings.detection.pair import Pair
 from tidings.detection.terms import distinct, words_of_term
 from tidings.document.extraction import WHOLE, Extraction
-from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.change import ChangeSet, Edit, ObjectCount, ObjectPlace
 from tidings.model.sentinel import Direction, Expression, Interest
 
 DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
@@ -195,10 +195,12 @@ def _taken_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
     gone = narrowed(finding, direction)
     edits: set[Edit] = set(gone.edits)
     rows: set[ObjectCount] = set(gone.objects)
+    places: set[ObjectPlace] = set(gone.places)
     left = replace(
         finding,
         edits=tuple(edit for edit in finding.edits if edit not in edits),
         objects=tuple(row for row in finding.objects if row not in rows),
+        places=tuple(place for place in finding.places if place not in places),
         inserted=() if direction == "inserted" else finding.inserted,
         deleted=() if direction == "deleted" else finding.deleted,
         updated=() if edits else finding.updated,

@@ -10,7 +10,7 @@ from typing import TypeVar
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.moves import moves_of, without
 from tidings.document.document import Document
-from tidings.model.change import ChangeSet, Edit, ObjectCount, Op
+from tidings.model.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
 from tidings.model.sentinel import Direction
 
 LONGEST_UPDATE = 64
@@ -68,8 +68,10 @@ def _body_name(document: Document) -> str:
     return f"{document.media} sha256:{document.sha256}"
 
 
-def finding_of_objects(kind: str, rows: Sequence[ObjectCount]) -> ChangeSet:
-    """Return the finding of rows of one kind; empty without rows."""
+def finding_of_objects(
+    kind: str, rows: Sequence[ObjectCount], places: tuple[ObjectPlace, ...] = (), edits: tuple[Edit, ...] = ()
+) -> ChangeSet:
+    """Return the finding of rows of one kind, with the places and edits that are known of them; empty without rows."""
     if not rows:
         return ChangeSet()
     return ChangeSet(
@@ -77,6 +79,8 @@ def finding_of_objects(kind: str, rows: Sequence[ObjectCount]) -> ChangeSet:
         inserted=tuple(row.object for row in rows if row.new > row.old),
         deleted=tuple(row.object for row in rows if row.new < row.old),
         objects=tuple(rows),
+        edits=tuple(sorted(edits, key=lambda edit: (edit.old_start, edit.new_start))),
+        places=places,
     )
 
 
@@ -102,16 +106,22 @@ def narrowed(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
             texts = (*finding.inserted, *(new for _, new in finding.updated), *finding.moved)
             edits = tuple(edit for edit in finding.edits if edit.op != "delete")
             rows = tuple(row for row in finding.objects if row.new > row.old)
-            part = ChangeSet(finding.kinds, inserted=texts, edits=edits, objects=rows)
+            part = ChangeSet(
+                finding.kinds, inserted=texts, edits=edits, objects=rows, places=_places(finding, "insert")
+            )
         case "deleted":
             texts = (*finding.deleted, *(old for old, _ in finding.updated), *finding.moved)
             edits = tuple(edit for edit in finding.edits if edit.op != "insert")
             rows = tuple(row for row in finding.objects if row.new < row.old)
-            part = ChangeSet(finding.kinds, deleted=texts, edits=edits, objects=rows)
+            part = ChangeSet(finding.kinds, deleted=texts, edits=edits, objects=rows, places=_places(finding, "delete"))
         case _:
             edits = tuple(edit for edit in finding.edits if is_update(edit))
             part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits)
     return part or ChangeSet()
+
+
+def _places(finding: ChangeSet, op: Op) -> tuple[ObjectPlace, ...]:
+    return tuple(place for place in finding.places if place.op == op)
 
 
 def _narrowed_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
@@ -213,6 +223,7 @@ def union(findings: Iterable[ChangeSet]) -> ChangeSet:
             moved=_together(whole.moved, finding.moved),
             edits=tuple(sorted({*whole.edits, *finding.edits}, key=lambda edit: (edit.old_start, edit.new_start))),
             objects=_together(whole.objects, finding.objects),
+            places=_together(whole.places, finding.places),
         )
     return whole
 

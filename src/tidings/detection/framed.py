@@ -161,6 +161,7 @@ def _joined(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
         moved=tuple(text for change in changes for text in change.moved),
         edits=tuple(_shifted(edit, old, new) for _, old, new, change in parts for edit in change.edits),
         objects=tuple(row for change in changes for row in change.objects),
+        places=tuple(place for change in changes for place in change.places),
         frames=tuple(_share(url, change) for url, _, _, change in parts),
     )
 
@@ -178,6 +179,7 @@ def _share(url: str, change: ChangeSet) -> FrameShare:
         moved=len(change.moved),
         edits=len(change.edits),
         objects=len(change.objects),
+        places=len(change.places),
     )
 
 

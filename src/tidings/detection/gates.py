@@ -12,6 +12,7 @@ from typing import Final
 from tidings.detection.itemised import lists_digest
 from tidings.detection.items import items_digest
 from tidings.detection.job import EXTRACTION, WITH_FRAMES
+from tidings.detection.keywords import COUNT, count_digest
 from tidings.detection.number import number_digest
 from tidings.detection.offers import offers_digest
 from tidings.detection.tabular import tables_digest
@@ -73,19 +74,25 @@ def is_current(known: Digest | None, extraction: str = EXTRACTION) -> bool:
 def are_equal(names: Iterable[str], old: Digest, new: Digest) -> bool:
     """Return whether all the named digests are equal; `text` is the canonical text's, the others are objects'."""
     return all(
-        _named(old, name) == _named(new, name) and (name not in FURTHER or name in old.objects or "body" in old.objects)
+        _named(old, name) == _named(new, name)
+        and (not _is_further(name) or name in old.objects or "body" in old.objects)
         for name in names
     )
 
 
 def _further(document: Document, names: Iterable[str], seed: int) -> dict[str, str]:
     found = {}
-    for name in sorted(set(names) & FURTHER.keys()):
+    for name in sorted(filter(_is_further, names)):
         try:
-            found[name] = text_digest(FURTHER[name](document).encode("utf-8", "replace"), seed=seed)
+            what = FURTHER[name](document) if name in FURTHER else count_digest(name, document)
+            found[name] = text_digest(what.encode("utf-8", "replace"), seed=seed)
         except RefusedError:  # nothing is known of it, so that it is compared, and then told
             continue
     return found
+
+
+def _is_further(name: str) -> bool:
+    return name in FURTHER or name.startswith(COUNT)
 
 
 def _structure(document: Document, seed: int) -> dict[str, str]:

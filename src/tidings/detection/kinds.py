@@ -4,7 +4,7 @@ number, entries, the page's state and headers, and the price and availability of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,24 +13,30 @@ from tidings.detection.findings import finding_of_body, finding_of_objects
 from tidings.detection.itemised import Lists
 from tidings.detection.items import Items
 from tidings.detection.keywords import Keywords
-from tidings.detection.kind import Kind, PlacedKind, SaidKind, TermKind
+from tidings.detection.kind import Kind, PlacedKind, SaidKind, Span, TermKind
 from tidings.detection.matches import Regex
 from tidings.detection.number import Number
 from tidings.detection.offers import Availability, Prices
 from tidings.detection.phrases import Phrases
+from tidings.detection.placed import places_of
 from tidings.detection.status import Headers, Status
 from tidings.detection.structured import finding_of_content
 from tidings.detection.tabular import Tables
 from tidings.detection.terms import distinct
 from tidings.document.document import Document
 from tidings.document.links import Identity, Resolver
-from tidings.model.change import ChangeSet
+from tidings.document.walk import Place
+from tidings.model.change import ChangeSet, ObjectCount
 from tidings.model.interest import Interest
 from tidings.registry import Registry
 
-_EXTRACT: Final[dict[str, Callable[[Resolver, Document], list[str]]]] = {
-    "links": lambda resolver, document: resolver.links(document.links),
-    "images": lambda resolver, document: resolver.images(document.images),
+_EACH: Final[dict[str, Callable[[Resolver, Document], Sequence[str | None]]]] = {
+    "links": lambda resolver, document: resolver.each_link(document.links),
+    "images": lambda resolver, document: resolver.each_image(document.images),
+}
+_PLACES: Final[dict[str, Callable[[Document], Sequence[Place]]]] = {
+    "links": lambda document: document.link_places,
+    "images": lambda document: document.image_places,
 }
 
 
@@ -67,7 +73,7 @@ class Addresses:
 
     def size(self, document: Document) -> int:
         """Return the number of addresses."""
-        return len(_EXTRACT[self.name](Resolver(document.base, self.identity), document))
+        return len(_there(self._each(document)))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the addresses that are there more or less often."""
@@ -76,10 +82,30 @@ class Addresses:
     def addresses(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the finding of the addresses alone."""
         resolver = Resolver(old.base, self.identity)
-        before = _EXTRACT[self.name](resolver, old)
-        after = _EXTRACT[self.name](resolver if new.base == old.base else Resolver(new.base, self.identity), new)
-        rows = compare_objects(self.name, before, after)
-        return (finding_of_objects(self.name, rows),) if rows else ()
+        each = (self._each(old, resolver), self._each(new, resolver if new.base == old.base else None))
+        rows = compare_objects(self.name, *map(_there, each))
+        if not rows:
+            return ()
+        spans = (self._spans(old, each[0], rows), self._spans(new, each[1], rows))
+        places, _ = places_of(rows, (old, new), spans)
+        return (finding_of_objects(self.name, rows, places),)
+
+    def _each(self, document: Document, resolver: Resolver | None = None) -> Sequence[str | None]:
+        return _EACH[self.name](resolver or Resolver(document.base, self.identity), document)
+
+    def _spans(
+        self, document: Document, each: Sequence[str | None], rows: Sequence[ObjectCount]
+    ) -> dict[str, list[Span]]:
+        """Return where the objects of the rows stand, as far as the document knows."""
+        found: dict[str, list[Span]] = {row.object: [] for row in rows}
+        for name, place in zip(each, _PLACES[self.name](document), strict=False):
+            if name in found:
+                found[name].append(document.tokens_in(place))
+        return found
+
+
+def _there(each: Iterable[str | None]) -> list[str]:
+    return [name for name in each if name is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def merge_bodies(old: Body, new: Body, expression: Expression, extraction: Extra
 
 def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Piece, ...], ...]:
     """Return the stretches of two documents around edits of their words."""
-    ordered = sorted(edits, key=lambda edit: (edit.new_start, edit.old_start))
+    ordered = sorted(_once(edits), key=lambda edit: (edit.new_start, edit.old_start))
     groups: list[list[Edit]] = []
     for before, edit in pairwise([None, *ordered]):
         if before is not None and edit is not None and edit.new_start - before.new_end <= 2 * AROUND:
@@ -58,6 +58,27 @@ def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Pi
         stretches.append(stretch)
         shown = until
     return tuple(stretches)
+
+
+def _once(edits: Iterable[Edit]) -> list[Edit]:
+    """Return edits without those of words that another edit has too: where words and a keyword among them are watched, both tell it."""
+    ordered = sorted(edits, key=lambda edit: (edit.old_start, -edit.old_end, edit.new_start))
+    kept: list[Edit] = []
+    for edit in ordered:
+        inside = (
+            kept and edit.op == "delete" and kept[-1].old_start <= edit.old_start and edit.old_end <= kept[-1].old_end
+        )
+        if not inside:
+            kept.append(edit)
+    ordered = sorted(kept, key=lambda edit: (edit.new_start, -edit.new_end, edit.old_start))
+    kept = []
+    for edit in ordered:
+        inside = (
+            kept and edit.op == "insert" and kept[-1].new_start <= edit.new_start and edit.new_end <= kept[-1].new_end
+        )
+        if not inside:
+            kept.append(edit)
+    return kept
 
 
 def _stretch(old: Document, new: Document, edits: list[Edit], shown: int) -> tuple[tuple[Piece, ...], int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from tidings.document.lines import lines_of
 from tidings.document.media import Media
 from tidings.document.trees import Tree
 from tidings.document.walk import BREAK, Place
-from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
+from tidings.document.words import SHORT_CHUNK, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 from tidings.model.interest import Selector
 
 _SHORT = 48
@@ -106,21 +107,28 @@ class Document:
         return self._counted[0]
 
     @cached_property
+    def folded_text(self) -> str:
+        """Return the tokens, case folded, with a space before and behind each: a term is looked for as a piece of this text."""
+        return f" {unicodedata.normalize('NFC', self.canonical.decode().casefold())} "
+
+    @cached_property
     def folded(self) -> list[str]:
         """Return the tokens in order, case folded: what keywords and phrases are looked for in (contracts.md §11)."""
-        return list(map(folded, self.tokens))
+        return self.folded_text.split()
 
     @cached_property
     def index(self) -> dict[str, list[int]]:
-        """Return where each folded token stands, in order: one pass, however many are looked for."""
+        """Return where in `folded_text` each token stands, from the space before it: one pass, however many are looked for."""
         found: dict[str, list[int]] = {}
-        for place, token in enumerate(self.folded):
+        place = 0
+        for token in self.folded:
             found.setdefault(token, []).append(place)
+            place += len(token) + 1
         return found
 
     @cached_property
     def sought(self) -> dict[tuple[str, ...], list[int]]:
-        """Return where the folded terms begin that were looked for so far; for `keywords`."""
+        """Return where in `folded_text` the terms stand that were looked for so far; for `keywords`."""
         return {}
 
     @cached_property

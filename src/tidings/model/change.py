@@ -38,6 +38,26 @@ class ObjectCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectPlace:
+    """One occurrence of an object that came (`op` insert) or went (delete): number `number` of `of` on the page where it stands.
+
+    `start:end` are its tokens there, of its own frame and part of the page; of an image, which has none, the place between two.
+    `text` is what stands there (of a link, what one clicks), `before` and `after` some words around it.
+    """
+
+    kind: str
+    object: str
+    op: Op
+    number: int
+    of: int
+    start: int
+    end: int
+    before: str = ""
+    text: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FrameShare:
     """How much of a change set lies in one frame of a page, or in the page that holds the frames: so many entries of each list.
 
@@ -51,6 +71,7 @@ class FrameShare:
     moved: int = 0
     edits: int = 0
     objects: int = 0
+    places: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +88,8 @@ class ChangeSet:
     """All that one comparison found; empty means no change (`bool(change_set)` says so).
 
     `kinds` are the change types that contributed. `inserted` and `deleted` are runs of words or objects, `updated` pairs
-    (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows. `frames` says what lies
+    (old, new), `moved` texts found elsewhere. `edits` index canonical tokens; `objects` are the multiset rows, `places` which occurrences
+    of them came or went, as far as is known. `frames` says what lies
     in which frame, if the page has any; the tokens of such a page are those of its members, one after the other. `masked` are edits
     beside these that are noise: kept, and not told.
     """
@@ -81,6 +103,7 @@ class ChangeSet:
     objects: tuple[ObjectCount, ...] = ()
     frames: tuple[FrameShare, ...] = ()
     masked: tuple[Masked, ...] = ()
+    places: tuple[ObjectPlace, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.objects)
@@ -88,7 +111,7 @@ class ChangeSet:
 
 def shares(found: ChangeSet) -> Iterator[tuple[FrameShare, ChangeSet]]:
     """Yield each share of a change set with what lies in it; its edits index the tokens of the whole page."""
-    names = ("inserted", "deleted", "updated", "moved", "edits", "objects")
+    names = ("inserted", "deleted", "updated", "moved", "edits", "objects", "places")
     at = dict.fromkeys(names, 0)
     for share in found.frames:
         part = {}

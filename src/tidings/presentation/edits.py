@@ -17,6 +17,8 @@ Piece = tuple[PieceKind, str]
 
 LONGEST: Final = 8_000
 """Characters of a text that are looked at where a view is bounded; no message shows more of one."""
+MOST_PLACES: Final = 3
+"""Occurrences of one object that are shown where they stand."""
 NOTHING: Final = "no difference in what is watched"
 LISTS: Final = ("updated", "deleted", "inserted", "moved")
 _SORTS: Final = {
@@ -38,7 +40,8 @@ class Edit:
     `moved` has its text in `new`; `counted` in `old` what, and in `new` how often (`3 → 2`). `sort` is what an object is (`link`,
     `image`, …), empty for words of the page. `frame` is the address of the frame or, among several, of the page that it lies in,
     empty for a page by itself. `said`: in `new`, what is to be said of a page among several. `hunk`: in `pieces`, a stretch of the page
-    as it was and is, with what stands around its changes. `before` and `now` are how often an object was and is there.
+    as it was and is, with what stands around its changes. `before` and `now` are how often an object was and is there, `where` which of
+    its occurrences came or went.
     """
 
     kind: EditKind
@@ -49,6 +52,7 @@ class Edit:
     pieces: tuple[Piece, ...] = ()
     before: int | None = field(default=None, compare=False)
     now: int | None = field(default=None, compare=False)
+    where: str = ""
 
 
 def in_place(record: Record) -> Record:
@@ -106,6 +110,8 @@ class _Objects:
     """object → how often it was and is there, of those that came or went"""
     again: Mapping[str, Counter[str]] = field(default_factory=dict)
     """`inserted` or `deleted` → texts there that rows of `counted` tell already, and how often"""
+    places: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """(`inserted` or `deleted`, object) → where its occurrences stand that came or went"""
 
     @classmethod
     def of(cls, record: Record) -> _Objects:
@@ -128,7 +134,11 @@ class _Objects:
                 sorts[name], numbers[name] = _sort(row), (row["old"], row["new"])
             else:
                 counted.append(row)
-        return cls(tuple(counted), sorts, numbers, again)
+        return cls(tuple(counted), sorts, numbers, again, _places(record))
+
+    def where(self, change: str, name: str) -> str:
+        """Return which occurrences of an object came or went, as far as the record says; empty if it does not."""
+        return where(self.places.get((change, name), ()))
 
     def left(self, record: Record, name: str) -> Iterable[str]:
         """Return the texts of a list that `counted` does not tell already."""
@@ -159,15 +169,39 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
         yield Edit("updated", read(pair["old"]), read(pair["new"]), frame=frame)
     for text in objects.left(record, "deleted"):
         before, now = objects.numbers.get(text, (None, None))
-        yield Edit("deleted", old=read(text), sort=objects.sorts.get(text, ""), frame=frame, before=before, now=now)
+        sort, place = objects.sorts.get(text, ""), objects.where("deleted", text)
+        yield Edit("deleted", old=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
     for text in objects.left(record, "inserted"):
         before, now = objects.numbers.get(text, (None, None))
-        yield Edit("inserted", new=read(text), sort=objects.sorts.get(text, ""), frame=frame, before=before, now=now)
+        sort, place = objects.sorts.get(text, ""), objects.where("inserted", text)
+        yield Edit("inserted", new=read(text), sort=sort, frame=frame, before=before, now=now, where=place)
     for text in record.get("moved") or ():
         yield Edit("moved", new=read(text), frame=frame)
     for row in objects.counted:
-        numbers = f"{row['old']:,} → {row['new']:,}"
-        yield Edit("counted", read(row["object"]), numbers, _sort(row), frame, before=row["old"], now=row["new"])
+        was, now = row["old"], row["new"]
+        place = objects.where("inserted" if now > was else "deleted", str(row["object"]))
+        numbers = f"{was:,} → {now:,}"
+        yield Edit("counted", read(row["object"]), numbers, _sort(row), frame, before=was, now=now, where=place)
+
+
+def _places(record: Record) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for place in record.get("places") or ():
+        found.setdefault((str(place["change"]), str(place["object"])), []).append(place)
+    return found
+
+
+def where(places: Sequence[Mapping[str, Any]]) -> str:
+    """Return places in one line: `2 of 3: see the [report] of May`; what stands there is in brackets, what is around it beside them."""
+    said = [_whereabouts(place) for place in places[:MOST_PLACES]]
+    rest = len(places) - len(said)
+    return "; ".join([*said, *([more(rest)] if rest else [])])
+
+
+def _whereabouts(place: Mapping[str, Any]) -> str:
+    number = f"{place['number']:,} of {place['of']:,}: " if place["of"] > 1 else ""
+    around = " ".join(part for part in (place["before"], f"[{place['text'] or ELLIPSIS}]", place["after"]) if part)
+    return number + one_line(around)
 
 
 def nothing(record: Record) -> str:

@@ -24,13 +24,13 @@ def edit_line(edit: Edit, longest: int | None) -> str:
         case "updated":
             return f"{_went(old)}{_came(new)}"
         case "deleted":
-            return f"{edit.sort} removed: {old}" if edit.sort else _went(old)
+            return f"{edit.sort} removed: {old}{_where(edit, longest)}" if edit.sort else _went(old)
         case "inserted":
-            return f"{edit.sort} added: {new}" if edit.sort else _came(new)
+            return f"{edit.sort} added: {new}{_where(edit, longest)}" if edit.sort else _came(new)
         case "moved":
             return f"moved: {new}"
         case "counted":
-            return f"{edit.sort} {old}: {new}".lstrip()
+            return f"{edit.sort} {old}: {new}{_where(edit, longest)}".lstrip()
         case "said":
             return new
         case "hunk":
@@ -54,7 +54,7 @@ def table_line(edit: Edit, longest: int | None) -> str:
     if edit.kind not in CHANGES:
         return edit_line(edit, longest)
     entry = " ".join(part for part in (edit.sort, _entry(edit, longest)) if part)
-    return f"{CHANGES[edit.kind]:<8}{_number(edit.before):>6}{_number(edit.now):>6}  {entry}"
+    return f"{CHANGES[edit.kind]:<8}{_number(edit.before):>6}{_number(edit.now):>6}  {entry}{_where(edit, longest)}"
 
 
 def dual_line(edit: Edit, longest: int | None) -> str:
@@ -65,7 +65,7 @@ def dual_line(edit: Edit, longest: int | None) -> str:
         case "updated" | "deleted" | "inserted":
             sides = (f"before: {sort}{_went(old)}" if edit.kind != "inserted" else "",
                      f"now:    {sort}{_came(new)}" if edit.kind != "deleted" else "")  # fmt: skip
-            return "\n".join(side for side in sides if side)
+            return "\n".join(f"{side}{_where(edit, longest)}" for side in sides if side)
         case "hunk":
             sides = (_side(edit, "inserted", longest), _side(edit, "deleted", longest))
             return f"before: {sides[0]}\nnow:    {sides[1]}"
@@ -87,6 +87,11 @@ def _piece(kind: PieceKind, text: str) -> str:
             return f"(moved: {text})"
         case _:
             return text
+
+
+def _where(edit: Edit, longest: int | None) -> str:
+    """Return which occurrence of an object it is, behind it."""
+    return f" ({cut(edit.where, longest)})" if edit.where else ""
 
 
 def _entry(edit: Edit, longest: int | None) -> str:

@@ -39,17 +39,25 @@ def listed(edit: Edit, characters: int | None) -> str:
             kind = ' class="long"' if length(old) + length(new) > LONG else ""
             return f"<li{kind}>{removed(escaped(old))} {added(escaped(new))}</li>\n"
         case "deleted":
-            return f"<li>{sort}{removed(thing(old, edit.old) if sort else escaped(old))}</li>\n"
+            return (
+                f"<li>{sort}{removed(thing(old, edit.old) if sort else escaped(old))}{where(edit, characters)}</li>\n"
+            )
         case "inserted":
-            return f"<li>{sort}{added(thing(new, edit.new) if sort else escaped(new))}</li>\n"
+            return f"<li>{sort}{added(thing(new, edit.new) if sort else escaped(new))}{where(edit, characters)}</li>\n"
         case "moved":
             return f"<li>{moved(escaped(new))}</li>\n"
         case "counted":
-            return f'<li>{sort}<bdi lang="">{thing(old, edit.old)}</bdi>: <b>{escaped(new)}</b></li>\n'
+            numbers = f'<bdi lang="">{thing(old, edit.old)}</bdi>: <b>{escaped(new)}</b>'
+            return f"<li>{sort}{numbers}{where(edit, characters)}</li>\n"
         case "said":
             return f"<li>{tag(new)}</li>\n"
         case "hunk":
             return f"<li>{inline(edit.pieces, characters)}</li>\n"
+
+
+def where(edit: Edit, characters: int | None) -> str:
+    """Return which occurrence of an object it is, behind it."""
+    return f' <span class="tag"><bdi lang="">{escaped(cut(edit.where, characters))}</bdi></span>' if edit.where else ""
 
 
 def inline(pieces: tuple[Piece, ...], characters: int | None) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from tidings.presentation.edits import Edit, PieceKind
 from tidings.presentation.lines import CHANGES
-from tidings.presentation.marks import Shape, added, escaped, inline, listed, moved, removed, tag, thing
+from tidings.presentation.marks import Shape, added, escaped, inline, listed, moved, removed, tag, thing, where
 from tidings.presentation.writing import cut
 
 
@@ -26,14 +26,13 @@ def counted(edit: Edit, characters: int | None) -> str:
 def side_by_side(edit: Edit, characters: int | None) -> str:
     """Return an edit as a row: how it was and how it is. A long page comes in instalments, a row for each stretch that changed."""
     old, new = cut(edit.old, characters), cut(edit.new, characters)
-    sort = f"{tag(edit.sort)} " if edit.sort else ""
     match edit.kind:
         case "updated":
             return _row(removed(escaped(old)), added(escaped(new)))
         case "deleted":
-            return _row(sort + removed(thing(old, edit.old) if sort else escaped(old)), "")
+            return _row(_entry(edit, characters), "")
         case "inserted":
-            return _row("", sort + added(thing(new, edit.new) if sort else escaped(new)))
+            return _row("", _entry(edit, characters))
         case "hunk":
             return _row(_side(edit, "inserted", characters), _side(edit, "deleted", characters))
         case _:
@@ -55,9 +54,9 @@ def _entry(edit: Edit, characters: int | None) -> str:
         case "updated":
             return f"{removed(escaped(old))} {added(escaped(new))}"
         case "deleted":
-            return sort + removed(thing(old, edit.old) if sort else escaped(old))
+            return sort + removed(thing(old, edit.old) if sort else escaped(old)) + where(edit, characters)
         case "inserted":
-            return sort + added(thing(new, edit.new) if sort else escaped(new))
+            return sort + added(thing(new, edit.new) if sort else escaped(new)) + where(edit, characters)
         case "moved":
             return moved(escaped(new))
         case _:

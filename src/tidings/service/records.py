@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidings.model.change import ChangeSet, shares
+from tidings.model.change import ChangeSet, ObjectPlace, shares
 from tidings.model.version import version_id
 from tidings.model.weight import WHOLE
 from tidings.notification.secrecy import shown
@@ -125,6 +125,23 @@ def _lists(found: ChangeSet) -> Record:
         "moved": list(found.moved),
         "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
     }
+        **({"places": [_place_record(place) for place in found.places]} if found.places else {}),
+    }
+
+
+def _place_record(place: ObjectPlace) -> Record:
+    """Return which occurrence of an object came or went; `start` and `end` count the words of its page."""
+    return {
+        "kind": place.kind,
+        "object": place.object,
+        "change": "deleted" if place.op == "delete" else "inserted",
+        "number": place.number,
+        "of": place.of,
+        "start": place.start,
+        "end": place.end,
+        "before": place.before,
+        "text": place.text,
+        "after": place.after,
 
 
 def poll_record(row: PollRow, *, url: str) -> Record:

@@ -144,6 +144,7 @@ def _texts(found: Iterable[ChangeSet]) -> ChangeSet:
         updated=tuple(pair for one in all_ for pair in one.updated),
         moved=tuple(text for one in all_ for text in one.moved),
         objects=tuple(count for one in all_ for count in one.objects),
+        places=tuple(place for one in all_ for place in one.places),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from tidings.model.change import ChangeSet, Edit, FrameShare, ObjectCount
+from tidings.model.change import ChangeSet, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
 from tidings.model.interval import Instant
 from tidings.model.unit import ChangeRow
 from tidings.storage import composites
@@ -124,6 +124,8 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 "summary": row.summary,
                 **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
                 **({"partial": True} if row.partial else {}),
+                **({"places": list(map(astuple, found.places))} if found.places else {}),
+                **({"masked": list(map(astuple, found.masked))} if found.masked else {}),
                 **({"composite": composites.to_plain(row.composite)} if row.composite is not None else {}),
             }
         ),
@@ -143,6 +145,8 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         frames=tuple(FrameShare(*share) for share in texts.get("frames", ())),
     )
     change = ChangeRow(
+        masked=tuple(Masked(*masked) for masked in texts.get("masked", ())),
+        places=tuple(ObjectPlace(*place) for place in texts.get("places", ())),
         id=row[0],
         sentinel_id=row[1],
         subscription_id=row[2],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import astuple, fields
 from typing import Any
 
-from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.change import ChangeSet, ObjectCount, ObjectPlace
 from tidings.model.composite import Composite, Part
 
 _LISTS = ("kinds", "inserted", "deleted", "moved")
@@ -42,10 +42,12 @@ def _part(data: Mapping[str, Any]) -> Part:
 def _found(found: ChangeSet) -> dict[str, Any]:
     lists = {name: list(getattr(found, name)) for name in _LISTS}
     objects = [(o.kind, o.object, o.old, o.new) for o in found.objects]
-    return {**lists, "updated": list(found.updated), "objects": objects}
+    places = {"places": list(map(astuple, found.places))} if found.places else {}
+    return {**lists, "updated": list(found.updated), "objects": objects, **places}
 
 
 def _change_set(data: Mapping[str, Any]) -> ChangeSet:
     lists = {name: tuple(data[name]) for name in _LISTS}
     objects = tuple(ObjectCount(*count) for count in data["objects"])
-    return ChangeSet(**lists, updated=tuple((old, new) for old, new in data["updated"]), objects=objects)
+    places = tuple(ObjectPlace(*place) for place in data.get("places", ()))
+    return ChangeSet(**lists, updated=tuple((old, new) for old, new in data["updated"]), objects=objects, places=places)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tidings.detection.job import Body
 from tidings.detection.merged import AROUND, merge_bodies
 from tidings.document.extraction import WHOLE
-from tidings.model.sentinel import Expression, Interest
+from tidings.model.sentinel import AnyOf, Expression, Interest
 
 WORDS = Interest("words")
 
@@ -46,9 +46,16 @@ def test_the_new_side_of_the_stretches_is_the_new_page():
     assert old == " ".join(text for kind, text in stretch if kind != "inserted")
 
 
-def test_objects_have_no_place_in_a_text():
-    """Of links and keywords nothing is merged: they are counted, and a table tells them."""
-    old, new = '<a href="/a">x</a>', '<a href="/b">x</a>'
+def test_links_are_not_merged():
+    """They are counted, and a table tells them and where they stand."""
+    assert [] == merged('<a href="/a">x</a>', '<a href="/b">x</a>', Interest("links"))
 
-    assert [] == merged(old, new, Interest("links"))
-    assert [] == merged("gold falls", "lead falls", Interest("keywords", terms=("gold",)))
+
+def test_a_keyword_is_shown_where_it_came_or_went():
+    """In the words around it; where all words are watched too, it is shown once."""
+    gold = Interest("keywords", terms=("gold",))
+
+    assert [[("deleted", "gold"), ("same", "lead falls")]] == merged("gold falls", "lead falls", gold)
+    assert [[("deleted", "gold"), ("inserted", "lead"), ("same", "falls")]] == merged(
+        "gold falls", "lead falls", AnyOf((Interest("words"), gold))
+    )

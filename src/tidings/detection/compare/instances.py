@@ -1,0 +1,97 @@
+"""Which of several occurrences of one object came or went, told by what stands around them (004 §8.1 for phrases; W-121).
+
+An object that stands three times and then twice has lost one; which one, its surroundings say. As many as can be are paired, those with the
+same words around them first, then the most alike; what has no partner came or went. So as many are told as the numbers differ by, never more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rapidfuzz.distance import LCSseq
+
+from tidings.detection.compare.signatures import Span
+
+BOX = 10
+"""Words on each side that tell an occurrence, as of a phrase."""
+
+MOST_COMPARED = 40_000
+"""Pairs of occurrences that are compared by what surrounds them; of more, those that follow one another are paired."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surrounded:
+    """An occurrence of an object: its words `start:end` in a page, and those before, in and after it."""
+
+    start: int
+    end: int
+    lower: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
+    upper: tuple[str, ...] = ()
+
+
+Pairs = list[tuple[int, int]]
+
+
+def surrounded(words: Sequence[str], span: Span, *, box: int = BOX) -> Surrounded:
+    """Return an occurrence with up to `box` words on each side."""
+    start, end = span
+    return Surrounded(
+        start, end, tuple(words[max(0, start - box) : start]), tuple(words[start:end]), tuple(words[end : end + box])
+    )
+
+
+def paired(old: Sequence[Surrounded], new: Sequence[Surrounded]) -> Pairs:
+    """Return (place in old, place in new) of occurrences that are the same one; the smaller side is used up. In order of `old`."""
+    found, left_old, left_new = _equal(old, new)
+    if left_old and left_new:
+        found += _alike(old, new, left_old, left_new)
+    return sorted(found)
+
+
+def _equal(old: Sequence[Surrounded], new: Sequence[Surrounded]) -> tuple[Pairs, list[int], list[int]]:
+    waiting: defaultdict[tuple[tuple[str, ...], ...], deque[int]] = defaultdict(deque)
+    for place, one in enumerate(new):
+        waiting[one.lower, one.inner, one.upper].append(place)
+    found: Pairs = []
+    left: list[int] = []
+    for place, one in enumerate(old):
+        same = waiting[one.lower, one.inner, one.upper]
+        if same:
+            found.append((place, same.popleft()))
+        else:
+            left.append(place)
+    return found, left, sorted(place for places in waiting.values() for place in places)
+
+
+def _alike(
+    old: Sequence[Surrounded], new: Sequence[Surrounded], left_old: Sequence[int], left_new: Sequence[int]
+) -> Pairs:
+    if len(left_old) * len(left_new) > MOST_COMPARED:
+        return list(zip(left_old, left_new, strict=False))
+    scored = sorted(
+        (-_likeness(old[i], new[j]), abs(p - q), p + q, i, j)
+        for p, i in enumerate(left_old)
+        for q, j in enumerate(left_new)
+    )
+    free_old, free_new = set(left_old), set(left_new)
+    found: Pairs = []
+    for _, _, _, i, j in scored:
+        if i in free_old and j in free_new:
+            free_old.remove(i)
+            free_new.remove(j)
+            found.append((i, j))
+    return found
+
+
+def _likeness(one: Surrounded, other: Surrounded) -> int:
+    return sum(
+        LCSseq.similarity(part, counterpart)
+        for part, counterpart in (
+            (one.lower, other.lower),
+            (one.inner, other.inner),
+            (one.upper, other.upper),
+        )
+    )

@@ -1,0 +1,89 @@
+"""Where the links, images and keywords stand that came or went: which one of several, in the words around it (W-121)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+
+from tidings.detection.compare.instances import paired, surrounded
+from tidings.detection.compare.signatures import Span
+from tidings.document.document import Document
+from tidings.model.change import Edit, ObjectCount, ObjectPlace
+
+MOST_TOLD = 60
+"""Most places of one finding that are told."""
+
+MOST_OF_ONE = 20
+"""Most places of one object."""
+
+MOST_OCCURRENCES = 5_000
+"""Of an object that stands more often on one page no places are told."""
+
+AROUND = 6
+"""Words that are shown before and after a place."""
+
+_LONGEST = 120
+
+Spans = Mapping[str, Sequence[Span]]
+"""Object → the tokens of each of its occurrences, in the order of the page."""
+
+
+def places_of(
+    rows: Sequence[ObjectCount], documents: tuple[Document, Document], spans: tuple[Spans, Spans]
+) -> tuple[tuple[ObjectPlace, ...], tuple[Edit, ...]]:
+    """Return which occurrences came or went, and the same as edits of the tokens; `documents` and `spans` are of the old and the new version.
+
+    An object whose places are not known is left out.
+    """
+    places: list[ObjectPlace] = []
+    edits: list[Edit] = []
+    for row in rows:
+        old, new = (one.get(row.object, ()) for one in spans)
+        if (len(old), len(new)) != (row.old, row.new) or max(row.old, row.new) > MOST_OCCURRENCES:
+            continue
+        for place, edit in _differing(row, documents, old, new):
+            if len(places) >= MOST_TOLD:
+                return tuple(places), tuple(edits)
+            places.append(place)
+            edits.append(edit)
+    return tuple(places), tuple(edits)
+
+
+def _differing(
+    row: ObjectCount, documents: tuple[Document, Document], old: Sequence[Span], new: Sequence[Span]
+) -> Iterator[tuple[ObjectPlace, Edit]]:
+    before, after = documents
+    pairs = paired([surrounded(before.folded, span) for span in old], [surrounded(after.folded, span) for span in new])
+    gone = row.new < row.old
+    document, here = (before, old) if gone else (after, new)
+    kept = {pair[0 if gone else 1] for pair in pairs}
+    there = sorted((here[i][0], new[j][1]) if gone else (new[j][0], old[i][1]) for i, j in pairs)
+    left = [number for number in range(len(here)) if number not in kept]
+    for number in left[:MOST_OF_ONE]:
+        start, end = here[number]
+        opposite = _opposite(there, start)
+        edit = Edit("delete", start, end, *opposite) if gone else Edit("insert", *opposite, start, end)
+        yield _place(row, document, number, (start, end), gone=gone), edit
+
+
+def _opposite(there: Sequence[tuple[int, int]], start: int) -> Span:
+    """Return where on the other page something would stand: behind the last pair before it."""
+    at = bisect_left(there, (start, 0))
+    place = there[at - 1][1] if at else 0
+    return place, place
+
+
+def _place(row: ObjectCount, document: Document, number: int, span: Span, *, gone: bool) -> ObjectPlace:
+    start, end = span
+    return ObjectPlace(
+        kind=row.kind,
+        object=row.object,
+        op="delete" if gone else "insert",
+        number=number + 1,
+        of=row.old if gone else row.new,
+        start=start,
+        end=end,
+        before=document.shown(max(0, start - AROUND), start, most=_LONGEST),
+        text=document.shown(start, end, most=_LONGEST),
+        after=document.shown(end, min(end + AROUND, len(document.tokens)), most=_LONGEST),
+    )
