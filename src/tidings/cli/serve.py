@@ -9,6 +9,7 @@ import logging
 import signal
 import sys
 import time
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -79,24 +80,39 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
             f"ready: {count} pages, {len(monitor.parts.watchlist.sentinels)} sentinels, data in {settings.data} ({took:.2f} s)"
         )
         stopped = asyncio.create_task(stop.wait())
-        opening = asyncio.create_task(_open(door, monitor))
         try:
-            await _loop(monitor, stopped)
+            async with _answering(door, monitor, stop):
+                await _loop(monitor, stopped)
         except StaleEpochError as error:
             _announce(f"stopped: {error}")
             return error.exit_code
         finally:
-            await opening
-            await door.close()
             if printer.is_unheard:
                 write_nowhere()
     _announce("stopped")
     return 0
 
 
-async def _open(door: Door, monitor: Monitor) -> None:
-    await door.open(monitor)
-    _announce(f"listening on {door.url}")
+@contextlib.asynccontextmanager
+async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Open the door beside the first looks, and close it before the service goes; one that cannot be opened ends the service."""
+
+    async def open_() -> None:
+        try:
+            await door.open(monitor)
+        except BaseException:
+            stop.set()
+            raise
+        _announce(f"listening on {door.url}")
+
+    opening = asyncio.create_task(open_())
+    try:
+        yield
+    finally:
+        try:
+            await opening
+        finally:
+            await door.close()
 
 
 async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:

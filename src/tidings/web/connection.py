@@ -77,6 +77,8 @@ class Server(uvicorn.Server):
     def __init__(self, application: ASGIApp) -> None:
         super().__init__(_configuration(application))
         self._ending = asyncio.Event()
+        self.listens = asyncio.Event()
+        """set once whoever connects is answered"""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -85,6 +87,7 @@ class Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Wait until it is over."""
+        self.listens.set()
         await self._ending.wait()
 
     def end(self) -> None:

@@ -38,10 +38,15 @@ class Door:
         self.url = url_of(self._bound)
 
     async def open(self, monitor: Monitor) -> None:
-        """Answer from now on."""
+        """Answer from now on: whoever connects once this returns is heard."""
         server_of = await asyncio.to_thread(_import)
         self._server = server_of(self.inside(monitor))
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
+        listening = asyncio.create_task(self._server.listens.wait())
+        await asyncio.wait({listening, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+        listening.cancel()
+        if self._serving.done():
+            self._serving.result()
 
     def inside(self, monitor: Monitor) -> Inside:
         """Return what is behind the door."""

@@ -76,7 +76,8 @@ def _proves(request: Request, token: Secret, body: bytes, now: Instant) -> bool:
 
 
 def _key(request: Request) -> str:
-    return request.headers.get("idempotency-key") or request.headers.get("webhook-id", "")
+    """Return the key under which an event is taken once; the id of a webhook goes first, since it is what a signature holds for."""
+    return request.headers.get("webhook-id") or request.headers.get("idempotency-key", "")
 
 
 def _count(name: str, inside: Inside, counted: Pace) -> None:

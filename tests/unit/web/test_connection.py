@@ -41,8 +41,7 @@ async def serving(application):
     server, bound = Server(application), listen(ServeSettings(port=0))
     task = asyncio.create_task(server.serve(sockets=[bound]))
     try:
-        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-            await asyncio.sleep(0)
+        await asyncio.wait_for(server.listens.wait(), PATIENCE_SECONDS)
         yield bound.getsockname()[:2]
     finally:
         server.end()

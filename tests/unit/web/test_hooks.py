@@ -86,6 +86,16 @@ def test_a_signature_is_as_good_as_the_token(tmp_path):
     assert [("deploy", {"version": "1.2"}, "msg_1")] == hooks.taken
 
 
+def test_a_signed_webhook_is_not_played_again(tmp_path):
+    """Whoever has overheard one cannot let it happen anew under another key."""
+    hooks = Hooks()
+    heard = signed(hooks.token.reveal())
+    answers = post(tmp_path, hooks, (heard, BODY), ({**heard, "idempotency-key": "another"}, BODY))
+
+    assert [True, False] == [one.json()["new"] for one in answers]
+    assert 1 == len(hooks.taken)
+
+
 FORGED = {
     "another secret": lambda token: (signed(make_secret()), BODY),
     "another body": lambda token: (signed(token), b'{"version": "6.6"}'),
