@@ -1,10 +1,11 @@
-"""Every hostile input of trust.md that concerns fetching, played against the client: what came of it, its memory and its time.
+"""Every hostile input of trust.md that concerns fetching or what is inside a body: what came of it, its memory and its time.
 
     PYTHONPATH=. .venv/bin/python bench/hostile.py [--only H-044]
 
 The inputs are `tests/hostile_rows.py`, the table that the tests use. The servers are in this process; what is asked is asked by a fresh
 process for each row, which has imported the client and has asked for nothing yet. What only the whole product can answer
-(`tests/hostile_product.py`) is played by it, in this process and without a figure of memory. Memory is the growth of that process' peak
+(`tests/hostile_product.py`) is played by it, in this process and without a figure of memory; contents of bodies
+(`tests/hostile_content.py`) are examined in a fresh process each. Memory is the growth of that process' peak
 (`VmHWM`) over its resident memory when it began, so that what the first fetch of any process loads is in it. Linux only. Ends with 1
 if a row does not end as required or goes over one of its limits.
 """
@@ -16,8 +17,9 @@ import multiprocessing
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +28,7 @@ from tests.hostile import Row, Stage, act
 from tests.hostile_rows import rows
 
 if TYPE_CHECKING:
+    from tests.hostile_content import ContentRow
     from tests.hostile_product import ProductRow
 
 LONGEST_TEXT = 64
@@ -35,7 +38,7 @@ LONGEST_TEXT = 64
 class Played:
     """What came of a row; memory in MiB."""
 
-    row: Row | ProductRow
+    row: Row | ProductRow | ContentRow
     got: str
     growth: float | None
     seconds: float
@@ -44,9 +47,10 @@ class Played:
     def is_right(self) -> bool:
         """Say whether it ended as required, inside its limits."""
         row = self.row
-        if self.got != row.expected or not isinstance(row, Row):
+        if self.got != row.expected or self.growth is None:
             return self.got == row.expected
-        return (self.growth or 0) <= row.most_mebibytes and self.seconds <= row.most_seconds
+        limits = row  # only the product has none
+        return self.growth <= limits.most_mebibytes and self.seconds <= limits.most_seconds  # type: ignore[union-attr]
 
 
 def memory(name: str) -> int:
@@ -82,6 +86,31 @@ def play(row: Row) -> Played:
         return Played(row, row.see(stage, result), growth / 1024, result.seconds)
 
 
+def examine_apart(pipe: Connection, number: int) -> None:
+    """Play a row of contents in this process, and send back what came of it, the growth of memory in KiB and CPU seconds."""
+    from tests.hostile_content import CONTENT_ROWS
+
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    before, began = memory("VmRSS"), time.process_time()
+    got = CONTENT_ROWS[number].story()
+    pipe.send((got, memory("VmHWM") - before, time.process_time() - began))
+
+
+def play_content(row: ContentRow, number: int) -> Played:
+    """Play one row of contents; what it needs to make its input is counted too."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=examine_apart, args=(theirs, number))
+    child.start()
+    theirs.close()
+    try:
+        got, growth, seconds = ours.recv()
+    finally:
+        child.kill()
+        child.join()
+    return Played(row, got, growth / 1024, seconds)
+
+
 def play_whole(row: ProductRow) -> Played:
     """Play one row against a whole Tidings on a manual clock."""
     from tests.fakes import WebServer
@@ -109,14 +138,19 @@ def main() -> int:
     options.add_argument("--only", default="", help="rows whose id begins so")
     chosen = options.parse_args()
     print("| id | input | required | got | RSS growth MiB | seconds |\n|---|---|---|---|---:|---:|")
-    from tests.hostile_product import (
-        PRODUCT_ROWS,
-    )  # not above: the processes that ask import this file and are to stay small
+    # not above: the processes that ask import this file and are to stay small
+    from tests.hostile_content import CONTENT_ROWS
+    from tests.hostile_product import PRODUCT_ROWS
 
+    plays: list[tuple[str, Callable[[], Played]]] = [
+        *((row.id, partial(play, row)) for row in rows()),
+        *((row.id, partial(play_whole, row)) for row in PRODUCT_ROWS),
+        *((row.id, partial(play_content, row, number)) for number, row in enumerate(CONTENT_ROWS)),
+    ]
     played = []
-    for row in sorted((*rows(), *PRODUCT_ROWS), key=lambda row: row.id):
-        if row.id.startswith(chosen.only):
-            played.append(play(row) if isinstance(row, Row) else play_whole(row))
+    for id_, played_by in sorted(plays, key=lambda one: one[0]):
+        if id_.startswith(chosen.only):
+            played.append(played_by())
             print(*lines(played[-1]), sep="\n", flush=True)
     right = sum(one.is_right for one in played)
     ids = {one.row.id for one in played}

@@ -25,6 +25,9 @@ MOST_TAGS = 300_000
 html_corpus are 22,978.
 """
 
+_MOST_ANGLES = 1_000_000
+"""So many `<` are refused whatever follows them."""
+
 _FEW_TAGS = 2_500
 """So many tags, ends included, cannot be slow however they are mixed: 0.25 s at most."""
 
@@ -107,14 +110,14 @@ _BEGINS_FORMATTING = frozenset(
 
 def too_hard(data: bytes) -> str:
     """Return why a body is not parsed, or "" if it may be."""
+    tags = data.count(b"<")
+    if tags > MOST_TAGS and (tags > _MOST_ANGLES or sum(1 for _ in _BEGINS_TAG.finditer(data)) > MOST_TAGS):
+        return f"it has more than {MOST_TAGS:,} tags"
     ordinary = _ORDINARY.match(data)
     if (ordinary is None or ordinary.end() < len(data)) and _has_many_attributes(data):
         return f"a tag has more than {MOST_ATTRIBUTES:,} attributes, or very many tags have hundreds"
-    tags = data.count(b"<")
     if tags <= _FEW_TAGS:
         return ""
-    if tags > MOST_TAGS and sum(1 for _ in _BEGINS_TAG.finditer(data)) > MOST_TAGS:
-        return f"it has more than {MOST_TAGS:,} tags"
     if (len(_MAYBE_FORMATTING.findall(data)) + 1) * tags > MOST_REOPENED and _reopened(data) > MOST_REOPENED:
         return "its formatting tags overlap too often"
     if tags > _MANY_TAGS and _depth(data) > DEEPEST:

@@ -1,5 +1,6 @@
 import hashlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,9 +43,19 @@ def test_what_cannot_be_read_safely_says_so():
     assert "could not compare: its elements are nested more than 5,000 deep" == document.problem
 
 
-def test_too_many_words_are_a_problem():
-    """5,000,000 times `<` is text (H-058), and too much of it."""
-    assert "could not compare: it has more than 1,000,000 words" == parse(b"<" * 5_000_000).problem
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"<" * 5_000_000, "more than 1,000,000 words"),
+        (b"+" * 1_000_001, "more than 1,000,000 words"),
+        (b"a " * 1_000_001, "more than 1,000,000 words"),
+        (b"<img src=a>" * 40_001, "more than 40,000 links and images"),
+    ],
+    ids=["H-058", "symbols", "words", "images"],
+)
+def test_too_much_is_a_problem(data, reason):
+    """What cannot be compared within a second and 200 MB says so."""
+    assert f"could not compare: it has {reason}" == parse(data).problem
 
 
 def test_a_known_charset_decides():

@@ -18,6 +18,9 @@ def misnested(count):
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
+        (b"<" * 5_000_000, "tags"),
+        (b"<p>" * 300_001, "tags"),
+        (b"<!-->" * 300_001, "tags"),
         (b"<div>" * 20_000 + b"text", "nested"),
         (b"<div></p>" * 20_000, "nested"),
         (b"<x-y>" * 20_000, "nested"),
@@ -78,7 +81,7 @@ def test_nothing_hides_overlapping_tags(way):
 def test_a_quoted_end_of_a_tag_hides_no_attributes(form):
     """A `>` inside quotes ends no tag: with it or without it 5,000 attributes are too many, and so are 900 in many tags."""
     assert "attributes" in too_hard(attributes(5_000, form))
-    assert "attributes" in too_hard(attributes(900, form) * 400)
+    assert "attributes" in too_hard(attributes(900, form) * 200)
     assert "" == too_hard(attributes(400, form))
 
 
@@ -114,7 +117,7 @@ def test_the_scan_is_linear(unit):
         b"<a name=x>" * 20_000,
         b"<div><b>x</b></div>" * 20_000,
         b"<b>" * 3_000,
-        b"<" * 5_000_000,
+        b"<" * 900_000,
         b"<script>" + b"for(i=0;i<n;i++){ a = b / c; } " * 5_000 + b"</script>",
         b'<p data-x="' + b"a b " * 5_000 + b'">text',
         b"<!-- <p " + b"a b " * 5_000 + b"-->",

@@ -1,0 +1,27 @@
+"""The hostile inputs of trust.md that are inside a body end as it requires."""
+
+import time
+
+import pytest
+
+from tests.hostile_content import CONTENT_ROWS
+from tests.hostile_product import PRODUCT_ROWS
+
+IDS = [f"{row.id}-{number}" for number, row in enumerate(CONTENT_ROWS)]
+
+
+@pytest.mark.parametrize("row", CONTENT_ROWS, ids=IDS)
+def test_hostile_contents_end_as_they_must(row):
+    """H-053 to H-074 and H-120: read, bounded, or refused with a reason; never raised, never silently lost."""
+    began = time.process_time()
+    got = row.story()
+
+    assert row.expected == got
+    assert time.process_time() - began < 3 * row.most_seconds  # of a machine that others use too
+
+
+def test_every_id_is_played():
+    """H-053 to H-074, H-119 and H-120, each at least once, some against the whole product."""
+    ids = {row.id for row in CONTENT_ROWS} | {row.id for row in PRODUCT_ROWS}
+
+    assert set() == {f"H-{number:03}" for number in (*range(53, 75), 120)} - ids
