@@ -702,6 +702,27 @@ def test_a_switched_off_endpoint_is_not_due(world: World):
     assert world.endpoint() == row.id
 
 
+def test_what_is_laid_out_is_read_newest_first(world: World):
+    """What an endpoint took, of one sentinel or of all; what waits or was taken by another is not there; bodies come by their ids."""
+    (first,) = world.told().delivery_ids
+    other = world.write(endpoints.ensure, "feed", "")
+    draft = DeliveryDraft(
+        endpoint_id=other, sentinel_id=1, content_type="text/plain", body=b"two", due_at=1, first_seq=1, last_seq=1
+    )
+    (second, third) = world.commit(world.unit(deliveries=(draft, replace(draft, body=b"three", last_seq=2))))[
+        0
+    ].delivery_ids
+    for id_, at in ((first, 5), (second, 6), (third, 7)):
+        done = DeliveryResult(delivery_id=id_, status="delivered", attempt=1, at=at)
+        assert [] == [found for found, _ in world.read(deliveries.laid_out, other, limit=9) if found == id_]
+        world.commit(world.unit(results=(done,)))
+
+    assert [(third, 7), (second, 6)] == world.read(deliveries.laid_out, other, limit=9)
+    assert [(third, 7)] == world.read(deliveries.laid_out, other, sentinel_id=1, limit=1)
+    assert [] == world.read(deliveries.laid_out, other, sentinel_id=2, limit=9)
+    assert {third: b"three", first: b"news"} == world.read(deliveries.bodies, [third, "none", first, third])
+
+
 def test_everything_else_of_a_unit_is_written(world: World):
     """Hosts, timers, estimates, rule states, garbage, quarantine and answers are read as the unit had them."""
     world.watch()
