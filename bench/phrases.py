@@ -1,23 +1,37 @@
-"""Keywords and phrases: what one costs on an ordinary page, and the worst that a page can do.
+"""Keywords and phrases: what one costs on an ordinary page, the worst that a page can do, and what adapting to a page's history is worth.
 
-    python bench/phrases.py
+    TIDINGS_DATA_SETS=... python bench/phrases.py
 
-Times are CPU times of this process, the least of some rounds.
+Times are CPU times of this process, the least of some rounds. The last table asks for phrases at the edits of real successive pages
+(`page_versions`), and an alignment of all words says what became of each: *kept* beside an edit, *reworded* (a few words of it are others,
+the words on both sides as they were), or *gone*. Counted is what is told wrongly, with ten words and 0.6 and with rules adapted to the
+shares of the page's earlier changes (W-122, W-124).
 """
 
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests import data_sets
 from tidings.detection.compare.phrases import compare_phrase
+from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.signatures import RESOLVED, Rules
+from tidings.detection.compare.stability import adapted, changed_share
 from tidings.detection.keywords import Keywords
+from tidings.detection.occurrences import occurrences
 from tidings.detection.pair import Pair
 from tidings.detection.phrases import Phrases
 from tidings.document.parse import parse
+from tidings.model.change import Edit
 
 PHRASE = "low risk growth investing".split()
 REWORDED = "low risk value investing".split()
@@ -27,6 +41,8 @@ NARROW = ["a", "b"]
 ORDINARY_WORDS = 1_700
 LARGE_WORDS = 30_000
 TERMS = 50
+REAL_PAIRS = 420
+EDITS_A_PAIR = 6
 
 
 def main() -> None:
@@ -36,6 +52,9 @@ def main() -> None:
         ordinary(words)
     print(f"\n{'adversaries':<58}{'CPU ms':>10}")
     adversaries()
+    if data_sets.folder() is not None:
+        print()
+        history()
 
 
 def ordinary(words: int) -> None:
@@ -89,6 +108,82 @@ def told(old: Sequence[str], new: Sequence[str], phrase: Sequence[str]) -> str:
     """Return how many edits of each sort there are."""
     change = compare_phrase(old, new, phrase)
     return f"{change.old:,} → {change.new:,}" if change.counted else str(dict(Counter(e.status for e in change.edits)))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A phrase of a real page, what became of it, and the shares of the page's earlier changes, the newest first."""
+
+    became: str
+    phrase: Sequence[str]
+    old: Sequence[str]
+    new: Sequence[str]
+    shares: tuple[float, ...]
+
+    def told(self, rules: Rules) -> set[str]:
+        """Return the marks of what is told of it."""
+        return {edit.status for edit in compare_phrase(self.old, self.new, self.phrase, rules).edits}
+
+
+WRONG = {"kept": {"d", "i", "i+", "d-"}, "reworded": {"d"}, "gone": {"u"}}
+"""What is told wrongly, by what became of a phrase."""
+
+
+def history() -> None:
+    """Print how much is told wrongly with fixed rules and with adapted ones, resolved and in the thesis' way."""
+    asked = list(phrases_at_edits())
+    numbers = Counter(one.became for one in asked)
+    titles = {"kept": "kept, told gone or new", "reworded": "reworded, told gone", "gone": "gone, told reworded"}
+    print(
+        f"{'phrases at edits of real pages':<34}"
+        + "".join(f"{title + f' (of {numbers[name]:,})':>36}" for name, title in titles.items())
+    )
+    for way, fixed in {"resolved": RESOLVED, "the thesis' way": replace(RESOLVED, resolved=False)}.items():
+        for name, of in {"10 words, 0.6": fixed, "adapted": None}.items():
+            wrong = Counter(
+                one.became for one in asked if one.told(of or adapted(one.shares, fixed)) & WRONG[one.became]
+            )
+            print(f"{f'{way}, {name}':<34}" + "".join(f"{wrong[became]:>36,}" for became in titles))
+
+
+def phrases_at_edits() -> Iterator[Asked]:
+    """Yield phrases beside, over and in the edits of pages that have changed before."""
+    rng = random.Random(5)
+    shares: dict[str, list[float]] = {}
+    pairs = [pair for pair in data_sets.page_pairs("terms-html") if pair.text_changed]
+    for pair in pairs[:REAL_PAIRS]:
+        old, new = (parse(body, pair.content_type).folded for body in (pair.old, pair.new))
+        before = shares.setdefault(pair.file.rpartition("/")[0], [])
+        if before:
+            edits = compare_sequences(old, new)
+            for edit in rng.sample(edits, min(EDITS_A_PAIR, len(edits))):
+                for became, start, end in spans_at(edit, edits, rng, len(old)):
+                    phrase = old[start:end]
+                    there, here = (sum(1 for _ in occurrences(words, phrase)) for words in (old, new))
+                    if (there == here) == (became == "kept"):
+                        yield Asked(became, phrase, old, new, tuple(before))
+        before.insert(0, changed_share(old, new))
+
+
+def spans_at(edit: Edit, edits: Sequence[Edit], rng: random.Random, length: int) -> Iterator[tuple[str, int, int]]:
+    """Yield (what became of it, start, end) of phrases at an edit of the old words."""
+
+    def is_untouched(start: int, end: int) -> bool:
+        return 0 <= start < end <= length and not any(
+            other.old_start < end and (other.old_end > start or start < other.old_start) for other in edits
+        )
+
+    lost, won = edit.old_end - edit.old_start, edit.new_end - edit.new_start
+    size, away = rng.randint(3, 8), rng.randint(0, 6)
+    for start in (edit.old_start - size - away, edit.old_end + away):
+        if is_untouched(start, start + size):
+            yield "kept", start, start + size
+    left, right = rng.randint(1, 4), rng.randint(1, 4)
+    if 1 <= lost <= 3 and 1 <= won <= 5:
+        if is_untouched(edit.old_start - left, edit.old_start) and is_untouched(edit.old_end, edit.old_end + right):
+            yield "reworded", edit.old_start - left, edit.old_end + right
+    elif lost >= 3:
+        yield "gone", edit.old_start, edit.old_start + min(lost, size)
 
 
 def made(count: int, text: Sequence[str], *, words: Sequence[str] = WIDE, seed: int = 1) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tidings.detection.absence import absence
 from tidings.detection.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
+from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
 from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
 from tidings.detection.interests import interests_of
@@ -117,6 +118,7 @@ class _Examiner:
         if self.noise is not None:
             text_changed = self._without_noise(self.noise, text_changed=text_changed)
         found = tuple(self._found())
+        self.digest = self._with_shares(self.digest)
         problem = next((document.problem for document in self.documents.values() if document.problem), "")
         self.verdict = self._verdict()
         return self._examination(() if problem else found, text_changed=text_changed, problem=problem)
@@ -307,6 +309,20 @@ class _Examiner:
             self.parts[scope] = self._digest_of(part)
         return self.parts[scope]
 
+    def _with_shares(self, digest: Digest) -> Digest:
+        """Return the digest with what share of the page's words changed from version to version, where somebody watches for phrases."""
+        newest = max(self.job.references, default=None)
+        if newest is None or not any(
+            one.kind == "phrases" for w in self.job.wanted for one in interests_of(w.expression)
+        ):
+            return digest
+        shares = shares_in(self.job.known.get(newest))
+        old = self.documents.get(self.job.references[newest])
+        if old is not None and not (old.problem or old.textless or self.document.textless):
+            share = changed_share(old.tokens, self.document.tokens)
+            shares = (share, *shares)[:MOST_SHARES] if share else shares
+        return replace(digest, objects={**digest.objects, **shares_as_object(shares)})
+
     def _digest(self, reference: int) -> Digest:
         known = self.job.known.get(reference)
         if known is not None and is_current(known):
@@ -318,7 +334,9 @@ class _Examiner:
     def _old(self, reference: int) -> Document:
         body = self.job.references[reference]
         if body not in self.documents:  # versions may be equal: a page that changed back
-            self.documents[body] = parsed(body, depth=self.job.depth, keep_tree=self.keep_tree)
+            shares = shares_in(self.job.known.get(reference))
+            old = parsed(body, depth=self.job.depth, keep_tree=self.keep_tree)
+            self.documents[body] = replace(old, changed_shares=shares) if shares else old
         return self.documents[body]
 
     def _examination(self, found: tuple[Found, ...], *, text_changed: bool, problem: str) -> Examination:

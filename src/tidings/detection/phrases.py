@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tidings.detection.compare.phrases import PhraseChange, compare_phrase
 from tidings.detection.compare.signatures import RESOLVED, PhraseEdit, Rules, Span
+from tidings.detection.compare.stability import adapted
 from tidings.detection.findings import finding_of_body
 from tidings.detection.occurrences import occurrences
 from tidings.detection.terms import Wording, words_of, words_of_term
@@ -21,7 +22,9 @@ _DIRECTIONS: dict[str, Direction] = {"insert": "inserted", "delete": "deleted", 
 
 @dataclass(frozen=True)
 class Phrases:
-    """One phrase. That only what stands around it changed is no change; `rules` say how it is compared."""
+    """One phrase. That only what stands around it changed is no change; `rules` say how it is compared,
+    and adapt to how stable the page is (W-122, W-124).
+    """
 
     term: str = ""
     rules: Rules = RESOLVED
@@ -46,14 +49,14 @@ class Phrases:
         if old.textless or new.textless:
             return finding_of_body(old, new)
         before, after = self._words(old), self._words(new)
-        change = compare_phrase(before.words, after.words, self._wanted, self.rules)
+        change = compare_phrase(before.words, after.words, self._wanted, self._rules(old))
         finding = self._finding(change, _Pages(old, new, before, after))
         return (finding,) if finding else ()
 
     def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
         """Return the tokens of both pages that belong to the phrase, and to changes of it in a direction."""
         before, after = self._words(old), self._words(new)
-        edits = _edits(compare_phrase(before.words, after.words, self._wanted, self.rules), before, after)
+        edits = _edits(compare_phrase(before.words, after.words, self._wanted, self._rules(old)), before, after)
         meant = [edit for edit in edits if direction is None or _DIRECTIONS[edit.op] == direction]
         gone = [(edit.old_start, edit.old_end) for edit in meant if edit.op != "insert"]
         come = [(edit.new_start, edit.new_end) for edit in meant if edit.op != "delete"]
@@ -61,6 +64,9 @@ class Phrases:
             gone += self._everywhere(before)
             come += self._everywhere(after)
         return gone, come
+
+    def _rules(self, old: Document) -> Rules:
+        return adapted(old.changed_shares, self.rules)
 
     def _words(self, document: Document) -> Wording:
         return words_of(document, exact=self.rules.exact)

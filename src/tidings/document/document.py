@@ -45,7 +45,8 @@ class Document:
     body was not read; then nothing in the document may be compared.
 
     `tree` is what was parsed, if it was kept, so that parts can be taken (`extract`). `extraction` says which part this is, `missing` which
-    of its selectors found nothing.
+    of its selectors found nothing. `changed_shares`: which part of the words changed from version to version up to this one, the newest first,
+    as far as is known.
     """
 
     media: Media
@@ -67,6 +68,7 @@ class Document:
     tree: Tree | None = field(default=None, repr=False, compare=False)
     extraction: Extraction = WHOLE
     missing: Selector | None = None
+    changed_shares: tuple[float, ...] = ()
 
     @cached_property
     def text(self) -> str:

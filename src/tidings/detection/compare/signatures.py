@@ -22,17 +22,19 @@ class Rules:
 
     `box` is the number of words on each side that make a signature (004 §5.3.2.1). A phrase is updated when *more* than `factor` of
     its words, (numerator, denominator), are left in their order. `exact`: case counts and symbols are no words. `resolved`: the
-    six defects of the thesis are mended (detection.md §1.5); without it only A to C are.
+    six defects of the thesis are mended (detection.md §1.5); without it only A to C are. `adaptive`: box and factor follow how stable the page
+    is (`stability`).
     """
 
     box: int = 10
     factor: tuple[int, int] = (3, 5)
     exact: bool = False
     resolved: bool = True
+    adaptive: bool = True
 
 
 RESOLVED = Rules()
-STRICT = Rules(exact=True, resolved=False)
+STRICT = Rules(exact=True, resolved=False, adaptive=False)
 
 
 @dataclass(frozen=True, slots=True)
