@@ -21,10 +21,12 @@ from tidings.events.expression import (
     Plus,
     Primitive,
     Seq,
+    to_json,
 )
 from tidings.events.graph import Graph, Journal, Loading
 from tidings.events.node import Bounds, Context
 from tidings.events.occurrence import Occurrence
+from tidings.events.postponed import postponed
 
 A, B, C = (Primitive(name) for name in "abc")
 CONTEXTS = tuple(Context)
@@ -72,12 +74,14 @@ class Detector:
         found = [one for occurrence in trace for one in self.push(occurrence)]
         return found if until is None else found + self.advance(until)
 
-    def reloaded(self) -> Detector:
-        """Return a detector made of the dump of this one, once it was plain text."""
+    def reloaded(self, *, later: int = 0) -> Detector:
+        """Return a detector made of the dump of this one, once it was plain text; all that waits in it so much `later`."""
         states: dict[str, Any] = {}
         numbers = self.graph.dump(self.node, states)
-        text = json.dumps([numbers, states, self.graph.timers.now])
-        numbers, states, now = json.loads(text)
+        dump = {"rules": [{"event": to_json(self.wanted[0]), "nodes": numbers}], "states": states}
+        text = json.dumps([postponed(dump, later) if later else dump, self.graph.timers.now + later])
+        dump, now = json.loads(text)
+        numbers, states = dump["rules"][0]["nodes"], dump["states"]
         other = Detector.__new__(Detector)
         other.wanted, other.graph, other.journal = self.wanted, Graph(), None
         other.graph.timers.now = now

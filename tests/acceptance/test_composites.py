@@ -348,6 +348,25 @@ def test_pages_fetched_on_change_meet_within_their_interval(make_world):
     assert 1 == len([r for r in world.changes() if not r["quiet"]])
 
 
+def test_not_on_pages_fetched_on_change_is_decided_at_the_end_of_their_interval(make_world):
+    """The window is the current interval, an hour here; its end is met to the second, not some quarter of an hour later."""
+    world = make_world(schedule__policy="round_robin", schedule__pace_seconds="3600")
+    text = "Create Sentinel pair Using {/a} As A, {/b} As B Monitor any change of A AND NOT any change of B"
+
+    async def story(monitor):
+        begin(world, text)
+        await world.pass_time(monitor, 3 * HOUR + MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 4 * HOUR)
+
+    play(world, story)
+    (part, whole) = world.changes()
+    seen, decided = (datetime.fromisoformat(record["detected_at"]) for record in (part, whole))
+
+    assert ("complete", True) == (whole["verdict"], part["quiet"])
+    assert 3600 == (decided - seen).total_seconds()
+
+
 def test_the_first_report_of_several_pages_ends_a_sentinel(make_world):
     """`To first change` ends with the report, not with one of its parts."""
     world = make_world()

@@ -419,8 +419,8 @@ def test_the_end_in_quiet_hours_is_told_after_them(world: World):
     assert [("01-15 10:00", ["1"]), ("01-15 20:00", ["2", "3"])] == _told(world)
 
 
-def test_a_disabled_sentinel_tells_what_it_had_gathered(world: World):
-    """It finds nothing more, but what it found is told at its time."""
+def test_a_disabled_sentinel_tells_what_it_had_gathered_when_it_is_enabled(world: World):
+    """It finds nothing more and tells nothing; what it had found is told at the first time of day after the pause."""
     _watch(world, "at 18:00")
     page = Changes(world)
 
@@ -428,11 +428,13 @@ def test_a_disabled_sentinel_tells_what_it_had_gathered(world: World):
         await world.settle(monitor)
         await page.after(monitor, times=2)
         world.add("Disable s")
-        await page.after(monitor, times=20)
+        await world.pass_time(monitor, 20 * HOUR)
+        world.add("Enable s")
+        await world.pass_time(monitor, DAY)
 
     play(world, story)
 
-    assert [("01-15 18:00", ["1", "2"])] == _told(world)
+    assert [("01-16 18:00", ["1", "2"])] == _told(world)
 
 
 def test_an_altered_clause_swallows_nothing(world: World):

@@ -78,6 +78,23 @@ def test_time_has_no_origin(expression, context):
         assert expected == detect(expression, context, later, until=LATER + 500), f"seed {seed}"
 
 
+def test_a_pause_shifts_what_waits(expression, context):
+    """What is dumped, postponed and loaded goes on where it stood: as if all before had happened so much later."""
+    for seed in SEEDS:
+        events = trace(seed)
+        for cut in range(1, len(events), 5):
+            rest = [shifted(event, 500) for event in events[cut:]]
+            before = Detector(expression, context)
+            whole = Detector(expression, context)
+            before.run(events[:cut], until=None)
+            whole.run([shifted(event, 500) for event in events[:cut]], until=None)
+
+            expected = whole.run(rest, until=LATER + 500)
+            assert expected == before.reloaded(later=500).run(rest, until=LATER + 500), (
+                f"seed {seed}, {cut} events before"
+            )
+
+
 def test_new_is_idle(expression, context):
     """A new node waits for nothing, has nothing to dump and no clock."""
     detector = Detector(expression, context)

@@ -110,10 +110,14 @@ class ClockNode(Node):
             oldest = next(iter(self._clocks))
             self._cancel(oldest)
             self.dropped += 1
-        due = initiator.end + self.period
+        due = self._due(initiator)
         depth = self.timers.depth + 1 if due <= self.timers.now else 0
         number = self.timers.number()
         self._set(number, Clock((initiator,), initiator.end, due, number, depth))
+
+    def _due(self, initiator: Occurrence) -> Instant:
+        """Return when a clock that this sets going goes off first."""
+        return initiator.end + self.period
 
     def _join(self, initiator: Occurrence) -> None:
         """Let the one clock of the cumulative context carry a further initiator."""
@@ -212,6 +216,11 @@ class PlusNode(ClockNode):
         """Return the occurrence, made of what it was waited from."""
         running = self._cancel(clock)
         return (self._tick(running),)
+
+    def _due(self, initiator: Occurrence) -> Instant:
+        """Return the instant that the initiator says, if the expression asks it; else after the delay."""
+        said = initiator.params.get(getattr(self.expression, "until", None) or "")
+        return max(said, initiator.end) if isinstance(said, int) else super()._due(initiator)
 
 
 def _period(expression: Expression) -> Duration:

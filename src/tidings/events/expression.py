@@ -11,7 +11,7 @@
 | `AperiodicStar` (A*) | at `last`, with all `middle` since `first`; silent if there were none |
 | `Periodic` (P) | every `period` after the end of `first`, until `last` |
 | `PeriodicStar` (P*) | at `last`, with all those ticks; silent if there were none |
-| `Plus` | once, `delay` after the end of `event` |
+| `Plus` | once, `delay` after the end of `event`, or at the instant that a param of it says |
 
 Which occurrences are taken where several would do is the context's matter (`node.Context`). Durations are in µs.
 """
@@ -265,12 +265,16 @@ class PeriodicStar(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Plus(Expression):
-    """Once, `delay` (0 or more) after the end of `event`."""
+    """Once, `delay` (0 or more) after the end of `event`.
+
+    `until` names a param of `event` that says at what instant instead (its end, if that is later): where one is no number, `delay` holds.
+    """
 
     operator: ClassVar[str] = "PLUS"
-    options: ClassVar[tuple[str, ...]] = ("delay",)
+    options: ClassVar[tuple[str, ...]] = ("delay", "until")
     event: Expression
     delay: Duration
+    until: str | None = None
 
     def __post_init__(self) -> None:
         if self.delay < 0:
@@ -303,8 +307,8 @@ def spelled(expression: Expression) -> str:
             text = f"NOT({spelled(unless)})[{spelled(first)}, {spelled(last)}]"
         case Periodic(first, period, last) | PeriodicStar(first, period, last):
             text = f"{expression.operator}({spelled(first)}, [{period}], {spelled(last)})"
-        case Plus(event, delay):
-            text = f"PLUS({spelled(event)}, {delay})"
+        case Plus(event, delay, until):
+            text = f"PLUS({spelled(event)}, {until or delay})"
         case AnyOf(count, parts):
             text = f"ANY({count}, {', '.join(map(spelled, parts))})"
         case _:

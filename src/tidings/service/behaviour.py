@@ -18,7 +18,7 @@ from tidings.events.expression import Primitive
 
 if TYPE_CHECKING:
     from tidings.events.rule import Action, Condition, Firing, Raised, Rule
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.model.unit import ChangeRow, DeliveryDraft, Event, SentinelMove, Timer
     from tidings.service.watchlist import WatchedSentinel
 
@@ -64,13 +64,26 @@ class Moment:
     """When a behaviour is asked, and for whom.
 
     `memory` is this behaviour's for this sentinel, plain JSON, to be changed in place. `at` is the engine's time; `upto` is the number of
-    the last event that had been heard then: what a message may tell of goes no further.
+    the last event that had been heard then: what a message may tell of goes no further. `pauses` are those that its sentinel had
+    (begin, end); `resumed` is how long the one was that ends now: what waits in the memory has so much longer.
     """
 
     held: WatchedSentinel
     memory: dict[str, Any]
     at: Instant
     upto: int
+    pauses: Sequence[tuple[Instant, Instant]] = ()
+    resumed: Duration = 0
+
+    def paused(self, first: Instant, last: Instant) -> Duration:
+        """Return how long the sentinel was disabled between two instants: such time is none of its windows'."""
+        return sum(max(0, min(ended, last) - max(begun, first)) for begun, ended in self.pauses)
+
+
+def postponed(start: Instant, end: Instant, moment: Moment) -> tuple[Instant, Instant]:
+    """Return a stretch of time after the pause that ends now: it has as much left as it had; if it had begun, it has."""
+    had_begun = start <= moment.at - moment.resumed
+    return (start if had_begun else start + moment.resumed), end + moment.resumed
 
 
 @dataclass(frozen=True, slots=True)

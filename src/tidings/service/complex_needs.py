@@ -20,7 +20,7 @@ from tidings.model.version import version_id
 from tidings.model.weight import WHOLE
 from tidings.scheduling.hours import Hours
 from tidings.scheduling.needs import Group, Need, Wait
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own, postponed
 from tidings.service.composites import HOLDS
 from tidings.service.needs import LOOKED, Deadline
 from tidings.service.reports import Report
@@ -77,6 +77,8 @@ class ComplexNeeds:
         if moment.memory.get("then", said) != said:  # altered: what was needed is needed no more
             moment.memory.pop("open", None)
         moment.memory["then"] = said
+        if moment.resumed:
+            _let_wait(moment)
         if not sentinel.then:
             return Arrangement()
         wanted = [
@@ -183,6 +185,13 @@ class ComplexNeeds:
         lacking = "; ".join(f"{part.name}: {part.reason}" for part in others if part.status == "missed")
         reason = "" if need.verdict == "complete" else lacking
         return Report(changes=told, others=others, verdict=need.verdict, reason=reason, cause=f"then {plain['cause']}")
+
+
+def _let_wait(moment: Moment) -> None:
+    """Let what is needed be waited for so much longer as the sentinel was paused."""
+    for plain in moment.memory.get("open", ()):
+        for wait in (wait for group in plain["groups"] for wait in group["waits"] if "at" not in wait):
+            wait["start"], wait["end"] = postponed(wait["start"], wait["end"], moment)
 
 
 def _rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> Rule:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import DAY, MINUTE
+from tidings.clock import DAY
 from tidings.detection.across import Choice, Joined, Leaf, Meeting, has_changed, leaves
 from tidings.events.expression import And, AnyOf, Expression, Or, Plus
 from tidings.events.node import Context
@@ -22,7 +22,7 @@ from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
 from tidings.model.sentinel import FetchAt, FetchEvery
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own, postponed
 from tidings.service.cursors import hours_of, ticks_of
 from tidings.service.joint import PART, Joint, joint_of, kind_of
 from tidings.service.looks import looked
@@ -45,8 +45,6 @@ HOLDS = "holds"
 """What occurs, to the rules of a sentinel whose Then names other pages, when its Monitor clause holds. Params: `parts`, `cause`."""
 LONGEST: Duration = DAY
 """The window of pages that are fetched on change is their current interval, but no more than this."""
-STEP: Duration = 15 * MINUTE
-"""A window that is not known beforehand is seen to be over so much late at most."""
 LAST_PART = 10
 """The last so many-th part of a window is when other pages are looked at for it."""
 Parts = list[dict[str, Any]]
@@ -76,6 +74,7 @@ class Composites:
         held, number = moment.held, moment.held.row.id
         joint = joint_of(held.sentinel)
         window = _fixed_window(held)
+        _let_wait(moment)
         said = {"monitor": expressions.to_text(held.sentinel.monitor), "window": window, "then": bool(joint.has_then)}
         wanted = [Wanted(_rule("part", heard(PART, number), said)), Wanted(_rule("look", heard(LOOKED, number), said))]
         if not joint.waits:
@@ -85,7 +84,7 @@ class Composites:
             event = _all_of(meeting, joint, number, LONGEST if window is None else window)
             wanted.append(Wanted(_rule(f"meet.{place}", event, said)))
             if meeting.negative:
-                late = Plus(own(f"met {place}", number), STEP if window is None else window)
+                late = Plus(own(f"met {place}", number), LONGEST if window is None else window, until="until")
                 wanted.append(Wanted(_rule(f"decide.{place}", late, said, Context.CHRONICLE)))
         return Arrangement(wanted)
 
@@ -166,8 +165,8 @@ class Composites:
 
     async def _met(self, moment: Moment, place: int, parts: Parts) -> Deeds:
         window = self._window(moment.held, await self._store.read(named_pages, moment.held.row.id))
-        latest = max(part["at"] for part in parts)
-        fresh = [part for part in parts if part["at"] >= latest - window]
+        latest: Instant = max(part["at"] for part in parts)
+        fresh = [part for part in parts if latest - part["at"] - moment.paused(part["at"], latest) <= window]
         if len(fresh) < len(parts):  # the window is shorter now than it may be: what is still in it waits on
             again = [Raised(own(f"part {p['leaf']}", moment.held.row.id).name, {"parts": [p]}) for p in fresh]
             return Deeds(raised=tuple(again))
@@ -176,13 +175,15 @@ class Composites:
             _let_go(moment.memory, moment.at, place=place)
             return await self._came_true(moment, place, parts)
         earliest = min(part["at"] for part in parts)
-        span = {"parts": parts, "from": earliest - window, "until": latest + window}
+        span = {"parts": parts, "from": earliest - window, "met": moment.at, "until": latest + window}
         return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
 
     async def _decided(self, moment: Moment, place: int, occurrence: Any) -> Deeds:
         """Decide, now that the window is over, whether what must not change has not."""
-        span = next(occurrence.primitives()).params
-        if span["until"] > moment.at:
+        span = dict(next(occurrence.primitives()).params)
+        since: Instant = span["met"] if "met" in span else span["until"]
+        span |= {"met": moment.at, "until": span["until"] + moment.paused(since, moment.at)}
+        if span["until"] > moment.at:  # of a rule of an older Tidings, which looks every quarter of an hour
             return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
         joint, number = joint_of(moment.held.sentinel), moment.held.row.id
         meeting = joint.meetings[place]
@@ -249,6 +250,14 @@ def _let_go(memory: dict[str, Any], now: Instant, *, page_id: int | None = None,
             [where, page, start, end]
             for where, page, start, end in memory["sought"]
             if now <= end and where != place and not (page == page_id and start <= now)
+        ]
+
+
+def _let_wait(moment: Moment) -> None:
+    """Let what is sought be sought so much longer as the sentinel was paused."""
+    if moment.resumed and "sought" in moment.memory:
+        moment.memory["sought"] = [
+            [place, page, *postponed(start, end, moment)] for place, page, start, end in moment.memory["sought"]
         ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tidings.events.expression import Periodic, from_json
+from tidings.events.postponed import postponed
 from tidings.model.unit import Event, Unit
 from tidings.service.behaviour import Deeds
 
@@ -16,9 +18,29 @@ if TYPE_CHECKING:
     from tidings.storage.events import EventRow
 
 
+BY_THE_WALL = "telling."
+"""What begins the names of rules whose windows and clocks go by the calendar: a pause of their sentinel stops them and shifts nothing."""
+MOST_PAUSES = 32
+"""Pauses that are remembered; windows reach no further back."""
+
+
+@dataclass(slots=True)
+class Pause:
+    """A sentinel is disabled, `since` then: its rules as they were (a dump of the engine, None if it had none), and the numbers of its own
+    events meanwhile, which a look that was under way brought.
+    """
+
+    since: Instant
+    rules: dict[str, Any] | None
+    missed: list[int] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class Group:
-    """The rules of one sentinel: what its behaviours remember, the last event and instant that its stored state knows of."""
+    """The rules of one sentinel: what its behaviours remember, the last event and instant that its stored state knows of.
+
+    `pause` is set while it is disabled: its rules are not in the engine then. `pauses` are those that are over, the latest last.
+    """
 
     sentinel_id: int
     upto: int
@@ -27,11 +49,54 @@ class Group:
     deeds: list[Deeds] = field(default_factory=list)
     is_touched: bool = False
     is_finished: bool = False
+    pause: Pause | None = None
+    pauses: list[tuple[Instant, Instant]] = field(default_factory=list)
+
+    @classmethod
+    def from_json(cls, sentinel_id: int, state: Mapping[str, Any]) -> Group:
+        """Return the group as `to_json` wrote it."""
+        pause = Pause(**state["pause"]) if state.get("pause") else None
+        pauses = [(begun, ended) for begun, ended in state.get("pauses", ())]
+        now = state["engine"]["now"]
+        return cls(sentinel_id, state["upto"], now, state["memory"], pause=pause, pauses=pauses)
+
+    def to_json(self, dump: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is stored of the group: plain JSON, the engine's `dump` of its rules in it."""
+        state = {"upto": self.upto, "engine": dump, "memory": self.memory}
+        if self.pause is not None:
+            state["pause"] = {"since": self.pause.since, "rules": self.pause.rules, "missed": self.pause.missed}
+        return state | ({"pauses": self.pauses} if self.pauses else {})
+
+    def resumed(self, at: Instant) -> tuple[list[dict[str, Any]], Pause]:
+        """End the pause; return the dumps of the rules to put back, and what the pause was.
+
+        What goes by the calendar is owed as it was, its ticks made anew by who wants them; all else has as much time left as it had.
+        """
+        pause = self.pause
+        assert pause is not None  # noqa: S101 - who asks has seen it
+        self.pause = None
+        self.pauses = [*self.pauses, (pause.since, at)][-MOST_PAUSES:]
+        if pause.rules is None:
+            return [], pause
+        rules = pause.rules["rules"]
+        walled = [
+            r for r in rules if r["name"].startswith(BY_THE_WALL) and not isinstance(from_json(r["event"]), Periodic)
+        ]
+        others = [r for r in rules if not r["name"].startswith(BY_THE_WALL)]
+        dumps = ({**pause.rules, "rules": some} for some in (walled, others))
+        now, later = (_pruned(dump) for dump in dumps)
+        return [now, postponed(later, at - pause.since)], pause
 
     @property
     def name(self) -> str:
         """Return its name in the engine."""
         return str(self.sentinel_id)
+
+
+def _pruned(dump: dict[str, Any]) -> dict[str, Any]:
+    """Return a dump without the states that none of its rules has."""
+    numbers = {str(number) for rule in dump["rules"] for number in rule["nodes"]}
+    return {**dump, "states": {number: state for number, state in dump["states"].items() if number in numbers}}
 
 
 def has_started(event: EventRow, held: WatchedSentinel) -> bool:

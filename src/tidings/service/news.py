@@ -59,8 +59,17 @@ def draft(target: Target, held: WatchedSentinel, records: Sequence[Record], at: 
     )
 
 
-def gathered(connection: Connection, held: WatchedSentinel, after: int, upto: int) -> list[tuple[int, Record]]:
-    """Return the (number, record) of all that a sentinel's Notify clauses have to tell of the events above `after`, up to `upto`."""
+def gathered(
+    connection: Connection,
+    held: WatchedSentinel,
+    after: int,
+    upto: int,
+    pauses: Sequence[tuple[Instant, Instant]] = (),
+) -> list[tuple[int, Record]]:
+    """Return the (number, record) of all that a sentinel's Notify clauses have to tell of the events above `after`, up to `upto`.
+
+    What happened to its pages in `pauses` (begin, end) is none of its business: others watched them.
+    """
     name = held.row.name
     told = [
         (row.event_seq or 0, change_record(row.row, sentinel=name, url=row.url))
@@ -73,6 +82,8 @@ def gathered(connection: Connection, held: WatchedSentinel, after: int, upto: in
     told += [
         (event.seq, notice_record(event, sentinel=name, url=urls[event.page_id]))
         for event in events.listing(connection, after=after, upto=upto, types=notices_of(held))
-        if event.page_id in urls and is_notice(event, held)
+        if event.page_id in urls
+        and is_notice(event, held)
+        and (event.sentinel_id is not None or not any(begun <= event.at < ended for begun, ended in pauses))
     ]
     return sorted(told, key=lambda pair: pair[0])

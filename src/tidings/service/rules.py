@@ -22,14 +22,14 @@ from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.unit import Event, RuleState, Unit
 from tidings.service.behaviour import Deeds, Moment, heard, opened
-from tidings.service.group import Group, fault, has_started, is_same, with_deeds
+from tidings.service.group import BY_THE_WALL, Group, Pause, fault, has_started, is_same, with_deeds
 from tidings.service.watchlist import LIFE_EVENTS
 from tidings.storage import events, rules
 
 if TYPE_CHECKING:
     from tidings.events.engine import Sizes
     from tidings.events.rule import Firing, Outcome, Raised
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.service.behaviour import Behaviour, Wanted
     from tidings.service.committer import Committer
     from tidings.service.watchlist import WatchedSentinel, Watchlist
@@ -107,13 +107,9 @@ class Rules:
         self._engine, self._groups = self._new_engine(), {}
         base = min((state["engine"]["now"] for _, state in stored), default=0)
         for sentinel_id, state in stored:
-            dump = state["engine"]
-            group = self._groups[sentinel_id] = Group(sentinel_id, state["upto"], dump["now"], state["memory"])
-            try:
-                # one that is behind the others hears its events at their time
-                self._engine.resume({**dump, "now": base})
-            except (UsageError, ValueError) as error:
-                log.warning("the rules of the sentinel %s are of another Tidings and made anew: %s", sentinel_id, error)
+            group = self._groups[sentinel_id] = Group.from_json(sentinel_id, state)
+            # one that is behind the others hears its events at their time
+            self._put_back(group, {**state["engine"], "now": base})
             self._settled(group)
         for sentinel_id, state in await self._store.read(rules.listing, FINISHED):
             self._groups[sentinel_id] = Group(sentinel_id, state["upto"], is_finished=True)
@@ -177,6 +173,8 @@ class Rules:
                 continue
             if group is None or group.is_finished:
                 await self._hear_late(event, sentinel_id)
+            elif group.pause is not None:
+                _miss(event, group)
             else:
                 await self._reach(event, group)
                 await self._occur(event, sentinel_id)
@@ -205,7 +203,7 @@ class Rules:
         self._engine.push(Occurrence.at(_NOBODY_HEARS, at))
 
     async def _live(self, event: EventRow, sentinel_id: int) -> None:
-        """Let the rules of a sentinel come with its start, follow it when it is altered, and go with its end."""
+        """Let the rules of a sentinel come with its start, follow it when it is altered or paused, and go with its end."""
         group = self._groups.get(sentinel_id)
         if group is not None and event.seq <= group.upto:
             return
@@ -213,6 +211,13 @@ class Rules:
             if group is not None and not group.is_finished:
                 await self._reach(event, group)
                 await self._finish(group)
+        elif event.type == "sentinel.disabled":
+            if group is not None and not group.is_finished and group.pause is None:
+                await self._reach(event, group)
+                self._pause(group)
+        elif event.type == "sentinel.enabled" and group is not None and group.pause is not None:
+            await self._reach(event, group)
+            await self._resume(group, await self._held(sentinel_id))
         elif event.type in _BEGINS:
             held = await self._held(sentinel_id)
             if self._concerns(held) and has_started(event, held):
@@ -220,9 +225,33 @@ class Rules:
                     group = self._groups[sentinel_id] = Group(sentinel_id, event.seq)
                 elif group.is_finished and held.row.state != "ended":
                     group.is_finished, group.memory = False, {}
-            if group is not None and not group.is_finished:
+            if group is not None and not group.is_finished and group.pause is None:
                 await self._reach(event, group)
                 await self._arrange(group, held)
+
+    def _pause(self, group: Group) -> None:
+        """Let nothing that waits for a sentinel go on until it is enabled again."""
+        group.pause = Pause(self._engine.now, self._engine.dump(group.name))
+        self._engine.remove_group(group.name)
+        group.is_touched = True
+
+    async def _resume(self, group: Group, held: WatchedSentinel) -> None:
+        """Let a sentinel's rules go on where they stood, as it is now, and hear what came of looks that were under way at the pause."""
+        dumps, pause = group.resumed(self._engine.now)
+        for dump in dumps:
+            self._put_back(group, {**dump, "now": self._engine.now})
+        await self._arrange(group, held, resumed=self._engine.now - pause.since)
+        group.is_touched = True
+        if pause.missed and not group.is_finished:
+            for event in await self._store.read(_numbered, pause.missed):
+                await self._occur(event, group.sentinel_id)
+
+    def _put_back(self, group: Group, dump: Mapping[str, Any]) -> None:
+        try:
+            self._engine.resume(dump)
+        except (UsageError, ValueError) as error:
+            number = group.sentinel_id
+            log.warning("the rules of the sentinel %s are of another Tidings and made anew: %s", number, error)
 
     async def _hear_late(self, event: EventRow, sentinel_id: int) -> None:
         """Hear of something that a sentinel's last look brought after its end: it is told with what there was."""
@@ -247,8 +276,10 @@ class Rules:
         if group is None and held.row.started_at is not None and (is_owed or self._concerns(held)):
             memory: dict[str, dict[str, Any]] = {name: {} for name in self._behaviours} if is_owed else {}
             group = self._groups[held.row.id] = Group(held.row.id, self._upto, memory=memory)
-        if group is not None and not group.is_finished:
+        if group is not None and not group.is_finished and group.pause is None:
             await self._arrange(group, held)
+            if held.row.state == "disabled" and not group.is_finished:
+                self._pause(group)
             if held.row.state == "ended" and not group.is_finished:
                 await self._finish(group)
 
@@ -269,9 +300,9 @@ class Rules:
     async def _held(self, sentinel_id: int) -> WatchedSentinel:
         return self._watchlist.sentinels.get(sentinel_id) or await self._watchlist.recall(sentinel_id)
 
-    async def _moment(self, group: Group, behaviour: str) -> Moment:
+    async def _moment(self, group: Group, behaviour: str, *, resumed: Duration = 0) -> Moment:
         held, memory = await self._held(group.sentinel_id), group.memory.setdefault(behaviour, {})
-        return Moment(held, memory, self._engine.now, self._at_event)
+        return Moment(held, memory, self._engine.now, self._at_event, group.pauses, resumed)
 
     async def _act(self, outcome: Outcome) -> None:
         """Let the behaviours answer the rules that fired."""
@@ -305,7 +336,7 @@ class Rules:
             group.deeds.append(deeds)
             group.is_touched = True
 
-    async def _arrange(self, group: Group, held: WatchedSentinel) -> None:
+    async def _arrange(self, group: Group, held: WatchedSentinel, *, resumed: Duration = 0) -> None:
         """Give a sentinel the rules that it needs as it is now; those that are as they were keep what waits in them."""
         before = {rule.name: rule for rule in self._engine.rules(group.name)}
         remembered = deepcopy(group.memory)
@@ -314,7 +345,7 @@ class Rules:
         for behaviour in self._behaviours.values():
             if not behaviour.concerns(held) and behaviour.name not in group.memory:
                 continue
-            arrangement = await behaviour.arrange(await self._moment(group, behaviour.name))
+            arrangement = await behaviour.arrange(await self._moment(group, behaviour.name, resumed=resumed))
             wanted |= {item.rule.name: item for item in arrangement.wanted}
             self._do(group, arrangement.deeds)
             raised += arrangement.deeds.raised
@@ -346,7 +377,8 @@ class Rules:
     def _settled(self, group: Group) -> None:
         for name, behaviour in self._behaviours.items():
             if name in group.memory:
-                behaviour.settled(group.sentinel_id, None if group.is_finished else group.memory[name])
+                is_idle = group.is_finished or (group.pause is not None and f"{name}." != BY_THE_WALL)
+                behaviour.settled(group.sentinel_id, None if is_idle else group.memory[name])
 
     # -- the state -----------------------------------------------------------------------------------------------------------------
 
@@ -367,7 +399,7 @@ class Rules:
             self._settled(group)
 
     async def _write(self, group: Group, now: Instant) -> None:
-        state = {"upto": group.upto, "engine": self._engine.dump(group.name), "memory": group.memory}
+        state = group.to_json(self._engine.dump(group.name))
         done = {"upto": group.upto}
         states = {NAME: None, FINISHED: done} if group.is_finished else {NAME: state}
         made = tuple(RuleState(sentinel_id=group.sentinel_id, name=n, state=s) for n, s in states.items())
@@ -380,6 +412,17 @@ class Rules:
             # The store has recorded it as a problem; without these deeds the rest goes on.
             log.error("what the rules of the sentinel %s did was refused: %s", group.sentinel_id, error)  # noqa: TRY400
             await self._committer.write(unit)
+
+
+def _miss(event: EventRow, group: Group) -> None:
+    """Note what a sentinel that is disabled hears when it goes on: what is its own; pages that others watch are none of its business."""
+    if event.sentinel_id == group.sentinel_id and group.pause is not None:
+        group.pause.missed.append(event.seq)
+        group.is_touched = True
+
+
+def _numbered(connection: Connection, numbers: Collection[int]) -> list[EventRow]:
+    return [event for n in numbers for event in events.listing(connection, after=n - 1, upto=n)]
 
 
 def _happened(connection: Connection, after: int, types: Iterable[str]) -> tuple[list[EventRow], int]:

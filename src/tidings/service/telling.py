@@ -216,7 +216,7 @@ class Telling:
     async def _tell(self, line: Line, m: dict[str, Any], moment: Moment) -> Deeds:
         """Tell what has gathered, in one message to each recipient, due when the line is free."""
         held, clause = moment.held, line.clause
-        found = await self._store.read(news.gathered, held, m["after"], moment.upto)
+        found = await self._store.read(news.gathered, held, m["after"], moment.upto, moment.pauses)
         m |= {"after": max(moment.upto, m["after"]), "count": 0, "is_due": False}
         if not found:
             return NO_DEEDS

@@ -1,0 +1,75 @@
+"""A dump of rules as it would be had all that waits in them happened later: what was paused goes on where it stood.
+
+Windows and clocks that had two hours left when they were dumped have two hours left again. What params say of instants is
+the host's business and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from tidings.events.expression import Expression, Not, Periodic, PeriodicStar, Plus, Primitive, from_json
+from tidings.model.interval import Duration
+
+
+def postponed(dump: Mapping[str, Any], by: Duration) -> dict[str, Any]:
+    """Return a dump (of `Engine.dump`) with all that waits in it so much later (µs); `now` and the rules are as they were."""
+    operators: dict[str, str] = {}
+    for rule in dump["rules"]:
+        below = (node.operator for node in _below(from_json(rule["event"])))
+        operators |= {str(number): operator for number, operator in zip(rule["nodes"], below, strict=True)}
+    states = {
+        number: [dropped, state if state is None else _SHIFTS.get(operators[number], _waiting)(state, by)]
+        for number, (dropped, state) in dump["states"].items()
+    }
+    return {**dump, "states": states}
+
+
+def _below(expression: Expression) -> Iterator[Expression]:
+    """Yield the expressions that have a node in which something can wait, in the order of a rule's `nodes`."""
+    if not isinstance(expression, Primitive):
+        for _, part in expression.roles:
+            yield from _below(part)
+        yield expression
+
+
+def _occurrence(data: Any, by: Duration) -> list[Any]:
+    kind, start, end, *rest = data
+    if len(rest) > 1:
+        rest[1] = [_occurrence(part, by) for part in rest[1]]
+    return [kind, start + by, end + by, *rest]
+
+
+def _waiting(state: Any, by: Duration) -> Any:
+    """Shift occurrences, however deep in lists they stand; what else is there counts and is no instant."""
+    if not isinstance(state, list):
+        return state
+    if len(state) > 2 and isinstance(state[0], str):
+        return _occurrence(state, by)
+    return [_waiting(each, by) for each in state]
+
+
+def _clocks(state: Any, by: Duration) -> Any:
+    period, clocks = state
+    return [
+        period,
+        [
+            [place, last + by, due + by, depth, [_occurrence(part, by) for part in initiators], [t + by for t in ticks]]
+            for place, last, due, depth, initiators, ticks in clocks
+        ],
+    ]
+
+
+def _blocked(state: Any, by: Duration) -> Any:
+    waiting, blocked = state
+    return [_waiting(waiting, by), [[_occurrence(initiator, by), end + by] for initiator, end in blocked]]
+
+
+_SHIFTS: Final[Mapping[str, Callable[[Any, Duration], Any]]] = {
+    Periodic.operator: _clocks,
+    PeriodicStar.operator: _clocks,
+    Plus.operator: _clocks,
+    Not.operator: _blocked,
+}
+"""By operator: how its state is shifted where it holds instants beside those of occurrences."""

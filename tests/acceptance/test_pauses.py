@@ -1,0 +1,253 @@
+"""Promise: a sentinel that is disabled stands still: what it waits for has, when it goes on, as long as it had (sentinels_and_events §2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.monitor import Monitor
+from tidings.storage import rules
+
+PAIR = (
+    "Create Sentinel s Using {/a} As A, {/b} As B Monitor any change of A AND any change of B within 1 hour"
+    " Fetch every 10 min Notify By webhook HOOK immediate"
+)
+VETO = PAIR.replace("AND", "AND NOT")
+THEN = (
+    "Create Sentinel s Using {/a} As A, {/b} As B Monitor any change of A Then within 30 min check B"
+    " Fetch every 10 min Notify By webhook HOOK immediate"
+)
+
+
+def told(world: World) -> list[dict]:
+    """Return the change records that the webhook got."""
+    return [body["data"] for _, body in world.received if body["data"]["record"] == "change"]
+
+
+def begin(world: World, text: str) -> None:
+    """Two pages that say one, and a sentinel on them."""
+    write(world, "a", "one")
+    write(world, "b", "one")
+    world.add(text.replace("HOOK", world.receiver()))
+
+
+def write(world: World, name: str, text: str) -> None:
+    """Let a page say something."""
+    world.page(f"/{name}", f"<title>{name.upper()}</title><p>{text}</p>")
+
+
+def pause(world: World, length: int) -> None:
+    """Let the sentinel be disabled for so long, over a restart of the service."""
+    play(world, lambda monitor: _paused(world, monitor, length // 2))
+    world.add("Enable s")
+
+
+async def _paused(world: World, monitor: Monitor, half: int) -> None:
+    await world.pass_time(monitor, half)
+    assert not [
+        d for page in monitor.parts.watchlist.pages for d in monitor.parts.needs.wanting(page, world.clock.now())
+    ]
+    world.clock.move_to(world.clock.now() + half)
+
+
+@pytest.mark.parametrize(("minutes", "count"), [(20, 1), (70, 0)])
+def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, count: int):
+    """Of an hour some twenty minutes had passed before three days of pause: some forty are left after it."""
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 30 * MINUTE)
+        world.add("Disable s")
+
+    async def after(monitor: Monitor) -> None:
+        await world.pass_time(monitor, minutes * MINUTE)
+        write(world, "b", "two")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    begin(world, PAIR)
+    play(world, before)
+    pause(world, 3 * DAY)
+    play(world, after)
+
+    assert count == len(told(world))
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize(("changes", "count"), [(False, 1), (True, 0)])
+def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, count: int):
+    """`A AND NOT B within 1 hour`: the hour ends so much later as the pause was long; what B became in it counts when it is seen."""
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 30 * MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 30 * MINUTE)
+        world.add("Disable s")
+
+    async def after(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 25 * MINUTE)
+        assert [] == told(world)
+        await world.pass_time(monitor, HOUR)
+
+    begin(world, VETO)
+    play(world, before)
+    if changes:
+        write(world, "b", "two")
+    pause(world, 2 * DAY)
+    play(world, after)
+
+    assert ["complete"] * count == [record["verdict"] for record in told(world)]
+
+
+def test_a_need_is_not_missed_by_a_pause(world: World):
+    """The page that Then asks for fails at first; nobody looks at it in the pause, and what was left of its time comes after it."""
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 15 * MINUTE)
+        world.page("/b", "gone", status=500)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 15 * MINUTE)
+        world.add("Disable s")
+
+    begin(world, THEN)
+    play(world, before)
+    looks = len(world.polls(2))
+    write(world, "b", "two")
+    pause(world, DAY)
+    assert (looks, []) == (len(world.polls(2)), told(world))
+    play(world, lambda monitor: world.pass_time(monitor, 30 * MINUTE))
+    (record,) = told(world)
+
+    assert ("complete", ["changed", "changed"]) == (record["verdict"], [part["status"] for part in record["parts"]])
+
+
+def test_a_need_that_is_not_met_after_a_pause_says_so_then(world: World):
+    """Its time runs on after the pause: not in it, and not for ever."""
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 15 * MINUTE)
+        world.page("/b", "gone", status=500)
+        write(world, "a", "two")
+        await world.pass_time(monitor, 15 * MINUTE)
+        world.add("Disable s")
+
+    async def after(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 5 * MINUTE)
+        assert [] == told(world)
+        await world.pass_time(monitor, HOUR)
+
+    begin(world, THEN)
+    play(world, before)
+    pause(world, DAY)
+    play(world, after)
+
+    assert ["missed"] == [record["verdict"] for record in told(world)]
+
+
+def digest(world: World, rate: str, more: str = "") -> None:
+    """A page, and a sentinel that gathers."""
+    write(world, "a", "one")
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Notify By webhook {hook} {rate} {more}"
+    )
+
+
+def counts(world: World) -> list[int]:
+    """Return of how many changes each message told."""
+    return [len(body["data"].get("changes", [body["data"]])) for _, body in world.received]
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"), [("every 1 day", [3]), ("every 3 changes", [3]), ("every 1 week or 3 changes", [3])]
+)
+def test_what_has_gathered_waits_for_its_next_time_after_the_pause(world: World, rate: str, expected: list[int]):
+    """Two changes before a pause of days and one after it are one message, at the rate's own time: none in the pause."""
+
+    async def change(monitor: Monitor, texts: str) -> None:
+        for text in texts:
+            write(world, "a", text)
+            await world.pass_time(monitor, HOUR)
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        await change(monitor, "xy")
+        world.add("Disable s")
+
+    async def after(monitor: Monitor) -> None:
+        await change(monitor, "z")
+        await world.pass_time(monitor, DAY)
+
+    digest(world, rate)
+    play(world, before)
+    pause(world, 3 * DAY + 2 * HOUR)
+    assert [] == counts(world)
+    play(world, after)
+
+    assert expected == counts(world)
+
+
+def test_troubles_of_a_page_in_the_pause_are_those_of_others(world: World):
+    """Somebody else watches the page on: what ails it meanwhile is told to him alone."""
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+        world.add("Disable s")
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", "gone", status=404)
+        await world.pass_time(monitor, 12 * HOUR)
+        write(world, "a", "one")
+        await world.pass_time(monitor, 2 * DAY)
+        world.add("Enable s")
+        await world.pass_time(monitor, 2 * DAY)
+
+    digest(world, "every 1 day")
+    world.add("Create Sentinel other Using {/a} Monitor all words Fetch every 1 hour Notify By console every 1 day")
+    play(world, story)
+
+    assert [] == counts(world)
+    assert "404" in world.console.getvalue()
+
+
+def test_who_is_altered_in_a_pause_goes_on_as_altered(world: World):
+    """Another rate and another window hold from the end of the pause on; what had gathered is told once."""
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, HOUR)
+        world.add("Disable s")
+        await world.pass_time(monitor, HOUR)
+        world.add("Alter s Notify By webhook HOOK best effort".replace("HOOK", world.receiver()))
+        await world.pass_time(monitor, HOUR)
+        assert [] == counts(world)
+        world.add("Enable s")
+        await world.pass_time(monitor, HOUR)
+
+    digest(world, "every 1 week")
+    play(world, before)
+
+    assert [1] == counts(world)
+
+
+@pytest.mark.parametrize("last", ["Drop s", "Alter s For 1 hour"])
+def test_who_ends_in_a_pause_tells_what_had_gathered_and_leaves_nothing(world: World, last: str):
+    """Dropped, or at the end of its life, it has its last word, once, and no rule of it is left."""
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+        write(world, "a", "two")
+        await world.pass_time(monitor, HOUR)
+        world.add("Disable s")
+        await world.pass_time(monitor, HOUR)
+        world.add(last)
+        await world.pass_time(monitor, HOUR)
+        assert (0, 0, 0) == monitor.parts.rules.sizes
+
+    digest(world, "every 1 week")
+    play(world, story)
+
+    assert [1] == counts(world)
+    assert [] == world.read(rules.listing, "rules")
+    assert [] == world.violations()
