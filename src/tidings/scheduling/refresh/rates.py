@@ -1,0 +1,169 @@
+"""Rates of looking that are best for a given rate of change, importance and budget (study of scheduling §3.1, §6).
+
+Δ is a page's rate of change, μ its importance, ρ the rate at which it is looked at, Σ c·ρ the budget. Each optimum is where the gain of one
+more look is the same everywhere, the *price*; it is found by bisection. Rates share one unit of time. Arrays are in the order of pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidings.scheduling.population import Floats, Ids
+
+_HALVINGS = 200
+_EXACT = 1e-13
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Allocation:
+    """The rate at which each page is looked at, and what one more look would bring anywhere."""
+
+    rates: Floats
+    price: float
+
+
+def freshness(changes: Floats, looks: Floats) -> Floats:
+    """Return the share of time in which pages looked at at fixed intervals are fresh: (f/λ)(1 − e^{−λ/f}), 0 without looks (Cho and Garcia-Molina 2000)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = changes / looks
+        fresh = -np.expm1(-x) / x
+    return np.where(looks <= 0, np.where(changes > 0, 0.0, 1.0), np.where(x > 0, fresh, 1.0))
+
+
+def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: Floats | float = 1.0) -> Allocation:
+    """Return the rates of staleness-based refresh: most freshness at fixed intervals (002 §5; Cho and Garcia-Molina 2000).
+
+    μ(1 − (1 + x)e^{−x})/λ = c·price with x = λ/f. Pages that change too quickly to be worth it are given up.
+    """
+    mu, c = _spread(importance, changes), _spread(cost, changes)
+
+    def rates(price: float) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(mu > 0, price * c * changes / mu, np.inf)
+            return np.where((share < 1) & (changes > 0), changes / _index_age(share), 0.0)
+
+    return _priced(rates, budget, c, float(np.max(np.where(changes > 0, mu / np.maximum(c * changes, 1e-300), 0.0))))
+
+
+def azar(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
+    """Return memoryless rates of most freshness Σ μρ/(ρ + Δ): ρ = (√(μΔ/price) − Δ)⁺ (Azar et al., PNAS 2018)."""
+    mu = _spread(importance, changes)
+
+    def rates(price: float) -> Floats:
+        return np.maximum(np.sqrt(mu * changes / price) - changes, 0.0)
+
+    return _priced(rates, budget, np.ones_like(changes), float(np.max(mu / np.maximum(changes, 1e-300))))
+
+
+def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
+    """Return the rates of least harmonic penalty −Σ μ ln(ρ/(ρ + Δ)): ρ = ½(−Δ + √(Δ² + 4μΔ/price)) (Kolobov et al., NeurIPS 2019).
+
+    No page is given up.
+    """
+    mu = _spread(importance, changes)
+    return _priced(
+        lambda price: _harmonic(changes, mu, price), budget, np.ones_like(changes), _dearest(changes, mu, budget)
+    )
+
+
+def polite_lambda_crawl(
+    changes: Floats, budget: float, hosts: Ids, limits: Floats, importance: Floats | float = 1.0
+) -> Allocation:
+    """Return LambdaCrawl's rates where each host h takes `limits[h]` looks at most (Kolobov et al., SIGIR 2019).
+
+    One price for all, and a surcharge for every host that is full. `hosts` are numbers from 0 on. If all hosts together take less than
+    the budget, all are full and the price is 0.
+    """
+    mu = _spread(importance, changes)
+    number = len(limits)
+    asked = np.bincount(hosts, weights=(changes > 0) & (mu > 0), minlength=number) > 0
+
+    def rates(price: float) -> Floats:
+        free = _harmonic(changes, mu, price)
+        full = np.bincount(hosts, weights=free, minlength=number) > limits
+        if not full.any():
+            return free
+        low, high = np.full(number, price), np.full(number, max(price, 1.0))
+        while (np.bincount(hosts, weights=_harmonic(changes, mu, high[hosts]), minlength=number) > limits)[full].any():
+            high *= 4
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            over = np.bincount(hosts, weights=_harmonic(changes, mu, middle[hosts]), minlength=number) > limits
+            low, high = np.where(over, middle, low), np.where(over, high, middle)
+        return np.where(full[hosts], _harmonic(changes, mu, high[hosts]), free)
+
+    if float(limits[asked].sum()) <= budget:
+        return Allocation(rates(_EXACT), 0.0)
+    return _priced(rates, budget, np.ones_like(changes), _dearest(changes, mu, budget))
+
+
+def observed(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Floats:
+    """Return how likely to look at each change of pages that tell of every one: p = min(1, R·μ/(Δ·Σμ)), water-filled (Kolobov et al., NeurIPS 2019)."""
+    mu = _spread(importance, changes)
+    chance = np.zeros_like(changes)
+    left = budget
+    open_ones = mu > 0
+    while open_ones.any() and left > 0:
+        share = left * mu[open_ones] / (changes[open_ones] * mu[open_ones].sum())
+        full = np.flatnonzero(open_ones)[share >= 1]
+        if not full.size:
+            chance[open_ones] = share
+            break
+        chance[full] = 1.0
+        left -= float(changes[full].sum())
+        open_ones[full] = False
+    return chance
+
+
+def divergence(changes: Floats, age: Floats) -> Floats:
+    """Return U(t) = 1/λ − (t + 1/λ)e^{−λt}, what looking now at staleness has gathered beyond its running cost (Olston and Pandey, WWW 2008).
+
+    Looking when it reaches a threshold is optimal; at the ages of `sbr` it is the price.
+    """
+    x = changes * age
+    return np.asarray((1 - (1 + x) * np.exp(-x)) / changes)
+
+
+def _harmonic(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
+    root = np.sqrt(changes**2 + 4 * importance * changes / price)
+    return np.asarray(2 * importance * changes / price / np.maximum(root + changes, 1e-300))
+
+
+def _dearest(changes: Floats, importance: Floats, budget: float) -> float:
+    """Return a price at which less than the budget is spent: ρ² ≤ μΔ/price."""
+    return float((np.sqrt(importance * changes).sum() / max(budget, 1e-300)) ** 2) + 1.0
+
+
+def _index_age(share: Floats) -> Floats:
+    """Return x with 1 − (1 + x)e^{−x} = share, for shares below 1: Newton on x − ln(1 + x) = −ln(1 − share), which is convex."""
+    wanted = -np.log1p(-np.minimum(share, 1 - 1e-16))
+    x = np.sqrt(2 * wanted) + wanted
+    for _ in range(12):
+        x = x - (x - np.log1p(x) - wanted) * (1 + x) / np.maximum(x, 1e-12)
+    return np.asarray(np.maximum(x, 1e-9))
+
+
+def _priced(rates: Callable[[float], Floats], budget: float, cost: Floats, high: float) -> Allocation:
+    """Return the allocation that spends the budget; `high` is a price at which nobody, or too little, is bought."""
+    if budget <= 0:
+        return Allocation(np.zeros_like(cost), high)
+    low = 0.0
+    for _ in range(_HALVINGS):
+        price = (low + high) / 2
+        if float((rates(price) * cost).sum()) > budget:
+            low = price
+        else:
+            high = price
+        if high - low <= _EXACT * high:
+            break
+    less, more = rates(high), rates(low) if low else rates(high)
+    spent, most = float((less * cost).sum()), float((more * cost).sum())
+    between = (budget - spent) / (most - spent) if most > budget else 0.0  # prices are as fine as numbers are
+    return Allocation(less + between * (more - less), high)
+
+
+def _spread(value: Floats | float, like: Floats) -> Floats:
+    return np.broadcast_to(np.asarray(value, dtype=np.float64), like.shape)

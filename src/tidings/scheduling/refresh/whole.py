@@ -1,0 +1,110 @@
+"""Whole numbers of looks in a period, and the instants for them (002 §5: EBR; CAM; study of scheduling §3.1, §6)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.scheduling.population import Floats, Ids
+
+
+def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
+    """Return the share of a period in which pages are stale that are looked at so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1), 1 without looks (Wolf et al., WWW 2002)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = changes * period / looks
+        return np.where(looks > 0, 1 + np.expm1(-gap) / gap, 1.0)
+
+
+def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:
+    """Return how often to look at each page so that Σ of what looks bring is largest, `marginal(page, n)` being what the n-th look brings.
+
+    Greedy, and exact where the n-th look never brings more than the one before (Fox 1966). Ties go to the lower page.
+    """
+    given = np.zeros(pages, dtype=np.int64)
+    heap = [(-marginal(page, 1), page) for page in range(pages)]
+    heapq.heapify(heap)
+    for _ in range(looks):
+        _, page = heap[0]
+        given[page] += 1
+        heapq.heapreplace(heap, (-marginal(page, int(given[page]) + 1), page))
+    return given
+
+
+def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
+    """Return how often to look at each page in a period for the least weighted staleness (EBR, Wolf et al. 2002; 002 §5).
+
+    `weights` are embarrassments: how likely a stale page is irrelevant, times how often it is clicked at.
+    """
+
+    def marginal(page: int, number: int) -> float:
+        rate = changes[page : page + 1]
+        before, after = (staleness(rate, np.array([float(n)]), period)[0] for n in (number - 1, number))
+        return float(weights[page] * (before - after))
+
+    return fox(marginal, len(changes), looks)
+
+
+def ideal_instants(given: Ids, period: float) -> list[tuple[float, int]]:
+    """Return (instant, page) of evenly spaced looks, the first after half a gap, ascending."""
+    return sorted(
+        (float((number + 0.5) * period / count), page)
+        for page, count in enumerate(given.tolist())
+        for number in range(count)
+    )
+
+
+def transport(ideal: Sequence[float], slots: Sequence[float]) -> NDArray[np.intp]:
+    """Return for each ideal instant (ascending) the slot that it is moved to, so that Σ |moved| is least; no two share a slot.
+
+    The transportation step of 002 §5, with equal weights: then an optimum keeps the order, and is found by dynamic programming in
+    O(ideal × slots). A slot that takes several looks is given several times. Raises ValueError if there are too few.
+    """
+    tasks, places = np.asarray(ideal, dtype=np.float64), np.asarray(slots, dtype=np.float64)
+    order = np.argsort(places, kind="stable")
+    if len(tasks) > len(places):
+        message = f"{len(tasks)} looks do not fit into {len(places)} slots"
+        raise ValueError(message)
+    free = len(places) - len(tasks)  # task i goes to a slot from i to i + free
+    cost = np.zeros(free + 1)
+    taken = np.zeros((len(tasks), free + 1), dtype=np.intp)
+    for number, at in enumerate(tasks):
+        here = cost + np.abs(places[order[number : number + free + 1]] - at)
+        best = np.minimum.accumulate(here)
+        taken[number] = np.maximum.accumulate(np.where(here == best, np.arange(free + 1), 0))
+        cost = best
+    found = np.zeros(len(tasks), dtype=np.intp)
+    shift = free
+    for number in range(len(tasks) - 1, -1, -1):
+        shift = taken[number, shift]
+        found[number] = order[number + shift]
+    return found
+
+
+def cam(chances: Floats, weights: Floats, looks: int) -> list[tuple[int, int]]:
+    """Return (instant, page) of the looks that CAM's resource allocation buys: the `looks` update instants with most W·ρ (Pandey et al., WWW 2003).
+
+    `chances[page, j]` is how likely the page changes at instant j. Ties go to the earlier instant, then to the lower page. Ascending.
+    """
+    worth = chances * weights[:, None]
+    pages, instants = np.nonzero(worth > 0)
+    order = np.lexsort((pages, instants, -worth[pages, instants]))[:looks]
+    return sorted(zip(instants[order].tolist(), pages[order].tolist(), strict=True))
+
+
+def first_come(tasks: Sequence[tuple[int, int]], capacity: int, instants: int) -> list[list[int]]:
+    """Return who is looked at at each instant if tasks (instant of release, page) wait in line for `capacity` looks an instant.
+
+    CAM's scheduling step, list scheduling. What is still waiting at the end is not looked at.
+    """
+    line = sorted(tasks, reverse=True)
+    waiting: list[int] = []
+    schedule: list[list[int]] = []
+    for now in range(instants):
+        while line and line[-1][0] <= now:
+            waiting.append(line.pop()[1])
+        schedule.append(waiting[:capacity])
+        waiting = waiting[capacity:]
+    return schedule

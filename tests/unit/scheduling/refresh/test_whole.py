@@ -1,0 +1,66 @@
+"""Whole numbers of looks, against every way to share them out."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.scheduling.refresh.whole import cam, ebr, first_come, ideal_instants, staleness, transport
+
+CHANGES, WEIGHTS = np.array([0.05, 0.2, 0.6, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])
+
+
+def test_embarrassment_of_the_worked_pages():
+    """Twelve looks in ten days, as every way to share them out says."""
+    given = ebr(CHANGES, WEIGHTS, 12, 10.0)
+    cost = float((WEIGHTS * staleness(CHANGES, given.astype(float), 10.0)).sum())
+    best = min(
+        float((WEIGHTS * staleness(CHANGES, np.array([*x, 12 - sum(x)], dtype=float), 10.0)).sum())
+        for x in itertools.product(range(13), repeat=3)
+        if sum(x) <= 12
+    )
+
+    assert [1, 3, 2, 6] == given.tolist()
+    assert 3.5686817 == pytest.approx(cost, abs=1e-7)
+    assert best == pytest.approx(cost)
+
+
+@given(
+    st.lists(st.floats(0, 10), min_size=1, max_size=4).map(sorted), st.lists(st.floats(0, 10), min_size=4, max_size=6)
+)
+def test_looks_are_moved_as_little_as_can_be(ideal: list[float], slots: list[float]):
+    """Against every assignment."""
+    found = transport(ideal, slots)
+    cost = sum(abs(slots[slot] - at) for slot, at in zip(found.tolist(), ideal, strict=True))
+    best = min(
+        sum(abs(slots[slot] - at) for slot, at in zip(chosen, ideal, strict=True))
+        for chosen in itertools.permutations(range(len(slots)), len(ideal))
+    )
+
+    assert len(set(found.tolist())) == len(ideal)
+    assert best == pytest.approx(cost)
+
+
+def test_looks_that_do_not_fit():
+    """Fewer slots than looks."""
+    with pytest.raises(ValueError, match="2 looks do not fit into 1 slots"):
+        transport([1.0, 2.0], [1.0])
+
+
+def test_evenly_spaced():
+    """The first look after half a gap."""
+    assert [(1.25, 1), (2.5, 0), (3.75, 1), (6.25, 1), (7.5, 0), (8.75, 1)] == ideal_instants(np.array([2, 4]), 10.0)
+
+
+def test_cam_buys_the_likeliest_updates_and_serves_them_in_line():
+    """Two servers' worth of looks; what is released together waits."""
+    chances = np.array([[0.9, 0.0, 0.2], [0.8, 0.0, 0.7], [0.1, 0.5, 0.6]])
+    bought = cam(chances, np.ones(3), 5)
+
+    assert [(0, 0), (0, 1), (1, 2), (2, 1), (2, 2)] == bought
+    assert [[0], [1], [2]] == first_come(bought, 1, 3)
+    assert [[0, 1], [2], [1, 2]] == first_come(bought, 2, 3)
