@@ -32,6 +32,7 @@ from tidings.detection.pair import Pair
 from tidings.detection.phrases import Phrases
 from tidings.document.parse import parse
 from tidings.model.change import Edit
+from tidings.model.interest import Interest
 
 PHRASE = "low risk growth investing".split()
 REWORDED = "low risk value investing".split()
@@ -76,7 +77,7 @@ def ordinary(words: int) -> None:
 
 def several(pair: Pair, terms: Sequence[str]) -> int:
     """Return how many of the keywords changed."""
-    return sum(1 for term in terms if pair.compare("keywords", term))
+    return sum(1 for term in terms if pair.compare(Interest("keywords", terms=(term,)), term))
 
 
 def adversaries() -> None:
