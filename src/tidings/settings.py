@@ -41,6 +41,9 @@ class FetchSettings:
     allow_networks: tuple[str, ...] = _setting(
         (), "networks that may be asked although they are private, e.g. 127.0.0.0/8"
     )
+    allow_files: tuple[str, ...] = _setting(
+        (), "directories below which file: addresses may be watched; empty: nowhere"
+    )
     host_gap_seconds: float = _setting(
         5.0, "least time from the start of one request to a host to the start of the next", least=0
     )
@@ -218,6 +221,22 @@ class ServeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EventSettings:
+    """Events of other origin: webhooks, files and commands (`Create Event`)."""
+
+    allow_files: tuple[str, ...] = _setting(
+        (), "directories below which the content of files may make events; empty: nowhere"
+    )
+    allow_commands: bool = _setting(False, "whether the output of commands may make events; they run as Tidings does")
+    every_seconds: float = _setting(60.0, "how often files and commands are looked at that do not say it", least=1)
+    command_seconds: float = _setting(30.0, "deadline of a command; it is killed then with all it started", least=0.01)
+    max_output_bytes: int = _setting(1_000_000, "output of a command at most; one that writes more is killed", least=1)
+    max_file_bytes: int = _setting(
+        10_000_000, "how much of a file is read to see whether its content changed, from its beginning", least=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All sections; frozen. `data` is the data directory."""
 
@@ -229,6 +248,7 @@ class Settings:
     notify: NotifySettings = NotifySettings()
     store: StoreSettings = StoreSettings()
     serve: ServeSettings = ServeSettings()
+    events: EventSettings = EventSettings()
 
     def value(self, name: str) -> Any:
         """Return the value of `section.key`."""

@@ -7,12 +7,14 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
+from tidings.cli.happenings import write_dropped, write_happening
 from tidings.cli.life import DONE
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.service import register
 from tidings.service.records import rfc3339, sentinel_record
+from tidings.storage import outside
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -58,10 +60,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:
     done = register.register(database, text, settings=settings, now=SystemClock().now(), file=arguments.file)
-    if not (done.made or done.commanded or done.altered or done.defaults):
+    if not (done.made or done.commanded or done.altered or done.defaults or done.events or done.events_dropped):
         message = "there is no statement in this text; write for example: Create Sentinel news Using https://example.org/ Monitor any change"
         raise UsageError(message)
     write_warnings(done.warnings, as_json=arguments.json)
+    for said in done.events:
+        write_happening(database.read(outside.find, said.name), as_json=arguments.json)
     for row in done.made:
         if arguments.json:
             write_json(sentinel_record(row))
@@ -81,6 +85,8 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
             write_json(sentinel_record(row))
         else:
             write_line(f"{row.name} {DONE[command.verb]}")
+    for gone in done.events_dropped:
+        write_dropped(gone.name, as_json=arguments.json)
     return 0
 
 

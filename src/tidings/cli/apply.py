@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.json:
             write_json(
                 {
-                    "record": "sentinel",
+                    "record": step.record,
                     "name": step.name,
                     "action": step.action,
                     "text": step.text,

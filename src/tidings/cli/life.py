@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from tidings.cli.happenings import happening_of, write_dropped
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.sentinel import Command
-from tidings.service import register
+from tidings.service import outside, register
 from tidings.service.records import sentinel_record
 from tidings.service.watchlist import meaning
+from tidings.storage import sentinels
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -43,9 +45,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do it for all names or for none."""
     database = open_database(settings, create=False)
     try:
-        rows = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
+        gone, rows = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
     finally:
         database.close()
+    for name in gone:
+        write_dropped(name, as_json=arguments.json)
     for row in rows:
         if arguments.json:
             write_json(sentinel_record(row))
@@ -54,10 +58,20 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _all(connection: Connection, verb: str, names: list[str], is_fresh: bool) -> list[SentinelRow]:
+def _all(connection: Connection, verb: str, names: list[str], is_fresh: bool) -> tuple[list[str], list[SentinelRow]]:
+    """Do it; a name that is no sentinel's may be that of an event, which can be dropped: return which were, and the sentinels."""
     now = SystemClock().now()
-    rows = [register.command(connection, Command(verb, name, is_fresh), now=now) for name in dict.fromkeys(names)]  # type: ignore[arg-type]
+    wanted = dict.fromkeys(names)
+    known = sentinels.names(connection) if verb == "drop" else ()
+    gone = [name for name in wanted if verb == "drop" and name not in known and happening_of(connection, name)]
+    rows = [
+        register.command(connection, Command(verb, name, is_fresh), now=now)  # type: ignore[arg-type]
+        for name in wanted
+        if name not in gone
+    ]
+    for name in gone:
+        outside.drop(connection, name)
     for row in rows if verb == "confirm" else ():
         if (mode := meaning(row.text).compare.mode) != "first":
             raise UsageError(f"{row.name} compares {mode}: there is no reference to confirm; Compare first keeps one")
-    return rows
+    return gone, rows

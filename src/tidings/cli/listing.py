@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from tidings.cli.happenings import write_happenings
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.model.weight import WHOLE
-from tidings.service.records import class_of, rfc3339, sentinel_record
-from tidings.storage import members, pages, sentinels, subscriptions
+from tidings.service.records import class_of, event_record, rfc3339, sentinel_record
+from tidings.storage import members, outside, pages, sentinels, subscriptions
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -35,12 +36,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _list(connection: Connection, arguments: argparse.Namespace) -> int:
     rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
     held = held_pages(connection)
+    happenings = outside.listing(connection) if arguments.tag is None else []
     if arguments.json:
         for row in rows:
             write_json(sentinel_record(row, details={"pages": held.get(row.id, [])}))
+        for source in happenings:
+            write_json(event_record(source))
         return 0
     if not rows:
         write_line(_none(connection, arguments))
+        write_happenings(happenings)
         return 0
     classes = [class_of(row.text) for row in rows]
     is_classed = set(classes) != {WHOLE}
@@ -58,6 +63,7 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
         ),
         ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "PAGES", "CHANGED (UTC)", "URL"),
     )
+    write_happenings(happenings)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING
 
+from tidings.cli.happenings import happening_of, show_happening
 from tidings.cli.listing import failing, held_pages
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
@@ -45,7 +46,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _show(connection: Connection, arguments: argparse.Namespace, settings: Settings) -> int:
-    row = sentinels.find(connection, arguments.name)
+    happening = happening_of(connection, arguments.name)
+    if happening is not None:
+        show_happening(connection, happening, settings, as_json=arguments.json)
+        if arguments.name not in sentinels.names(connection):
+            return 0
+    row = register.find(connection, arguments.name)
     held = held_pages(connection).get(row.id, [])
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()

@@ -64,6 +64,10 @@ class Engine:
         """Return the rules of a group, or all, in the order of their creation."""
         return tuple(entry.rule for entry in self._entries(group))
 
+    def listens(self, event: str) -> bool:
+        """Return whether some rule rests on an event of this name."""
+        return event in self._graph.leaves
+
     def add(self, rule: Rule) -> RuleId:
         """Let a rule hold from now on. It never hears of what began before."""
         self._refuse_in_step()

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from tidings.errors import AddressError, UsageError
+from tidings.fetching import files
 from tidings.model.asking import PLAIN, Asking, Header, Value
 from tidings.model.page import PageIdentity
 
@@ -142,7 +143,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
     A page belongs to `owner_id` if it is asked for with a secret or a cookie, else to everybody. Timeout, screenshot and robots are
     no part of it. Raises `AddressError` for the URL and `UsageError` for a header that cannot be sent.
     """
-    rebuilt = rebuild(url)
+    rebuilt = files.rebuild(url) if files.is_file(url) else rebuild(url)
     headers = check_headers(asking.headers)
     if asking.proxy is not None and not asking.proxy.is_secret:
         rebuild(asking.proxy.text)
@@ -160,7 +161,7 @@ def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIden
         key=hashlib.sha256(text.encode()).hexdigest(),
         url=rebuilt,
         given=url,
-        host=host_of(rebuilt),
+        host=files.HOST if files.is_file(rebuilt) else host_of(rebuilt),
         method=asking.method,
         body=asking.body,
         render=asking.render,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from tidings.clock import Clock
+from tidings.clock import Clock, SystemClock
 from tidings.fetching.fetcher import Fetcher
 from tidings.registry import Registry
 from tidings.settings import FetchSettings
@@ -48,4 +48,17 @@ def _browser(
     return Browser(settings, Client(settings, clock=clock, on_crawl_delay=on_crawl_delay))
 
 
-FETCHERS: Final[Registry[Maker]] = Registry("fetcher", {"client": _client, "browser": _browser})
+def _files(
+    settings: FetchSettings,
+    *,
+    clock: Clock | None = None,
+    on_crawl_delay: Callable[[str, float], None] | None = None,
+) -> Fetcher:
+    from tidings.fetching.client import Client
+    from tidings.fetching.files import Files
+
+    clock = clock or SystemClock()
+    return Files(settings, Client(settings, clock=clock, on_crawl_delay=on_crawl_delay), clock=clock)
+
+
+FETCHERS: Final[Registry[Maker]] = Registry("fetcher", {"client": _client, "browser": _browser, "files": _files})

@@ -17,8 +17,9 @@ what was built is read, and its problems raised.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from tidings.errors import SentinelError
 from tidings.language.hours import read_clock, read_days
@@ -27,10 +28,12 @@ from tidings.language.printer import to_text
 from tidings.language.problems import Problem
 from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
 from tidings.model.interval import Duration
+from tidings.model.outside import CreateEvent, EventSource, Origin
 from tidings.model.sentinel import Sentinel, Then, Watched
 from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
-from tidings.model.timing import DAILY, Clock, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.timing import DAILY, Clock, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 
+Made = TypeVar("Made", Sentinel, CreateEvent)
 _RELATION = re.compile(r"(<=|>=|!=|<|>|=)\s*(-?\d+(?:\.\d+)?)(%?)")
 _AMOUNT = re.compile(r"(more than\s+)?(\d+(?:\.\d+)?)(%?)")
 
@@ -122,14 +125,14 @@ def regex(pattern: str) -> Change:
     return Change(Interest("regex", pattern=pattern))
 
 
-def seconds(amount: float) -> Duration:
-    """Return so many seconds in µs."""
-    return round(amount * 1_000_000)
 def header(name: str) -> Change:
     """Return changes of a header that the page is answered with."""
     return Change(Interest("header", header=name))
 
 
+def seconds(amount: float) -> Duration:
+    """Return so many seconds in µs."""
+    return round(amount * 1_000_000)
 
 
 def minutes(amount: float) -> Duration:
@@ -155,6 +158,20 @@ def every(interval: Duration, *, slack: Duration | None = None) -> FetchEvery:
 def at(clock: str, *weekdays: str, slack: Duration | None = None) -> FetchAt:
     """Return a time of day, on some days: `at("06:00", "mon-fri")`; raises `ValueError` if there is none."""
     return FetchAt(_clock(clock), read_days(weekdays) if weekdays else DAILY, slack)
+
+
+def on_event(*names: str, otherwise: Fetch = FetchOnDemand()) -> Fetch:  # noqa: B008 - it is frozen
+    """Return that a look is due when one of these events happens, beside what is done `otherwise`."""
+    return replace(otherwise, events=names)
+
+
+def event(name: str, *, file: str = "", command: Sequence[str] = (), every: Duration | None = None) -> CreateEvent:
+    """Return an event that a file's content or a command's output makes, every so often looked at; with neither a webhook brings it.
+
+    Raises `SentinelError` with what the language has against it.
+    """
+    origin: Origin = "file" if file else "command" if command else "webhook"
+    return _said_as(CreateEvent(name, EventSource(origin, file, tuple(command), every)), f'event "{name}"')
 
 
 on_demand = FetchOnDemand()
@@ -211,11 +228,16 @@ def sentinel(name: str, *urls: str, monitor: Change, **fields: Any) -> Sentinel:
     pages += [Watched(url, page) for page, url in fields.items() if page not in known and isinstance(url, str)]
     given = {field: _frozen(value) for field, value in fields.items() if field in known or not isinstance(value, str)}
     built = Sentinel(name=name, pages=tuple(pages), monitor=monitor.meant, **given)
+    return _said_as(built, f'sentinel "{name}"')
+
+
+def _said_as(built: Made, what: str) -> Made:
+    """Return what was built if the language says it so."""
     parsed = parse(to_text(built), files=True)
     if parsed.problems:
         raise SentinelError(parsed.problems)
     if parsed.statements != (built,):
-        raise SentinelError([Problem(1, 1, "E45", f'sentinel "{name}" cannot be said in the language')])
+        raise SentinelError([Problem(1, 1, "E45", f"{what} cannot be said in the language")])
     return built
 
 

@@ -11,6 +11,7 @@ from typing import cast
 from lark import Token, Tree
 
 from tidings.language.dates import LONGEST, measure
+from tidings.language.event_names import EventNames
 from tidings.language.faults import reserved_message
 from tidings.language.problems import Report
 from tidings.language.words import is_reserved
@@ -33,6 +34,7 @@ class Clause:
     `names` are those of the sentinel's pages (None: not known, nothing is said about them), `zone` is that of its dates. `secrets` are
     the names of secrets that are set (None: not known), `files` says whether file: addresses may be watched, `is_stored` that the
     text was accepted before, so that patterns and selectors need not be tried again. `places` takes where each part stands first.
+    `events` are those of other origin (None: not known).
     """
 
     report: Report
@@ -42,6 +44,7 @@ class Clause:
     files: bool = False
     is_stored: bool = False
     places: dict[str, int] = field(default_factory=dict)
+    events: EventNames | None = None
 
     def fail(
         self, offset: int | None, code: str, message: str, *, expected: str = "", hint: str = ""

@@ -159,7 +159,7 @@ def starts_at(sentinel: Sentinel, now: Instant, lookup: Lookup) -> Instant | Non
         return now + point.offset
     if point.base == "at":
         return None if point.instant is None else point.instant + point.offset
-    life = lookup(point.sentinel or "")
+    life = lookup(point.sentinel) if point.sentinel is not None else None
     if life is None:
         return None
     happened = life.ended_at if point.base == "end" else _started(life, now)
@@ -182,7 +182,7 @@ def ends_at(sentinel: Sentinel, start_at: Instant | None, lookup: Lookup) -> Ins
         return None if start_at is None else start_at + point.offset
     if point.base == "at":
         return None if point.instant is None else point.instant + point.offset
-    life = lookup(point.sentinel or "")
+    life = lookup(point.sentinel) if point.sentinel is not None else None
     if life is None:
         return None
     if point.base == "start":
@@ -212,7 +212,7 @@ def point_text(point: Point) -> str:
         case "at":
             text = point.text or ""
         case _:
-            text = f"{point.base}({point.sentinel})"
+            text = f"{point.base}({point.event if point.base == 'event' else point.sentinel})"
     if not point.offset:
         return text
     return f"{text} {'+' if point.offset > 0 else '-'} {spell_duration(abs(point.offset))}"

@@ -284,6 +284,9 @@ def _expected(terminals: frozenset[str]) -> str:
     if "URL" in terminals and "NAME" in terminals:
         return "a URL or the name of a sentinel"
     classes = [text for name, text in _CLASSES.items() if name in terminals and text]
+    if {"END", "EVENT"} <= terminals:
+        classes.append("event(NAME)")
+        terminals -= {"EVENT"}
     words = [f'"{word}"' for word in _spelled(terminals)]
     choices = (classes + words) or ["the end of the statement"]
     if len(choices) > _MOST_CHOICES:

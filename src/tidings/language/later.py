@@ -67,10 +67,5 @@ def _of_sentinel(is_said: Callable[[Sentinel], bool]) -> Callable[[Statement], b
 LATER: dict[str, Later] = {
     # statements
     # what
-    "file": Later(
-        "file:",
-        "serve the file on a web server of your own",
-        _of_sentinel(lambda sentinel: any(page.url.lower().startswith("file:") for page in sentinel.pages)),
-    ),
 }
 """By the part of the statement that the problem points at."""

@@ -48,6 +48,7 @@ def parse(
     secrets: Container[str] | None = None,
     defaults: Callable[[str], Clauses | None] | None = None,
     files: bool = False,
+    events: Mapping[str, Iterable[str]] | None = None,
 ) -> Parsed:
     """Return the statements of a text with its problems (at most ten) and warnings.
 
@@ -55,13 +56,14 @@ def parse(
     `zone` is the IANA zone of sentinels that name none, `now` the time of reading: without it nothing is said about the past.
     `floor` is the operator's shortest interval (W5), `names` the sentinels there are, only to say "did you mean". `secrets` are the names
     of secrets that are set (W9; None: nothing is said about them). `defaults` finds the defaults of a tag that hold already, `files` says
-    whether `file:` addresses may be watched. Raises `ValueError` if `zone` is no time zone.
+    whether `file:` addresses may be watched. `events` are the events of other origin, each with the names of the living sentinels that
+    wait for it (None: not known, nothing is said about them). Raises `ValueError` if `zone` is no time zone.
     """
     default = zone_of(zone)
     if default is None:
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
-    outside = Outside(default, now, floor, secrets, defaults, files)
+    outside = Outside(default, now, floor, secrets, defaults, files, events=events)
     return _parsed(text, Names(known, names), outside)
 
 

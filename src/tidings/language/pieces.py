@@ -25,7 +25,7 @@ _LIST = re.compile(r"\s*<[^<>\"\n]*>")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _NAMING = frozenset(
     {
-        *("sentinel", "using", "as", "of", "check"),
+        *("sentinel", "event", "using", "as", "of", "check"),
         *(word.lower() for word in STATEMENTS if word not in {"Create", "Defaults"}),
     }
 )

@@ -11,9 +11,19 @@ from typing import Any
 
 from tidings.language.expressions import number_text
 from tidings.language.table import FIELDS, ORDER
-from tidings.language.texts import clause_lines
+from tidings.language.texts import clause_lines, source_text
 from tidings.model.interest import Interest
-from tidings.model.sentinel import Alter, Clauses, Command, Defaults, Sentinel, Statement, Watched
+from tidings.model.sentinel import (
+    Alter,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    Sentinel,
+    Statement,
+    Watched,
+)
 
 __all__ = ["clauses_of", "number_text", "to_text"]
 
@@ -31,6 +41,10 @@ def to_text(statement: Statement) -> str:
             return _text(f"Alter {statement.name}", statement.clauses)
         case Defaults():
             return _text(f"Defaults For Tags {', '.join(statement.tags)}", statement.clauses)
+        case CreateEvent(name, source):
+            return f"Create Event {name} Using {source_text(source)}"
+        case DropEvent(name):
+            return f"Drop Event {name}"
         case Sentinel():
             target = statement.base or ", ".join(map(_page, statement.pages))
             return _text(f"Create Sentinel {statement.name} Using {target}", clauses_of(statement))

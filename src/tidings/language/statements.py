@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from lark import Token
 
-from tidings.language.clause import Clause, FaultFoundError, Node, check_name
+from tidings.language.clause import Clause, FaultFoundError, Node, check_name, first
 from tidings.language.clauses import (
     Values,
     altered,
@@ -21,8 +21,10 @@ from tidings.language.clauses import (
     with_defaults,
 )
 from tidings.language.dates import zone_of
+from tidings.language.event_names import EventNames, events_of
+from tidings.language.outside import read_event
 from tidings.language.problems import Report
-from tidings.language.syntax import Compound, Order, Part, Unclear
+from tidings.language.syntax import Compound, EventPart, Order, Part, Unclear
 from tidings.language.verify import (
     Known,
     Names,
@@ -34,7 +36,17 @@ from tidings.language.verify import (
     missing,
 )
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Alter, Clauses, Command, Defaults, Sentinel, Statement, Watched
+from tidings.model.sentinel import (
+    Alter,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    Sentinel,
+    Statement,
+    Watched,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,7 @@ class Outside:
     defaults: Callable[[str], Clauses | None] | None = None
     files: bool = False
     is_stored: bool = False
+    events: Mapping[str, Iterable[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,11 @@ class Reader:
     outside: Outside
     _groups: dict[str, Clauses] = field(default_factory=dict)
     _unclear_groups: set[str] = field(default_factory=set)
+    _events: EventNames | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = self.outside.events
+        object.__setattr__(self, "_events", None if known is None else EventNames(known))
 
     def statement(self, part: Part) -> tuple[Statement | None, Mapping[str, int]]:
         """Return what a statement means, None if it has a fault, and where its parts stand.
@@ -71,6 +89,8 @@ class Reader:
                 return None, {}
             case Order():
                 return self._order(part)
+            case EventPart(node):
+                return self._event(node)
         places: dict[str, int] = {}
         match part.head.data:
             case "head":
@@ -78,6 +98,14 @@ class Reader:
             case "alter_head":
                 return self._alteration(part, places), places
         return self._defaults(part, places), places
+
+    def _event(self, node: Node) -> tuple[CreateEvent | DropEvent | None, Mapping[str, int]]:
+        """Return what an event of other origin is, or that it goes."""
+        places: dict[str, int] = {"event": first(node).start_pos or 0}
+        try:
+            return read_event(node, self._clause((), self.outside.zone, places)), places
+        except FaultFoundError:
+            return None, places
 
     def _order(self, order: Order) -> tuple[Command | None, Mapping[str, int]]:
         verb, name = order.word.lower(), str(order.name)
@@ -88,6 +116,8 @@ class Reader:
             return None, places
         if verb == "drop":
             self.names.dropped(name)
+            if self._events is not None:
+                self._events.used(name, ())
         return Command(cast("Any", verb), name, fresh=order.fresh is not None), places
 
     def _creation(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
@@ -97,7 +127,12 @@ class Reader:
             self.names.failed(str(creation.head.children[1]))
             return None
         self.names.made(sentinel, self.outside.now)
+        self._note_events(sentinel)
         return sentinel
+
+    def _note_events(self, sentinel: Sentinel) -> None:
+        if self._events is not None:
+            self._events.used(sentinel.name, events_of(sentinel))
 
     def _sentinel(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         """Return the sentinel of a Create statement, None if it has a fault."""
@@ -172,6 +207,7 @@ class Reader:
             if self.report.faults > faults:
                 return None
             self.names.altered(after)
+            self._note_events(after)
         return Alter(str(name), in_order(values), after, reach_of(values))
 
     def _defaults(self, part: Compound, places: dict[str, int]) -> Defaults | None:
@@ -220,7 +256,7 @@ class Reader:
 
     def _clause(self, names: tuple[str, ...] | None, zone: tzinfo, places: dict[str, int]) -> Clause:
         outside = self.outside
-        return Clause(self.report, names, zone, outside.secrets, outside.files, outside.is_stored, places)
+        return Clause(self.report, names, zone, outside.secrets, outside.files, outside.is_stored, places, self._events)
 
     def _base(self, name: Token, head: Clause) -> Sentinel | None:
         check_name(name, head)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any, cast
 
 from lark import Lark, Token, Tree, UnexpectedInput
@@ -14,7 +15,7 @@ from tidings.language.faults import Fault, explain
 from tidings.language.pieces import Piece, cut, lexemes
 from tidings.language.problems import MOST, Report
 from tidings.language.tables import grammar
-from tidings.language.words import STATEMENTS, either
+from tidings.language.words import STATEMENTS, closest, either
 
 Node = Tree[Token]
 
@@ -44,11 +45,20 @@ class Unclear:
     name: str
 
 
-Part = Compound | Order | Unclear
+@dataclass(frozen=True, slots=True)
+class EventPart:
+    """Create Event or Drop Event as it stands."""
+
+    node: Node
+
+
+Part = Compound | Order | Unclear | EventPart
 
 _HEADS = {"create": "head", "alter": "alter_head", "defaults": "defaults_head"}
 """Words that begin a statement with clauses, and the rule of its beginning; the others begin an order."""
 _ORDERS = frozenset({"enable", "disable", "drop", "confirm"})
+_WHOLE = frozenset({"command", "event", "drop_event"})
+"""Rules of whole statements: no clauses follow."""
 
 
 def read_syntax(text: str, report: Report) -> Iterator[Part]:
@@ -79,7 +89,9 @@ def _statements(tree: Node) -> Iterator[Part]:
     for child in tree.children:
         if not isinstance(child, Tree):
             continue
-        if child.data == "command":
+        if child.data in {"event", "drop_event"}:
+            yield EventPart(child)
+        elif child.data == "command":
             yield Order(*cast("list[Token]", child.children))
         else:
             head, *clauses = cast("list[Node]", child.children)
@@ -101,9 +113,9 @@ def _by_statement(text: str, report: Report) -> Iterator[Part]:
 
 def _by_clause(text: str, pieces: tuple[Piece, ...], report: Report) -> Iterator[Part]:
     first, *rest = pieces
-    is_order = first.word in _ORDERS
-    head = _piece(text, first, "command" if is_order else _HEADS.get(first.word, "head"), report)
-    if is_order:
+    rule = _rule(text, first)
+    head = _piece(text, first, rule, report)
+    if rule in _WHOLE:
         if rest and head is not None:
             _refuse_clause(text, rest[0], first, report)
         elif head is not None:
@@ -122,6 +134,16 @@ def _by_clause(text: str, pieces: tuple[Piece, ...], report: Report) -> Iterator
         yield Compound(head, tuple(clauses), whole=len(clauses) == len(rest))
     elif name := _name(text, first):
         yield Unclear(name)
+
+
+def _rule(text: str, head: Piece) -> str:
+    """Return the rule that a statement or its beginning is meant to follow."""
+    words = [lexeme.text for lexeme in islice(lexemes(text, head.start, head.end), 3)]
+    if head.word in {"create", "drop"} and len(words) > (1 if head.word == "create" else 2):
+        meant = closest(words[1], ("Sentinel", "Event")) if head.word == "create" else words[1].capitalize()
+        if meant == "Event":
+            return "event" if head.word == "create" else "drop_event"
+    return "command" if head.word in _ORDERS else _HEADS.get(head.word, "head")
 
 
 def _name(text: str, head: Piece) -> str:
@@ -159,5 +181,6 @@ def _refuse_clause(text: str, clause: Piece, order: Piece, report: Report) -> No
     word = next(lexemes(text, clause.start)).text
     verb = order.word.capitalize()
     expected = either([f'"{statement}"' for statement in STATEMENTS])
-    hint = f"{verb} takes a name and nothing else" + (": Alter NAME changes clauses" if order.word == "enable" else "")
+    takes = "an event takes no clauses" if verb == "Create" else f"{verb} takes a name and nothing else"
+    hint = takes + (": Alter NAME changes clauses" if order.word == "enable" else "")
     report.fault(clause.start, "E03", f'found "{word}"', expected=expected, hint=hint)

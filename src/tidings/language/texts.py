@@ -14,6 +14,7 @@ from tidings.model.asking import Header, Value
 from tidings.model.extract import Exclusion, Pattern, StopWords, Transform
 from tidings.model.interest import Selector
 from tidings.model.interval import spell_duration
+from tidings.model.outside import EventSource
 from tidings.model.sentinel import Compare, History, Then
 from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
@@ -37,6 +38,13 @@ def channel_text(channel: Channel) -> str:
     if channel.kind == "apprise":
         return channel.address
     return f"{channel.kind} {channel.address}" if channel.address else channel.kind
+
+
+def source_text(source: EventSource) -> str:
+    """Return where an event comes from, as the language writes it."""
+    words = {"webhook": (), "file": (source.path,), "command": source.argv}[source.origin]
+    every = () if source.every is None else (f"every {spell_duration(source.every)}",)
+    return " ".join((source.origin, *map(quoted, words), *every))
 
 
 def _monitor(meaning: tuple[Any, Any]) -> str:
@@ -77,6 +85,13 @@ def _step(step: Transform) -> str:
 
 
 def _fetch(fetch: Fetch) -> str:
+    happenings = [f"on event({name})" for name in fetch.events]
+    return " or ".join(
+        happenings if fetch == FetchOnDemand(fetch.events) and happenings else [_usual(fetch), *happenings]
+    )
+
+
+def _usual(fetch: Fetch) -> str:
     match fetch:
         case FetchEvery(interval, slack):
             return f"every {spell_duration(interval)}{_slack(slack)}"

@@ -268,7 +268,7 @@ def _check_order(sentinel: Sentinel, places: Places, now: Instant | None, report
         return
     if end.base == "at" and start.base == "at" and end.instant is not None and start.instant is not None:
         is_wrong = end.instant + end.offset <= start.instant + start.offset
-    elif end.base == start.base and end.sentinel == start.sentinel:
+    elif end.base == start.base and end.sentinel == start.sentinel and end.base != "event":
         is_wrong = end.offset <= start.offset
     elif end.base == "at" and start.base == "now" and start.offset > 0 and now is not None and end.instant is not None:
         is_wrong = end.instant + end.offset <= now + start.offset

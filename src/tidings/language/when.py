@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import cast
 
 from lark import Token, Tree
@@ -36,6 +38,35 @@ from tidings.model.timing import (
 
 def read_fetch(node: Node, clause: Clause) -> Fetch:
     """Return when a page is looked at."""
+    parts = parts_of(node)
+    events = _events([parts[rule] for rule in ("happening", "summons") if rule in parts], clause)
+    return FetchOnDemand(events) if "happening" in parts else replace(_read_fetch(node, clause), events=events)
+
+
+def _events(nodes: Iterable[Node], clause: Clause) -> tuple[str, ...]:
+    """Return the events at which a look is due, in their order."""
+    names: list[str] = []
+    for node in nodes:
+        for happening in node.find_data("happening"):
+            name = read_event_name(happening, clause)
+            if name in names:
+                raise clause.fail(
+                    first(happening).start_pos, "E17", f'the event "{name}" is named twice', hint="keep one"
+                )
+            names.append(name)
+    return tuple(names)
+
+
+def read_event_name(node: Node, clause: Clause) -> str:
+    """Return the event of `event(NAME)`; raises `FaultFoundError` (E20) if there is surely none of that name."""
+    token = cast("Token", node.children[1])
+    name = check_name(token, clause)
+    if clause.events is not None and not clause.events.exists(name):
+        raise clause.fail(token.start_pos, "E20", f'there is no event "{name}"', hint=clause.events.hint(name))
+    return name
+
+
+def _read_fetch(node: Node, clause: Clause) -> Fetch:
     parts, words = parts_of(node), word_types(node)
     if "duration" in parts:
         interval = read_positive_duration(parts["duration"], clause)
@@ -126,8 +157,14 @@ def read_point(node: Node, clause: Clause) -> Point:
     if point.data == "first_change":
         clause.note("first_change", first(point).start_pos)
         return Point("change")
-    word, end = first(point), point.children[-1]
-    offset = _offset(end, clause) if isinstance(end, Tree) else 0
+    word, parts = first(point), parts_of(point)
+    offset = _offset(parts["offset"], clause) if "offset" in parts else 0
+    if "happening" in parts:
+        name = read_event_name(parts["happening"], clause)
+        if offset < 0:
+            message = f"nobody knows when event({name}) comes, so there is no time before it"
+            raise clause.fail(word.start_pos, "E34", message, hint=f"event({name}) without a minus")
+        return Point("event", offset, event=name)
     if word.type == "NOW":
         return Point("now", offset)
     if word.type == "DATE":

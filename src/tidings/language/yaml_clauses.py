@@ -177,7 +177,9 @@ def _fetch(node: Node) -> Segments:
     if not is_mapping(node):
         yield scalar(node)
         return
-    found = fields(node, ("every", "on", "at", "days", "slack", "between", "within", "until"))
+    found = fields(node, ("every", "on", "at", "days", "slack", "between", "within", "until", "events"))
+    if not found.keys() & {"every", "on", "at"}:
+        yield "on demand"
     if "every" in found:
         yield "every "
         yield duration(found["every"])
@@ -207,6 +209,10 @@ def _fetch(node: Node) -> Segments:
     if "slack" in found:
         yield " slack "
         yield duration(found["slack"])
+    for event in members(found["events"]) if "events" in found else ():
+        yield " or on event("
+        yield scalar(event)
+        yield ")"
 
 
 def _during(node: Node) -> Segments:

@@ -15,7 +15,20 @@ from tidings.model.asking import Header, Value
 from tidings.model.extract import Exclusion, Pattern, StopWords, Transform
 from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 from tidings.model.interval import spell_duration
-from tidings.model.sentinel import Alter, Clauses, Command, Defaults, History, Sentinel, Statement, Then, Watched
+from tidings.model.sentinel import (
+    Alter,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    EventSource,
+    History,
+    Sentinel,
+    Statement,
+    Then,
+    Watched,
+)
 from tidings.model.telling import Channel, Notify
 from tidings.model.timing import Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
 from tidings.model.weight import Life, Urgency
@@ -33,10 +46,25 @@ def plain(statement: Statement) -> dict[str, Data]:
             return {"alter": name, **_clauses(clauses)}
         case Defaults(tags, clauses):
             return {"defaults": list(tags), **_clauses(clauses)}
+        case CreateEvent(name, origin):
+            return {"event": name, "using": _source(origin)}
+        case DropEvent(name):
+            return {"drop_event": name}
         case Sentinel():
             source = {"pages": [_page(page) for page in statement.pages]}
             target: dict[str, Data] = {"using": statement.base} if statement.base is not None else source
             return {"name": statement.name, **target, **_clauses(clauses_of(statement))}
+
+
+def _source(source: EventSource) -> Data:
+    every = {} if source.every is None else {"every": spell_duration(source.every)}
+    match source.origin:
+        case "webhook":
+            return "webhook"
+        case "file":
+            return {"file": source.path, **every}
+        case "command":
+            return {"command": list(source.argv), **every}
 
 
 def _clauses(clauses: Clauses) -> dict[str, Data]:
@@ -136,6 +164,10 @@ def _step(step: Transform) -> Data:
 
 
 def _fetch(fetch: Fetch) -> Data:
+    return {**_usual(fetch), **({"events": list(fetch.events)} if fetch.events else {})}
+
+
+def _usual(fetch: Fetch) -> dict[str, Data]:
     match fetch:
         case FetchEvery(interval, slack):
             return {"every": spell_duration(interval), **_slack(slack)}

@@ -19,15 +19,17 @@ from tidings.language.parser import Parsed, meaning_of_parts
 from tidings.language.pieces import Piece
 from tidings.language.problems import MOST, Report
 from tidings.language.statements import Outside
-from tidings.language.syntax import Compound, Order, Part, read_part
+from tidings.language.syntax import Compound, EventPart, Order, Part, read_part
 from tidings.language.table import GATHERED, NOTHING
 from tidings.language.verify import Known, Names
+from tidings.language.words import either
 from tidings.language.yaml_clauses import BODIES
 from tidings.language.yaml_data import plain
 from tidings.language.yaml_nodes import (
     FormError,
     Segment,
     Segments,
+    duration,
     fields,
     is_mapping,
     is_nothing,
@@ -35,6 +37,7 @@ from tidings.language.yaml_nodes import (
     joined,
     members,
     scalar,
+    string,
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.sentinel import Clauses, Statement
@@ -43,6 +46,7 @@ LARGEST = 1_000_000
 """Characters of a YAML text at most."""
 DEEPEST = 100
 
+_VERBS = ("alter", "defaults", "enable", "disable", "drop", "confirm", "event", "drop_event")
 CLAUSES: tuple[str, ...] = tuple("headers" if word == "header" else word for word in BODIES)
 """The keys of the clauses: the words of the sentence form, `history` for ChangeHistory, `headers` for all Header clauses."""
 
@@ -81,6 +85,7 @@ def load(
     secrets: Container[str] | None = None,
     defaults: Callable[[str], Clauses | None] | None = None,
     files: bool = False,
+    events: Mapping[str, Iterable[str]] | None = None,
 ) -> Parsed:
     """Return the statements of a YAML text, with its problems and warnings at their places; takes what `parser.parse` takes."""
     default = zone_of(zone)
@@ -88,7 +93,7 @@ def load(
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
     report = _Places()
-    outside = Outside(default, now, floor, secrets, defaults, files)
+    outside = Outside(default, now, floor, secrets, defaults, files, events=events)
     return meaning_of_parts(_parts(text, report), report, Names(known, names), outside)
 
 
@@ -177,6 +182,8 @@ def _part(node: Node, report: _Places) -> Part | None:
     """Return one statement; None if its beginning cannot be read."""
     head, rest, rule = _head(node)
     first = _read(head, rule, node, report)
+    if rule in {"event", "drop_event"}:
+        return None if first is None else EventPart(first)
     if rule == "command":
         order: Order | None = first
         return order
@@ -231,20 +238,25 @@ def _read(segments: Segments, rule: str, node: Node, report: _Places) -> Any:
 
 def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
     """Return the beginning of a statement, its clauses, and the rule of its beginning."""
-    keys = ("name", "pages", "using", "enable", "fresh", "disable", "drop", "confirm", "alter", "defaults", *CLAUSES)
+    keys = ("name", "pages", "using", *_VERBS, "fresh", *CLAUSES)
     found = fields(node, keys)
     rest = {name: value for name, value in found.items() if name in CLAUSES}
-    verbs = [verb for verb in ("enable", "disable", "drop", "confirm", "alter", "defaults") if verb in found]
+    verbs = [verb for verb in _VERBS if verb in found]
     if "name" in found and not verbs:
         return _creation(node, found), rest, "head"
     if len(verbs) != 1 or "name" in found:
-        raise FormError(node, "E25", "a statement has one of name, alter, defaults, enable, disable, drop and confirm")
+        raise FormError(node, "E25", f"a statement has one of {either(['name', *_VERBS], joint='and')}")
     if verbs[0] == "alter":
         return _alteration(found["alter"]), rest, "alter_head"
     if verbs[0] == "defaults":
         return _defaults(found["defaults"]), rest, "defaults_head"
-    if rest:
-        raise FormError(node, "E45", f"{verbs[0]} takes a name and nothing else")
+    if verbs[0] == "event" and not rest:
+        return _event(node, found), {}, "event"
+    if rest or (verbs[0] != "event" and "using" in found):
+        what = "using and" if verbs[0] == "event" else "a name and"
+        raise FormError(node, "E45", f"{verbs[0]} takes {what} nothing else")
+    if verbs[0] == "drop_event":
+        return _event_dropped(found["drop_event"]), {}, "drop_event"
     return _command(verbs[0], found), {}, "command"
 
 
@@ -269,6 +281,34 @@ def _creation(node: Node, found: Mapping[str, Node]) -> Segments:
         if "as" in parts:
             yield " As "
             yield scalar(parts["as"])
+
+
+def _event(node: Node, found: Mapping[str, Node]) -> Segments:
+    yield "Create Event "
+    yield scalar(found["event"])
+    yield " Using "
+    if "using" not in found:
+        raise FormError(node, "E25", "an event comes from somewhere", expected="using:", hint="using: webhook")
+    source = found["using"]
+    if not is_mapping(source):
+        yield scalar(source)
+        return
+    parts = fields(source, ("file", "command", "every"))
+    if ("file" in parts) == ("command" in parts):
+        raise FormError(source, "E25", "an event comes from one thing", expected="file: or command:")
+    for origin in parts.keys() - {"every"}:
+        yield origin
+        for word in members(parts[origin]):
+            yield " "
+            yield string(word)
+    if "every" in parts:
+        yield " every "
+        yield duration(parts["every"])
+
+
+def _event_dropped(name: Node) -> Segments:
+    yield "Drop Event "
+    yield scalar(name)
 
 
 def _alteration(name: Node) -> Segments:

@@ -26,6 +26,7 @@ from tidings.model.interest import (
     Selector,
 )
 from tidings.model.interval import Duration
+from tidings.model.outside import CreateEvent, DropEvent, EventSource
 from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.timing import (
     DAILY,
@@ -54,9 +55,12 @@ __all__ = [
     "Command",
     "Compare",
     "Condition",
+    "CreateEvent",
     "Days",
     "Defaults",
     "Direction",
+    "DropEvent",
+    "EventSource",
     "Exclusion",
     "Expression",
     "Fetch",
@@ -223,4 +227,4 @@ class Defaults:
     clauses: Clauses = Clauses()
 
 
-Statement = Sentinel | Command | Alter | Defaults
+Statement = Sentinel | Command | Alter | Defaults | CreateEvent | DropEvent

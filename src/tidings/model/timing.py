@@ -18,10 +18,14 @@ AT_SLACK: Duration = 600_000_000
 
 @dataclass(frozen=True, slots=True)
 class FetchEvery:
-    """A fixed interval (µs); `slack` is how late a poll may be (None: a tenth of the interval)."""
+    """A fixed interval (µs); `slack` is how late a poll may be (None: a tenth of the interval).
+
+    `events`, here and in the others, are events of other origin (`model.outside`): when one happens a look is due at once, beside.
+    """
 
     interval: Duration
     slack: Duration | None = None
+    events: tuple[str, ...] = ()
 
     @property
     def effective_slack(self) -> Duration:
@@ -41,6 +45,7 @@ class FetchOnChange:
     longest: Duration | None = None
     within: Duration | None = None
     until: Literal["window", "overwrite"] = "window"
+    events: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class FetchAt:
     clock: Clock
     days: Days = DAILY
     slack: Duration | None = None
+    events: tuple[str, ...] = ()
 
     @property
     def effective_slack(self) -> Duration:
@@ -59,7 +65,9 @@ class FetchAt:
 
 @dataclass(frozen=True, slots=True)
 class FetchOnDemand:
-    """Only when somebody asks: `tidings check NAME`, the dashboard, the API."""
+    """Only when somebody asks: `tidings check NAME`, the dashboard, the API; or when one of `events` happens."""
+
+    events: tuple[str, ...] = ()
 
 
 Fetch = FetchEvery | FetchOnChange | FetchAt | FetchOnDemand
@@ -76,14 +84,16 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point in time: `now`, an absolute instant, the start or end of another sentinel, with an offset (µs), or, as an end, the
-    sentinel's own first report (`change`, W-136).
+    """A point in time: `now`, an absolute instant, the start or end of another sentinel or an event of other origin, with an offset (µs),
+    or, as an end, the sentinel's own first report (`change`, W-136).
 
-    For `at`, `text` is the date or time as the user's zone writes it and `instant` what it means.
+    For `at`, `text` is the date or time as the user's zone writes it and `instant` what it means. An `event` is the next one: as a start
+    after the sentinel was made, as an end after it started.
     """
 
-    base: Literal["now", "at", "start", "end", "change"]
+    base: Literal["now", "at", "start", "end", "event", "change"]
     offset: Duration = 0
     text: str | None = None
     instant: Instant | None = None
     sentinel: str | None = None
+    event: str | None = None

@@ -16,9 +16,9 @@ from tidings.fetching import address
 from tidings.language import printer
 from tidings.language.forms import parse_file
 from tidings.language.verify import Known
-from tidings.model.sentinel import Defaults, Sentinel
+from tidings.model.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.model.unit import Event
-from tidings.service import register
+from tidings.service import outside, register
 from tidings.service.watchlist import meaning
 from tidings.storage import events, sentinels
 
@@ -36,12 +36,13 @@ APPLIED = "sentinel.applied"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one sentinel; `text` is its canonical text after the step, empty if it is dropped."""
+    """What becomes of one sentinel or event; `text` is its canonical text after the step, empty if it is dropped."""
 
     name: str
     action: Action
     text: str = ""
     reason: str = ""
+    record: Literal["sentinel", "event"] = "sentinel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,12 @@ def apply(
     takes the transaction back.
     """
     defaults = _defaults(connection, files, settings)
-    wanted = _read_all(connection, files, settings, now, defaults)
+    wanted, happenings = _read_all(connection, files, settings, now, defaults)
     for group in defaults.said:
         register.remember(connection, group)
     by_apply = {e.sentinel_id for e in events.listing(connection, types=(APPLIED,))}
-    steps = [
+    steps = [_settle_event(connection, said, settings, now) for said in happenings]
+    steps += [
         _settle(connection, name, sentinel, (file, files[file]), settings, now, defaults)
         for name, (file, sentinel) in wanted.items()
     ]
@@ -109,12 +111,16 @@ def _defaults(connection: Connection, files: Mapping[str, str], settings: Settin
 
 def _read_all(
     connection: Connection, files: Mapping[str, str], settings: Settings, now: Instant, defaults: _Groups
-) -> dict[str, tuple[str, Sentinel]]:
+) -> tuple[dict[str, tuple[str, Sentinel]], list[CreateEvent]]:
     problems: list[Filed] = []
     names: set[str] = set()
+    said: dict[str, set[str]] = {}
     for file, text in files.items():
         found = parse_file(file, text, zone=settings.serve.zone).statements
         names |= {s.name for s in found if isinstance(s, Sentinel)}
+        said[file] = {s.name for s in found if isinstance(s, CreateEvent)}
+    every = set(outside.names(connection)).union(*said.values())
+    happenings: list[CreateEvent] = []
     wanted: dict[str, tuple[str, Sentinel]] = {}
     existing = register.lookup(connection)
 
@@ -133,6 +139,8 @@ def _read_all(
                 now=now,
                 names=sorted(names),
                 defaults=defaults,
+                files=bool(settings.fetch.allow_files),
+                events=dict.fromkeys(every - said[file], ()),
             ),
             settings,
         )
@@ -140,16 +148,26 @@ def _read_all(
         for statement in parsed.statements:
             if isinstance(statement, Defaults):
                 continue
+            if isinstance(statement, CreateEvent):
+                happenings.append(statement)
+                continue
             if not isinstance(statement, Sentinel):
-                said = printer.to_text(statement).partition("\n")[0]
-                message = f"{file}: apply takes statements that create sentinels, and Defaults; {said} is a command"
+                order = printer.to_text(statement).partition("\n")[0]
+                message = f"{file}: apply takes statements that create sentinels and events, and Defaults; {order} is a command"
                 raise UsageError(message)
+            register.check_files(statement, settings)
             for page in statement.pages:
                 address.identify(page.url, statement.asking)
             wanted[statement.name] = (file, statement)
     if problems:
         raise SentinelError(problems)
-    return wanted
+    return wanted, happenings
+
+
+def _settle_event(connection: Connection, said: CreateEvent, settings: Settings, now: Instant) -> Step:
+    """Let an event have the source that a file says; the token of a webhook stays."""
+    action: Action = outside.settle(connection, said, settings=settings, now=now)
+    return Step(said.name, action, printer.to_text(said), record="event")
 
 
 def _settle(

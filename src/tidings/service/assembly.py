@@ -21,6 +21,7 @@ from tidings.errors import PollerBusyError, SecretError
 from tidings.fetching.browser import Browser
 from tidings.fetching.client import Client
 from tidings.fetching.door import Door
+from tidings.fetching.files import Files
 from tidings.fetching.politeness import HostGate
 from tidings.isolation.limits import Limits
 from tidings.isolation.runners import RUNNERS
@@ -44,10 +45,13 @@ from tidings.service.frames import Frames
 from tidings.service.lives import Lives
 from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.needs import Needs
+from tidings.service.outside import Outside
+from tidings.service.outside_sources import Sources
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
 from tidings.service.reports import Reporter
 from tidings.service.rules import Rules
+from tidings.service.summons import Summons
 from tidings.service.take import Taker
 from tidings.service.telling import Noise, Telling
 from tidings.service.watchlist import Watchlist
@@ -103,8 +107,8 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 
 
 def open_fetcher(settings: Settings, client: Client) -> Fetcher:
-    """Return what fetches all pages, those that a browser renders too; it closes the client."""
-    return Browser(settings.fetch, client)
+    """Return what fetches all pages, those that a browser renders and those that are files too; it closes the client."""
+    return Files(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
 
 
 def render_cost(settings: Settings) -> float:
@@ -264,6 +268,7 @@ async def _build(
     )
     signing = await store.write(_signing, settings, vault, now)
     senders = _senders(stack, settings, client, signing, installation, stream)
+    outside = Outside(store, vault, clock)
     monitor = Monitor(
         Parts(
             settings=settings,
@@ -279,7 +284,11 @@ async def _build(
             frames=frames,
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
             needs=needs,
-            rules=Rules(store, watchlist, committer, (telling, composites, complex_needs), epoch=epoch),
+            rules=Rules(
+                store, watchlist, committer, (telling, composites, complex_needs, Summons(store, needs)), epoch=epoch
+            ),
+            outside=outside,
+            sources=Sources(store, settings.events, outside, epoch=epoch, clock=clock),
             deliverer=Deliverer(
                 senders, disable_after=round(settings.notify.disable_days * DAY), awaits=telling.awaits
             ),

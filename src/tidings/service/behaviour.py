@@ -33,6 +33,15 @@ def heard(event_type: str, sentinel_id: int, page_id: int | None = None) -> Prim
     return Primitive(f"{event_type}({sentinel_id})" if page_id is None else f"{event_type}({sentinel_id}, {page_id})")
 
 
+def happening(event: str, sentinel_id: int) -> Primitive:
+    """Return what an event of other origin (`Create Event NAME`) is to the rules of a sentinel.
+
+    Params of the occurrence: those that the event came with, and `seq`, its number in the log. A behaviour that hears it names
+    `storage.outside.HAPPENED` among what it `hears`.
+    """
+    return Primitive(f"event.{event}({sentinel_id})")
+
+
 def own(name: str, sentinel_id: int) -> Primitive:
     """Return an event that only a sentinel's own behaviour raises."""
     return Primitive(f"{name}({sentinel_id})")

@@ -139,7 +139,7 @@ def tick_of(page: WatchedPage, floor: Duration) -> Tick:
 
 def first_open(page: WatchedPage, at_or_after: Instant) -> Instant:
     """Return the first instant at or after one at which some subscription that is looked at by itself lets the page be polled."""
-    wanting = [s for s in page.subscriptions.values() if s.interval is not None or s.is_on_change or s.is_only_shown]
+    wanting = [s for s in page.subscriptions.values() if _looks_by_itself(s)]
     if not wanting or not all(s.owner.sentinel.during for s in wanting):
         return at_or_after
     return min(hours_of(s).first_open(at_or_after) for s in wanting)
@@ -155,10 +155,14 @@ def first_open_on_change(page: WatchedPage, at_or_after: Instant) -> Instant:
 
 def closes(page: WatchedPage, at: Instant) -> Instant:
     """Return until when the page may be polled that may be at an instant; NEVER if there is no end."""
-    wanting = [s for s in page.subscriptions.values() if s.interval is not None or s.is_on_change or s.is_only_shown]
+    wanting = [s for s in page.subscriptions.values() if _looks_by_itself(s)]
     if not wanting or not all(s.owner.sentinel.during for s in wanting):
         return NEVER
     return max(hours_of(s).closes(at) for s in wanting if hours_of(s).first_open(at) == at)
+
+
+def _looks_by_itself(sub: Subscription) -> bool:
+    return sub.interval is not None or sub.is_on_change or sub.is_only_shown or sub.is_summoned
 
 
 def _is_served(sub: Subscription, checked_at: Instant | None, floor: Duration) -> bool:

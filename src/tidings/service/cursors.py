@@ -93,7 +93,7 @@ def takes(
         return True
     if sub.row.taken and not is_open(sub, at if looked_at is None else looked_at):
         return False
-    if sub.is_only_shown:
+    if sub.is_only_shown or sub.is_summoned:
         return not sub.row.taken
     if is_doubtful(sub, at if looked_at is None else looked_at):
         return True

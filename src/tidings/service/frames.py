@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import AddressError
-from tidings.fetching import address
+from tidings.fetching import address, files
 from tidings.fetching.redirects import HARMLESS
 from tidings.model.asking import Asking
 from tidings.model.weight import WHOLE
@@ -43,8 +43,10 @@ asked."""
 def followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> list[PageIdentity]:
     """Return the frames that are followed, of those that a page names: the first ones of its own site, each once, never itself.
 
-    They are asked for as the page is, by GET; what is meant for the page's origin goes to no other one.
+    They are asked for as the page is, by GET; what is meant for the page's origin goes to no other one. Those of a file are not followed.
     """
+    if files.is_file(final_url):
+        return []
     return list(_followed(holder, final_url, addresses))[:MOST_FRAMES]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.clock import MINUTE, SECOND
 from tidings.errors import BudgetError, StaleEpochError, StoreError
-from tidings.fetching import address
+from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Outcome
 from tidings.model.unit import Estimate, Event, Grant, Unit
 from tidings.model.weight import WHOLE
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from tidings.service.frames import Frames
     from tidings.service.lives import Lives
     from tidings.service.needs import Needs
+    from tidings.service.outside import Outside
+    from tidings.service.outside_sources import Sources
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
     from tidings.service.rules import Rules
@@ -81,6 +83,8 @@ class Parts:
     lives: Lives
     needs: Needs
     rules: Rules
+    outside: Outside
+    sources: Sources
     deliverer: Deliverer
     collector: Collector
     epoch: int
@@ -109,6 +113,7 @@ class Monitor:
         self.committer.on_committed = self._committed
         self.committer.on_refused = self._refused
         parts.frames.ask = self._ask_frame
+        parts.outside.on_taken = self._hear_taken
         self.asked: dict[int, Asked] = {}
         """pages to be looked at now"""
         self.refused_by_budget: set[int] = set()
@@ -134,6 +139,7 @@ class Monitor:
         """when a class whose pages are due can pay for one"""
         self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
         self._collecting = False
+        self._has_taken = False
 
     # -- life ----------------------------------------------------------------------------------------------------------------------
 
@@ -184,6 +190,7 @@ class Monitor:
             self._next_delivery,
             parts.lives.next_at,
             parts.rules.next_due(now),
+            parts.sources.next_due,
             self._renew_at,
         )
         return min((i for i in known if i is not None), default=now + SECOND)
@@ -197,11 +204,13 @@ class Monitor:
         parts = self.parts
         now = parts.clock.now()
         await self._keep_lease(now)
-        if await parts.store.changed():
+        has_taken, self._has_taken = self._has_taken, False
+        if await parts.store.changed() or has_taken:
             parts.planner.touch(await parts.watchlist.follow())
             await self._hear_requests()
             parts.rules.wake()
             parts.lives.wake()
+            parts.sources.wake()
             self._next_delivery = 0
         parts.lives.hear_clock(now, parts.clock.wall())
         await self.live()
@@ -209,6 +218,8 @@ class Monitor:
             parts.planner.catch_up(now)
         self._stepped_at = now
         await parts.rules.follow(now)
+        for look in await parts.sources.due(now):
+            self._spawn(look)
         self._sweep(now)
         await self._grant(now)
         await self._send(now)
@@ -336,6 +347,7 @@ class Monitor:
         further = self._further(charged)
 
         async with parts.gate.permit(charged.grant.host, further) as permit:
+            parts.needs.begin(page.state.page_id, parts.clock.now())
             request = await parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
             outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
         at = parts.clock.now()
@@ -425,6 +437,7 @@ class Monitor:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else host
             parts.gate.pause(told_by, at + outcome.retry_after)
             parts.planner.interrupt(told_by)
+        has_asked = has_asked and host != files.HOST
         ours = has_asked and await self._hear_network(host, outcome, at)
         if has_asked and not ours and (pause := self._circuits.hear(host, outcome)):
             parts.gate.pause(host, at + pause)
@@ -510,6 +523,13 @@ class Monitor:
         finally:
             self.parts.deliverer.in_flight.discard(delivery.endpoint_id)
             self._next_delivery = 0
+
+    # -- events of other origin ------------------------------------------------------------------------------------------------------
+
+    def _hear_taken(self, name: str) -> None:  # noqa: ARG002 - which one the log says
+        """Hear that an event was taken: the next step, which is now, follows it."""
+        self._has_taken = True
+        self._wake.set()
 
     # -- bookkeeping -------------------------------------------------------------------------------------------------------------------
 

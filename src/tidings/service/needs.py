@@ -25,7 +25,8 @@ GOOD = frozenset({"new", "unchanged", "changed"})
 class Deadline:
     """A page is to be looked at in an interval, for a sentinel; `why` says for what, `late` the same when the interval is over.
 
-    `is_heard`: the look is noted as an event, for rules to hear.
+    `is_heard`: the look is noted as an event, for rules to hear. `is_kept`: it stays when the interval is over, until a look that
+    began in or after it.
     """
 
     page_id: int
@@ -34,6 +35,13 @@ class Deadline:
     why: str
     late: str = ""
     is_heard: bool = True
+    is_kept: bool = False
+
+    def is_served(self, begun: Instant, at: Instant) -> bool:
+        """Return whether a look from `begun` to `at` is one that is heard of."""
+        if self.is_kept:
+            return self.interval.start <= begun
+        return self.is_heard and self.interval.start <= at <= self.interval.end
 
     def reason(self, now: Instant) -> str:
         """Return why a look is made now."""
@@ -46,6 +54,7 @@ class Needs:
     def __init__(self) -> None:
         self._by_owner: dict[tuple[str, int], tuple[Deadline, ...]] = {}
         self._by_page: dict[int, list[Deadline]] = {}
+        self._begun: dict[int, Instant] = {}
         self.touched: Callable[[Iterable[int]], Any] = lambda _: None
 
     def settle(self, owner: str, number: int, deadlines: Iterable[Deadline]) -> None:
@@ -64,8 +73,12 @@ class Needs:
         self.touched({deadline.page_id for deadline in (*before, *now)})
 
     def expire(self, now: Instant) -> None:
-        """Let go of the deadlines that are over: a look serves them no more. Those of expected updates stay until a look, which is late then."""
-        over = [d for some in self._by_page.values() for d in some if d.is_heard and d.interval.end < now]
+        """Let go of the deadlines that are over: a look serves them no more. Those of expected updates and of events stay until a look, which
+        is late then.
+        """
+        over = [
+            d for some in self._by_page.values() for d in some if d.is_heard and not d.is_kept and d.interval.end < now
+        ]
         for deadline in over:
             self._take_away(deadline)
         if over:
@@ -94,21 +107,27 @@ class Needs:
         found = ((place, self.most_urgent(page_id, now)) for place, page_id in enumerate(page_ids))
         return {place: deadline.interval.end for place, deadline in found if deadline is not None}
 
+    def begin(self, page_id: int, at: Instant) -> None:
+        """Hear that a look at a page begins: it serves no event that happens from now on."""
+        self._begun[page_id] = at
+
     def wanting(self, page_id: int, at: Instant) -> frozenset[int]:
-        """Return the sentinels that wait to hear of a look at `at`."""
-        return frozenset(
-            deadline.sentinel_id
-            for deadline in self._by_page.get(page_id, ())
-            if deadline.is_heard and deadline.interval.start <= at <= deadline.interval.end
-        )
+        """Return the sentinels that wait to hear of a look that ended at `at`."""
+        begun = self._begun.get(page_id, at)
+        waiting = self._by_page.get(page_id, ())
+        return frozenset(deadline.sentinel_id for deadline in waiting if deadline.is_served(begun, at))
 
     def noted(self, unit: Unit) -> Unit:
         """Return the unit of a poll with an event for each sentinel that waited for this look."""
-        if unit.poll is None or unit.poll.outcome not in GOOD or unit.poll.page_id not in self._by_page:
+        if unit.poll is None:
             return unit
         page_id, at = unit.poll.page_id, unit.poll.finished_at
+        wanting = self.wanting(page_id, at)
+        data = {"begun": self._begun.pop(page_id, at)}
+        if unit.poll.outcome not in GOOD or not wanting:
+            return unit
         events = (
-            Event(type=LOOKED, at=at, sentinel_id=sentinel_id, page_id=page_id)
-            for sentinel_id in sorted(self.wanting(page_id, at))
+            Event(type=LOOKED, at=at, sentinel_id=sentinel_id, page_id=page_id, data=data)
+            for sentinel_id in sorted(wanting)
         )
         return replace(unit, events=(*unit.events, *events))

@@ -102,6 +102,10 @@ def _look(
         return at, why if at <= max(
             asked.end, least
         ) or not sub.owner.sentinel.during else f"{said}, moved to where its hours begin"
+    if fetch.events and state.checked_at is None:
+        return _open(sub, least, "the first look, for an event to be compared with")
+    if fetch.events and not isinstance(fetch, FetchOnChange):
+        return None, f"{said}: or tidings check {sub.owner.row.name}"
     if not isinstance(fetch, FetchOnChange):
         return None, f"{said}: tidings check {sub.owner.row.name}"
     if state.checked_at is None:

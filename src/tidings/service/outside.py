@@ -9,20 +9,31 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.clock import DAY
 from tidings.errors import UnknownNameError, UsageError
+from tidings.fetching import files
+from tidings.language import parser
+from tidings.language.event_names import events_of
+from tidings.language.printer import to_text
+from tidings.model.outside import CreateEvent
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret
-from tidings.storage import outside, secrets
+from tidings.service.watchlist import meaning
+from tidings.storage import outside, secrets, sentinels
+from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Instant
+    from tidings.model.outside import EventSource
+    from tidings.model.sentinel import Sentinel
+    from tidings.settings import EventSettings, Settings
     from tidings.storage.connection import Connection
+    from tidings.storage.outside import SourceRow
+    from tidings.storage.sentinels import SentinelRow
     from tidings.storage.store import Store
-    from tidings.storage.vault import Vault
 
 MOST_PARAMS: Final = 16_384
 """bytes of an event's params, as compact JSON"""
@@ -80,7 +91,106 @@ def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, ke
     if key and (before := outside.taken(c, row.id, key)) is not None:
         return Taken(before, is_new=False)
     outside.forget_keys(c, before=at - KEYS_FOR)
-    return Taken(outside.happen(c, row, params, at=at, key=key), is_new=True)
+    return Taken(happen(c, row, params, at=at, key=key), is_new=True)
+
+
+def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:
+    """Write that an event happened, and what that fixes in the lives of sentinels; return its number in the log."""
+    seq = outside.happen(c, row, params, at=at, key=key)
+    for waiting, sentinel in waiters(c, row.name):
+        start_at, end_at = fixed(waiting, sentinel, row.name, at)
+        if (start_at, end_at) != (waiting.start_at, waiting.end_at):
+            sentinels.settle(c, waiting.id, start_at=start_at, end_at=end_at, at=at)
+    return seq
+
+
+def fixed(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> tuple[Instant | None, Instant | None]:
+    """Return when a sentinel starts and ends now that an event happened: it starts with the first since it was made, it ends with the
+    first after its start.
+    """
+    start, end = row.start_at, row.end_at
+    has_begun = row.started_at is not None or (start is not None and start < at)
+    if sentinel.start.event == event and start is None and row.started_at is None:
+        start = at + sentinel.start.offset
+    if sentinel.end is not None and sentinel.end.event == event and end is None and has_begun:
+        end = at + sentinel.end.offset
+    return start, end
+
+
+def waiters(c: Connection, event: str) -> list[tuple[SentinelRow, Sentinel]]:
+    """Return the living sentinels that wait for an event, with their meanings."""
+    named = f"event({event})"
+    found = [(row, meaning(row.text)) for row in sentinels.listing(c) if named in row.text]
+    return [(row, sentinel) for row, sentinel in found if event in events_of(sentinel)]
+
+
+def names(c: Connection) -> dict[str, list[str]]:
+    """Return the events that there are, each with the names of the living sentinels that wait for it."""
+    return {row.name: [waiting.name for waiting, _ in waiters(c, row.name)] for row in outside.listing(c)}
+
+
+def create(c: Connection, said: CreateEvent, *, settings: Settings, now: Instant) -> SourceRow:
+    """Store an event; a webhook gets its token. Raises `UsageError` if its name is taken or its source is not allowed."""
+    check_source(said.source, settings.events)
+    row = outside.create(c, said.name, said.source.origin, text=to_text(said), at=now, due_at=_first_look(said, now))
+    if said.source.origin == "webhook":
+        give_token(c, Vault(settings.data), said.name, at=now)
+    return row
+
+
+def settle(
+    c: Connection, said: CreateEvent, *, settings: Settings, now: Instant
+) -> Literal["created", "altered", "unchanged"]:
+    """Let an event be as it is said, whether there was one of its name or not; return what was done. Raises what `create` does."""
+    if said.name not in {row.name for row in outside.listing(c)}:
+        create(c, said, settings=settings, now=now)
+        return "created"
+    row, text = outside.find(c, said.name), to_text(said)
+    if row.text == text:
+        return "unchanged"
+    check_source(said.source, settings.events)
+    outside.rewrite(c, row.id, said.source.origin, text=text, due_at=_first_look(said, now))
+    if said.source.origin != row.origin:
+        take_token(c, said.name)
+        if said.source.origin == "webhook":
+            give_token(c, Vault(settings.data), said.name, at=now)
+    return "altered"
+
+
+def drop(c: Connection, name: str) -> None:
+    """Forget an event. Raises `UnknownNameError` if there is none, `UsageError` while a living sentinel waits for it."""
+    row = outside.find(c, name)
+    if users := [waiting.name for waiting, _ in waiters(c, name)]:
+        message = f"the event {name} cannot be dropped: {', '.join(users)} would wait for ever; drop or alter what waits first"
+        raise UsageError(message)
+    outside.drop(c, row.id)
+    take_token(c, name)
+
+
+def source_of(row: SourceRow) -> EventSource:
+    """Return where an event comes from."""
+    statement = parser.recall(row.text)
+    if not isinstance(statement, CreateEvent):
+        message = f"the stored text of the event {row.name} is no Create Event: {row.text[:60]}"
+        raise TypeError(message)
+    return statement.source
+
+
+def check_source(source: EventSource, settings: EventSettings) -> None:
+    """Raise `UsageError` for a source that the operator does not allow."""
+    if source.origin == "command" and not settings.allow_commands:
+        message = "commands make no events here: events.allow_commands is false; whoever runs Tidings can set it"
+        raise UsageError(message)
+    if source.origin == "file" and not settings.allow_files:
+        message = "files make no events here: events.allow_files names no directory; whoever runs Tidings can set it"
+        raise UsageError(message)
+    if source.origin == "file" and not files.is_below(source.path, settings.allow_files):
+        message = f"{source.path} is not below a directory of events.allow_files: {', '.join(settings.allow_files)}"
+        raise UsageError(message)
+
+
+def _first_look(said: CreateEvent, now: Instant) -> Instant | None:
+    return None if said.source.origin == "webhook" else now
 
 
 def check_params(params: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tidings.model.unit import ChangeRow, Quarantined, SentinelMove
     from tidings.model.version import Version
     from tidings.storage.deliveries import DeliveryRow
+    from tidings.storage.outside import SourceRow
     from tidings.storage.polls import PollRow
     from tidings.storage.sentinels import SentinelRow
 
@@ -174,6 +175,23 @@ def class_of(text: str) -> str:
     """
     found = (line.split() for line in text.splitlines())
     return next((words[1] for words in found if len(words) == 2 and words[0] == "Class"), WHOLE)
+
+
+def event_record(row: SourceRow, *, details: Mapping[str, Any] | None = None) -> Record:
+    """Return the record of an event of other origin."""
+    return {
+        "record": "event",
+        "name": row.name,
+        "origin": row.origin,
+        "text": row.text,
+        "created_at": rfc3339(row.created_at),
+        "happened": row.happened,
+        "happened_at": rfc3339(row.happened_at),
+        "checked_at": rfc3339(row.checked_at),
+        "due_at": rfc3339(row.due_at),
+        "problem": row.problem,
+        **(details or {}),
+    }
 
 
 def sentinel_record(row: SentinelRow, *, details: Mapping[str, Any] | None = None) -> Record:

@@ -11,15 +11,25 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tidings.clock import SECOND
-from tidings.errors import SentinelError, UnknownNameError
-from tidings.fetching import address
+from tidings.errors import AddressError, SentinelError, UnknownNameError
+from tidings.fetching import address, files
 from tidings.language import later, means, parser, printer, verify, words
 from tidings.language.forms import parse_file
 from tidings.language.means import Means
-from tidings.model.sentinel import Alter, Channel, Clauses, Command, Defaults, Point, Sentinel
+from tidings.model.sentinel import (
+    Alter,
+    Channel,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    Point,
+    Sentinel,
+)
 from tidings.model.unit import SentinelMove
 from tidings.notification import addresses
-from tidings.service import altering, lifespan
+from tidings.service import altering, lifespan, outside
 from tidings.service.lifespan import Life
 from tidings.service.watchlist import SENDABLE, meaning, told_channels
 from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions, tag_defaults
@@ -40,13 +50,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered, and the defaults that hold now."""
+    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered, the defaults that hold now, and the
+    events of other origin that there are now, or are no more.
+    """
 
     made: tuple[SentinelRow, ...]
     commanded: tuple[tuple[Command, SentinelRow], ...]
     warnings: tuple[Problem, ...]
     altered: tuple[SentinelRow, ...] = ()
     defaults: tuple[Defaults, ...] = ()
+    events: tuple[CreateEvent, ...] = ()
+    events_dropped: tuple[DropEvent, ...] = ()
 
 
 def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
@@ -71,15 +85,22 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             names=names,
             secrets=frozenset(secrets.names(connection)),
             defaults=group(connection),
+            files=bool(settings.fetch.allow_files),
+            events=outside.names(connection),
         ),
         settings,
     )
     if parsed.problems:
         raise SentinelError(parsed.problems)
+    for statement in parsed.statements:
+        if isinstance(statement, Sentinel):
+            check_files(statement, settings)
     made: list[SentinelRow] = []
     altered: list[SentinelRow] = []
     commanded: list[tuple[Command, SentinelRow]] = []
     defaults: list[Defaults] = []
+    happenings: list[CreateEvent] = []
+    gone: list[DropEvent] = []
     for statement in parsed.statements:
         match statement:
             case Sentinel():
@@ -91,8 +112,25 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             case Defaults():
                 remember(connection, statement)
                 defaults.append(statement)
+            case CreateEvent():
+                outside.create(connection, statement, settings=settings, now=now)
+                happenings.append(statement)
+            case DropEvent(name=name):
+                outside.drop(connection, name)
+                gone.append(statement)
     warnings = tuple(w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
-    return Registered(tuple(made), tuple(commanded), warnings, tuple(altered), tuple(defaults))
+    return Registered(
+        tuple(made), tuple(commanded), warnings, tuple(altered), tuple(defaults), tuple(happenings), tuple(gone)
+    )
+
+
+def check_files(sentinel: Sentinel, settings: Settings) -> None:
+    """Raise `AddressError` for a file: address that is not below a directory that the operator allows."""
+    allowed = settings.fetch.allow_files
+    for page in sentinel.pages:
+        if files.is_file(page.url) and not files.is_below(files.path_of(files.rebuild(page.url)), allowed):
+            message = f"{page.url} is not below a directory of fetch.allow_files: {', '.join(allowed)}"
+            raise AddressError(message)
 
 
 def understood(parsed: Parsed, settings: Settings) -> Parsed:

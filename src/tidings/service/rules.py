@@ -21,10 +21,11 @@ from tidings.errors import StoreError, UnitError, UsageError
 from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.unit import Event, RuleState, Unit
-from tidings.service.behaviour import Deeds, Moment, heard, opened
+from tidings.service.behaviour import Deeds, Moment, happening, heard, opened
 from tidings.service.group import BY_THE_WALL, Group, Pause, fault, has_started, is_same, with_deeds
 from tidings.service.watchlist import LIFE_EVENTS
 from tidings.storage import events, rules
+from tidings.storage.outside import HAPPENED
 
 if TYPE_CHECKING:
     from tidings.events.engine import Sizes
@@ -167,6 +168,9 @@ class Rules:
             await self._live(event, event.sentinel_id)
         if event.type not in self._hears:
             return
+        if event.type == HAPPENED:
+            await self._hear_happening(event)
+            return
         for sentinel_id in self._listeners(event):
             group = self._groups.get(sentinel_id)
             if group is not None and event.seq <= group.upto:
@@ -178,6 +182,16 @@ class Rules:
             else:
                 await self._reach(event, group)
                 await self._occur(event, sentinel_id)
+
+    async def _hear_happening(self, event: EventRow) -> None:
+        """Let an event of other origin occur to the rules of each sentinel that wait for it."""
+        name = event.data["event"]
+        for sentinel_id, group in sorted(self._groups.items()):
+            occurs = happening(name, sentinel_id).name
+            if event.seq > group.upto and not group.is_finished and self._engine.listens(occurs):
+                await self._reach(event, group)
+                params = {**event.data["params"], "seq": event.seq}
+                await self._act(self._engine.push(Occurrence.at(occurs, self._engine.now, params)))
 
     async def _occur(self, event: EventRow, sentinel_id: int) -> None:
         params = {"seq": event.seq, "page": event.page_id, "change": event.change_id}

@@ -21,9 +21,9 @@ from tidings.language import expressions
 from tidings.language.forms import parse_file
 from tidings.language.verify import Known
 from tidings.model.outcome import Failed, Fetched, Unchanged
-from tidings.model.sentinel import Sentinel
+from tidings.model.sentinel import CreateEvent, Sentinel
 from tidings.model.weight import WHOLE
-from tidings.service import register
+from tidings.service import outside, register
 from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web, render_cost
 from tidings.service.frames import followed
@@ -101,6 +101,8 @@ async def trial(
                 zone=settings.serve.zone,
                 now=clock.now(),
                 secrets=frozenset(secrets.names(connection)),
+                files=bool(settings.fetch.allow_files),
+                events=_other_events(connection, file, text, settings),
             ),
             settings,
         )
@@ -135,6 +137,13 @@ def _others(connection: Connection, file: str, text: str, settings: Settings) ->
     existing = register.lookup(connection)
     own = {s.name for s in parse_file(file, text, zone=settings.serve.zone).statements if isinstance(s, Sentinel)}
     return lambda name: None if name in own else existing(name)
+
+
+def _other_events(connection: Connection, file: str, text: str, settings: Settings) -> dict[str, list[str]]:
+    """Return the events of other origin that there are, without those of the text itself."""
+    statements = parse_file(file, text, zone=settings.serve.zone).statements
+    own = {s.name for s in statements if isinstance(s, CreateEvent)}
+    return {name: users for name, users in outside.names(connection).items() if name not in own}
 
 
 class _Looker:

@@ -108,9 +108,14 @@ class Subscription:
         return isinstance(self.fetch, FetchOnChange)
 
     @property
+    def is_summoned(self) -> bool:
+        """Return whether the page is looked at only when an event of other origin happens."""
+        return isinstance(self.fetch, FetchOnDemand) and bool(self.fetch.events)
+
+    @property
     def wants_base(self) -> bool:
         """Return whether the page is to be looked at for the first time although no tick says so, to have something to compare with."""
-        return not self.row.taken and (self.is_only_shown or self.is_on_change)
+        return not self.row.taken and (self.is_only_shown or self.is_on_change or self.is_summoned)
 
     @property
     def missing(self) -> Missing | None:

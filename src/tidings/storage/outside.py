@@ -63,7 +63,7 @@ def find(c: Connection, name: str) -> SourceRow:
     """Return the source of that name; `UnknownNameError` if there is none."""
     row = c.one(f"{_SELECT} AND name = :name", owner_id=events.OWNER, name=name)
     if row is None:
-        message = f'there is no event "{name}"; `tidings list --events` shows all'
+        message = f'there is no event "{name}"; `tidings list` shows all'
         raise UnknownNameError(message)
     return _to_row(row)
 
@@ -73,10 +73,35 @@ def listing(c: Connection) -> list[SourceRow]:
     return [_to_row(row) for row in c.rows(f"{_SELECT} ORDER BY name", owner_id=events.OWNER)]
 
 
+def due(c: Connection, now: Instant, *, limit: int) -> list[SourceRow]:
+    """Return the sources that are to be looked at by now, the longest due first."""
+    text = f"{_SELECT} AND due_at <= :now ORDER BY due_at, id LIMIT :limit"
+    return [_to_row(row) for row in c.rows(text, owner_id=events.OWNER, now=now, limit=limit)]
+
+
+def next_due(c: Connection) -> Instant | None:
+    """Return when a source is looked at next, None if none will be."""
+    found: Instant | None = c.value(
+        "SELECT min(due_at) FROM event_source WHERE owner_id = :owner_id", owner_id=events.OWNER
+    )
+    return found
+
+
 def drop(c: Connection, id: int) -> None:  # noqa: A002
     """Forget a source and the keys that were taken; what happened stays in the log."""
     c.execute("DELETE FROM event_key WHERE source_id = :id", id=id)
     c.execute("DELETE FROM event_source WHERE id = :id", id=id)
+
+
+def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instant | None) -> None:  # noqa: A002
+    """Let an event come from elsewhere from now on; what was seen there before is forgotten."""
+    c.execute(
+        "UPDATE event_source SET origin = :origin, text = :text, due_at = :due_at, state = '{}', problem = '' WHERE id = :id",
+        id=id,
+        origin=origin,
+        text=text,
+        due_at=due_at,
+    )
 
 
 def taken(c: Connection, id: int, key: str) -> int | None:  # noqa: A002

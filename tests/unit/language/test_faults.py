@@ -243,14 +243,14 @@ MORE_ROWS = [
         f"{WATCHING}\nFetch on change slack 1 min",
         "2:17: E14 slack belongs to a fixed interval (hint: Fetch 1 hour slack 5 min)",
     ),
-    (f"{WATCHING}\nFetch 2 day slck 1 hour", '2:13: E03 found "slck"; expected "slack" (hint: did you mean "slack"?)'),
+    (f"{WATCHING}\nFetch 2 day slck 1 hour", '2:13: E03 found "slck"; expected "OR" or "slack" (hint: did you mean "slack"?)'),
     (
         f"{WATCHING}\nFrom 2026-02-30",
         '2:6: E08 "2026-02-30" is no date (hint: write it as 2026-03-01 (year-month-day))',
     ),
     (
         f"{WATCHING}\nFrom tomorrow",
-        '2:6: E03 found "tomorrow"; expected a date such as 2026-03-01, now, start(NAME) or end(NAME)',
+        '2:6: E03 found "tomorrow"; expected a date such as 2026-03-01, now, start(NAME), end(NAME) or event(NAME)',
     ),
     (f"{WATCHING}\nFrom end(s1", '2:12: E09 found the end of the text; expected ")" (hint: a "(" above is not closed)'),
     (f"{WATCHING}\nTo now", "2:1: E31 To now is not after From now"),

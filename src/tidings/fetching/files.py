@@ -1,0 +1,248 @@
+"""Files of this machine: pages at file: addresses, off unless directories are allowed; the one way in which Tidings reads what others name.
+
+A path is resolved first, symbolic links included; what it leads to must lie below an allowed directory. It is then opened step by step from that
+directory on, no link followed any more, so that nobody can put one in its way meanwhile. Only regular files are read, and so much of
+them at most. Device and process files are never opened, wherever directories are allowed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.utils import formatdate
+from mimetypes import guess_type
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
+
+from tidings.errors import AddressError
+from tidings.fetching.failure import FetchError
+from tidings.model.outcome import Failed, Fetched, Unchanged, Validators
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.fetching.fetcher import Fetcher, Permit
+    from tidings.model.outcome import FetchRequest, Outcome
+    from tidings.settings import FetchSettings
+
+SCHEME: Final = "file:"
+HOST: Final = "file"
+"""What stands for the host of all files: it has no gap, since nobody is asked."""
+NEVER: Final = ("/proc", "/sys", "/dev")
+"""Where files are no documents but the machine itself."""
+_CHUNK: Final = 1 << 20
+_SETTLED_NS: Final = 2_000_000_000
+"""A file that was written so lately can be written again without another time of change on some file systems (2 s on FAT)."""
+_STEP: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LAST: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What says of a file, without reading it, that it may be another: time of change (ns since 1970), size in bytes, number."""
+
+    mtime_ns: int
+    size: int
+    inode: int
+
+    @property
+    def etag(self) -> str:
+        """Return it as a validator."""
+        return f'"{self.mtime_ns:x}-{self.size:x}-{self.inode:x}"'
+
+
+def is_file(url: str) -> bool:
+    """Say whether an address names a file."""
+    return url[: len(SCHEME)].lower() == SCHEME
+
+
+def rebuild(url: str) -> str:
+    """Return the only form in which a file: address is kept. Raises `AddressError`."""
+    rest = url[len(SCHEME) :]
+    path = unquote(rest.partition("#")[0][2:], errors="strict") if rest.startswith("///") else ""
+    if not path or "?" in rest:
+        raise AddressError(f"Tidings will not watch {url[:100]!r}: it names no file; write file:///srv/report.html")
+    if ".." in path.split("/") or not path.isprintable():
+        message = f"Tidings will not watch {url[:100]!r}: its path has .. or a control character; write the whole path"
+        raise AddressError(message)
+    return "file://" + quote(str(PurePosixPath("/" + path.lstrip("/"))))
+
+
+def path_of(url: str) -> str:
+    """Return the path of a rebuilt file: address."""
+    return unquote(url[len("file://") :])
+
+
+def is_below(path: str, directories: Sequence[str]) -> bool:
+    """Say whether a path, as it is written, is below one of some directories; where links lead is seen when it is read."""
+    return any(PurePosixPath(path).is_relative_to(directory) for directory in directories)
+
+
+def read(path: str, directories: Sequence[str], most: int, known: str = "") -> tuple[Stamp, bytes | None]:
+    """Return the stamp of a file, and its content unless the stamp is the `known` one (an etag).
+
+    Raises `FetchError`: `address` (not allowed), `404` (not there), `denied` (no right), `request` (no regular file), `size` (more than
+    `most` bytes), `net` (the disk failed).
+    """
+    with _opened(path, directories) as descriptor:
+        stamp = _stamp(descriptor)
+        if stamp.etag == known:
+            return stamp, None
+        if stamp.size > most:
+            raise FetchError("size", f"the file has {stamp.size:,} bytes, more than the {most:,} that are read")
+        body = _body(descriptor, most + 1)
+        if len(body) > most:
+            raise FetchError("size", f"the file has more than the {most:,} bytes that are read")
+        return stamp, body
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands at the beginning of a file; `body` is None if its stamp is the one that was known."""
+
+    stamp: Stamp
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why a file could not be read; `is_gone`: there is none."""
+
+    reason: str
+    is_gone: bool = False
+
+
+def head(path: str, directories: Sequence[str], most: int, known: str = "") -> Head | Unread:
+    """Return the beginning of a file, `most` bytes of it, unless its stamp is the `known` one (an etag); why not is a value, too."""
+    try:
+        with _opened(path, directories) as descriptor:
+            stamp = _stamp(descriptor)
+            return Head(stamp, None if stamp.etag == known else _body(descriptor, most))
+    except FetchError as error:
+        return Unread(str(error), is_gone=error.kind == "404")
+
+
+@contextmanager
+def _opened(path: str, directories: Sequence[str]) -> Iterator[int]:
+    try:
+        descriptor = _open(path, directories)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FetchError("404", "there is no such file", status=404) from error
+    except PermissionError as error:
+        raise FetchError("denied", "the file cannot be read: Tidings has no right to") from error
+    except OSError as error:
+        raise FetchError("net", f"the file cannot be read: {error.strerror or type(error).__name__}") from error
+    except ValueError as error:
+        raise FetchError("address", "this is no path of a file") from error
+    try:
+        yield descriptor
+    except OSError as error:
+        raise FetchError("net", f"the file cannot be read: {error.strerror or type(error).__name__}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: str, directories: Sequence[str]) -> int:
+    real = PurePosixPath(os.path.realpath(path))
+    roots = [PurePosixPath(os.path.realpath(directory)) for directory in directories]
+    root = next((root for root in roots if real.is_relative_to(root)), None)
+    if root is None or any(real.is_relative_to(never) for never in NEVER):
+        where = f"it leads to {real}, which" if str(real) != path else "it"
+        raise FetchError("address", f"the file is not read: {where} is not below a directory that is allowed")
+    *steps, last = real.relative_to(root).parts or (".",)
+    at = os.open(root, _STEP)
+    try:
+        for step in steps:
+            below = os.open(step, _STEP, dir_fd=at)
+            os.close(at)
+            at = below
+        mode = os.stat(last, dir_fd=at, follow_symlinks=False).st_mode
+        if not stat.S_ISREG(mode):
+            raise FetchError("request", f"this is {_kind(mode)}, not a file with a content")
+        return os.open(last, _LAST, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a directory"
+    return "a pipe, a socket or a device"
+
+
+def _stamp(descriptor: int) -> Stamp:
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):  # it became another between the look and the opening
+        raise FetchError("request", f"this is {_kind(found.st_mode)}, not a file with a content")
+    return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _body(descriptor: int, most: int) -> bytes:
+    parts: list[bytes] = []
+    left = most
+    while left > 0 and (part := os.read(descriptor, min(left, _CHUNK))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+class Files:
+    """Reads file: addresses below `fetch.allow_files` (`fetcher.Fetcher`); `others` asks for all other pages, and is closed with it.
+
+    Nothing leaves the machine: a permit is not asked, so that there is no gap and no robots.txt. What redirects or frames of a
+    web page name never comes here: they are asked for by who met them.
+    """
+
+    def __init__(self, settings: FetchSettings, others: Fetcher, *, clock: Clock) -> None:
+        self._settings = settings
+        self._others = others
+        self._clock = clock
+        self._closed = False
+
+    async def fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        """Read a file, or let others ask; see `fetcher.Fetcher.fetch`."""
+        if not is_file(request.url):
+            return await self._others.fetch(request, permit)
+        if self._closed:
+            return Failed(kind="net", reason="the fetcher is closed", requests=0)
+        if request.render or request.method != "GET" or request.body is not None:
+            return Failed(
+                kind="request", reason="a file is read as it is: leave Render, Method and Body out", requests=0
+            )
+        return await asyncio.to_thread(self._read, request)
+
+    async def close(self) -> None:
+        """Close what asks for other pages; files are closed as soon as they are read."""
+        self._closed = True
+        await self._others.close()
+
+    def _read(self, request: FetchRequest) -> Outcome:
+        settings, url = self._settings, request.url
+        if not settings.allow_files:
+            return Failed(
+                kind="address", reason="files are not read here: fetch.allow_files names no directory", requests=0
+            )
+        try:
+            stamp, body = read(
+                path_of(url), settings.allow_files, settings.max_body_bytes, request.validators.etag or ""
+            )
+        except FetchError as error:
+            return Failed(kind=error.kind, reason=str(error), status=error.status, final_url=url, requests=0)
+        if body is None:
+            return Unchanged(final_url=url, requests=0, validators=request.validators)
+        settled = self._clock.wall() * 1_000 - stamp.mtime_ns > _SETTLED_NS
+        modified = formatdate(stamp.mtime_ns // 1_000_000_000, usegmt=True)
+        return Fetched(
+            body=body,
+            final_url=url,
+            status=200,
+            headers={"last-modified": modified},
+            content_type=guess_type(path_of(url))[0],
+            requests=0,
+            wire_bytes=len(body),
+            validators=Validators(stamp.etag if settled else None, None),
+        )

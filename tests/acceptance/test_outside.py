@@ -1,0 +1,356 @@
+"""Events of other origin: what a webhook, a file or a command says starts sentinels, ends them and makes them look, once and at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.errors import SentinelError, UsageError
+from tidings.service import register
+from tidings.service.outside_sources import PROBLEM
+from tidings.storage import outside
+from tidings.storage.database import open_database
+from tidings.storage.outside import HAPPENED
+
+HOOKS = "Create Event deploy Using webhook Create Event done Using webhook "
+
+
+def begin(world: World, text: str) -> int:
+    """Register events and sentinels on a page; return when."""
+    world.page("/a", "<p>one</p>")
+    world.add(HOOKS + text)
+    return world.clock.now()
+
+
+def lived(world: World, name: str, since: int) -> tuple[str, int | None, int | None]:
+    """Return where a sentinel stands, and when it started and ended."""
+    row = world.sentinel(name)
+    return row.state, *(None if at is None else at - since for at in (row.started_at, row.ended_at))
+
+
+def looks(world: World, since: int) -> list[tuple[int, str]]:
+    """Return when the page was looked at, and why."""
+    return [(poll.charged_at - since, poll.reason) for poll in world.polls(1)]
+
+
+def told(world: World) -> list[dict[str, object]]:
+    """Return the params of what happened."""
+    return [dict(row.data["params"]) for row in world.events(HAPPENED)]
+
+
+def test_a_sentinel_starts_with_an_event_and_ends_with_one(world):
+    """From the first deploy after it was made, an hour later, to the first that is done after its start."""
+    since = begin(
+        world, "Create Sentinel s Using {/a} Monitor all words From event(deploy) + 1 hour To event(done) Fetch 1 hour"
+    )
+
+    async def story(monitor):
+        take = monitor.parts.outside.take
+        await world.pass_time(monitor, MINUTE)
+        await take("done", {})  # before its start: not its end
+        await world.pass_time(monitor, MINUTE)
+        await take("deploy", {"n": 1})
+        await world.pass_time(monitor, 10 * MINUTE)
+        await take("deploy", {"n": 2})  # it starts with the first
+        await world.pass_time(monitor, 2 * HOUR)
+        assert ("enabled", HOUR + 2 * MINUTE, None) == lived(world, "s", since)
+        await take("done", {})
+        await world.settle(monitor)
+
+    play(world, story)
+
+    assert ("ended", HOUR + 2 * MINUTE, 2 * HOUR + 12 * MINUTE) == lived(world, "s", since)
+    assert 2 == len(world.polls(1))
+    assert [] == world.violations()
+
+
+def test_one_event_starts_and_the_next_of_it_ends(world):
+    """From event(deploy) To event(deploy) lives from one deploy to the next."""
+    since = begin(world, "Create Sentinel s Using {/a} Monitor all words From event(deploy) To event(deploy)")
+
+    async def story(monitor):
+        for _ in range(2):
+            await world.pass_time(monitor, MINUTE)
+            await monitor.parts.outside.take("deploy", {})
+        await world.settle(monitor)
+
+    play(world, story)
+
+    assert ("ended", MINUTE, 2 * MINUTE) == lived(world, "s", since)
+
+
+def test_what_hangs_on_a_sentinel_follows_its_event(world):
+    """A sentinel that waits for the end of another starts when an event ends that one."""
+    since = begin(
+        world,
+        "Create Sentinel s Using {/a} Monitor all words To event(done)"
+        " Create Sentinel t Using {/a} Monitor all words From end(s) + 1 min",
+    )
+
+    async def story(monitor):
+        await world.pass_time(monitor, HOUR)
+        await monitor.parts.outside.take("done", {})
+        await world.pass_time(monitor, 2 * MINUTE)
+
+    play(world, story)
+
+    assert ("ended", 0, HOUR) == lived(world, "s", since)
+    assert ("enabled", HOUR + MINUTE, None) == lived(world, "t", since)
+
+
+def test_what_happens_between_two_lives_of_the_service_is_not_lost(world):
+    """An event that was taken just before the service died starts its sentinel and brings its look with the next service, at their times."""
+    since = begin(
+        world,
+        "Create Sentinel s Using {/a} Monitor all words From event(deploy)"
+        " Create Sentinel t Using {/a} Monitor all words Fetch on event(deploy)",
+    )
+
+    async def first(monitor):
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", "<p>two</p>")
+        await monitor.parts.outside.take("deploy", {}, key="k")  # and not a step more
+
+    async def second(monitor):
+        assert not (await monitor.parts.outside.take("deploy", {}, key="k")).is_new
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, first)
+    world.clock.move_to(since + 2 * HOUR)
+    play(world, second)
+
+    assert ("enabled", HOUR, None) == lived(world, "s", since)
+    assert [(0, "interval"), (2 * HOUR, "event deploy, late")] == looks(world, since)[:1] + looks(world, since)[-1:]
+    assert ["t"] == [change["sentinel"] for change in world.changes()]
+    assert 1 == len(told(world))
+
+
+def test_an_event_brings_a_look_at_once(world):
+    """Fetch on event: a base at the start, then a look at each event, told as it says."""
+    since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) or on event(done)")
+
+    async def story(monitor):
+        await world.pass_time(monitor, HOUR)
+        for name, text in (("deploy", "two"), ("done", "three")):
+            world.page("/a", f"<p>{text}</p>")
+            await monitor.parts.outside.take(name, {})
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert [(0, "interval"), (HOUR, "event deploy"), (2 * HOUR, "event done")] == looks(world, since)
+    assert [["two"], ["three"]] == [
+        change["inserted"] or [u["new"] for u in change["updated"]] for change in world.changes()
+    ]
+
+
+def test_an_event_comes_beside_the_interval(world):
+    """`or on event` adds looks and moves no tick; two events before the look bring one."""
+    since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour or on event(deploy)")
+
+    async def story(monitor):
+        await world.pass_time(monitor, 30 * MINUTE)
+        await monitor.parts.outside.take("deploy", {})
+        await monitor.parts.outside.take("deploy", {})
+        await world.pass_time(monitor, 40 * MINUTE)
+
+    play(world, story)
+
+    assert [(0, "interval"), (30 * MINUTE, "event deploy"), (HOUR, "interval")] == looks(world, since)
+
+
+def test_a_look_that_fails_is_still_owed(world):
+    """An event is not used up by an answer that is none: the look comes when the page answers again."""
+    since = begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy)")
+
+    async def story(monitor):
+        await world.pass_time(monitor, HOUR)
+        world.page("/a", "", status=503)
+        await monitor.parts.outside.take("deploy", {})
+        await world.pass_time(monitor, MINUTE)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+
+    assert ["new", "error", "changed"] == [poll.outcome for poll in world.polls(1)][:3]
+    assert 3 == len(looks(world, since))
+    assert "two" in str(world.changes())
+
+
+def test_hours_hold_for_events(world):
+    """A look that an event asks for is made when the hours of its page begin."""
+    since = begin(
+        world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) During daily 10:00 to 11:00"
+    )
+    day = 24 * HOUR
+
+    async def story(monitor):
+        await world.pass_time(monitor, 2 * day - (since % day) + HOUR)
+        count = len(world.polls(1))
+        await monitor.parts.outside.take("deploy", {})
+        await world.pass_time(monitor, 8 * HOUR)
+        assert count == len(world.polls(1))
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert 10 * HOUR == world.polls(1)[-1].charged_at % day
+    assert world.polls(1)[-1].reason == "event deploy"
+
+
+def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):
+    """Alter … Fetch 1 day: what an event had asked for before is asked for no more."""
+    begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) During daily 10:00 to 10:01")
+
+    async def story(monitor):
+        await monitor.parts.outside.take("deploy", {})
+        await world.settle(monitor)
+        world.add("Alter s Fetch on event(done)")
+        await world.pass_time(monitor, 49 * HOUR)
+
+    play(world, story)
+
+    assert [] == [poll.reason for poll in world.polls(1) if "deploy" in poll.reason]
+
+
+def test_events_are_dropped_only_when_nobody_waits(world):
+    """Drop Event says who waits; with them dropped, in the same text, it goes, and its token with it."""
+    begin(world, "Create Sentinel s Using {/a} Monitor all words To event(done)")
+    with pytest.raises(SentinelError, match=r'E46 the event "done" cannot be dropped: s waits for it'):
+        world.add("Drop Event done")
+    world.add("Drop s Drop Event done")
+
+    assert ["deploy"] == [row.name for row in world.read(outside.listing)]
+    with pytest.raises(SentinelError, match=r'E20 there is no event "done"'):
+        world.add("Create Sentinel t Using {/a} Monitor all words To event(done)")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory in which files may make events."""
+    made = tmp_path / "in"
+    made.mkdir()
+    return made
+
+
+def test_a_file_makes_events_as_its_content_changes(make_world, folder):
+    """Appeared, changed, went: an event each; another time of change alone is none, and the first sight is none."""
+    world = make_world(events__allow_files=str(folder))
+    file = folder / "report.csv"
+    world.add(f'Create Event report Using file "{file}" every 10 min')
+
+    def write(text: str, number: int) -> None:
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, ns=(number, number))
+
+    async def story(monitor):
+        await world.pass_time(monitor, MINUTE)
+        write("one", 1)
+        await world.pass_time(monitor, 10 * MINUTE)
+        write("two", 2)
+        await world.pass_time(monitor, 10 * MINUTE)
+        write("two", 3)
+        await world.pass_time(monitor, 10 * MINUTE)
+        file.unlink()
+        await world.pass_time(monitor, 10 * MINUTE)
+
+    play(world, story)
+
+    assert ["appeared", "changed", "went"] == [params["change"] for params in told(world)]
+    assert {str(file)} == {params["path"] for params in told(world)}
+
+
+def test_a_command_makes_events_as_its_output_changes(make_world, tmp_path):
+    """The first output is none, the same one neither; another exit code is one; it runs once for each due instant."""
+    world = make_world(events__allow_commands="true")
+    counter = tmp_path / "runs"
+    script = (
+        f"import pathlib, sys; f = pathlib.Path({str(counter)!r}); n = len(f.read_text()) + 1 if f.exists() else 1;"
+        " f.write_text('x' * n); print(n // 2); sys.exit(n == 4)"
+    )
+    assert '"' not in script
+    world.add(f'Create Event load Using command "{sys.executable}" "-c" "{script}" every 1 min')
+
+    async def story(monitor):
+        await world.pass_time(monitor, 3 * MINUTE + SECOND)
+
+    play(world, story)
+
+    assert "xxxx" == counter.read_text()
+    assert [(0, "1\n"), (1, "2\n")] == [(params["exit_code"], params["output"]) for params in told(world)]
+
+
+@pytest.mark.parametrize(
+    ("flags", "source", "why"),
+    [
+        ({}, 'file "/etc/hostname"', "events.allow_files names no directory"),
+        ({"events__allow_files": "/srv"}, 'file "/etc/hostname"', "not below a directory of events.allow_files: /srv"),
+        ({}, 'command "uptime"', "events.allow_commands is false"),
+    ],
+)
+def test_files_and_commands_are_off_unless_allowed(make_world, flags, source, why):
+    """Nothing is stored of what the operator does not allow, and the message names the setting."""
+    world = make_world(**flags)
+    with pytest.raises(UsageError, match=why):
+        world.add(f"Create Event x Using {source}")
+
+    assert [] == world.read(outside.listing)
+
+
+def test_what_cannot_be_looked_at_is_told_once(make_world, tmp_path):
+    """A program that is not there is a problem, once; when it is there again its first output is compared with the last one seen."""
+    world = make_world(events__allow_commands="true")
+    program = tmp_path / "load"
+    world.add(f'Create Event load Using command "{program}" every 1 min')
+
+    async def story(monitor):
+        await world.pass_time(monitor, 3 * MINUTE)
+        (row,) = world.read(outside.listing)
+        assert "cannot be run: No such file" in row.problem
+        program.write_text(f"#!{sys.executable}\nprint(1)\n", encoding="utf-8")
+        program.chmod(0o700)
+        await world.pass_time(monitor, 2 * MINUTE)
+
+    play(world, story)
+
+    assert ["load"] == [row.data["event"] for row in world.events(PROBLEM)]
+    assert [] == told(world)
+    assert [""] == [row.problem for row in world.read(outside.listing)]
+
+
+def test_a_page_may_be_a_file(make_world, folder):
+    """A file: address below an allowed directory is watched like a page, without gap and robots.txt."""
+    world = make_world(fetch__allow_files=str(folder), fetch__host_gap_seconds="3600")
+    for name in ("a", "b"):
+        (folder / f"{name}.html").write_text("<title>A</title><p>one</p>", encoding="utf-8")
+    world.add(f"Create Sentinel s Using file://{folder}/a.html, file://{folder}/b.html Monitor all words Fetch 10 min")
+    since = world.clock.now()
+
+    async def story(monitor):
+        await world.pass_time(monitor, MINUTE)
+        (folder / "a.html").write_text("<title>A</title><p>two</p>", encoding="utf-8")
+        await world.pass_time(monitor, 10 * MINUTE)
+
+    play(world, story)
+
+    assert [0, 0, 10 * MINUTE, 10 * MINUTE] == sorted(poll.charged_at - since for poll in world.polls())
+    assert [f"file://{folder}/a.html"] == [change["url"] for change in world.changes()]
+    assert [] == world.violations()
+
+
+def test_a_file_page_outside_the_allowed_directories_is_refused(make_world, folder):
+    """Off by default with E22; below no allowed directory it is refused when the sentinel is made."""
+    text = "Create Sentinel s Using file:///etc/hostname Monitor all words"
+    with pytest.raises(SentinelError, match="E22 file: addresses are off here"):
+        make_world().add(text)
+    world = make_world(fetch__allow_files=str(folder))
+    database = open_database(world.settings)
+    with pytest.raises(UsageError, match=r"not below a directory of fetch\.allow_files"):
+        register.register(database, text, settings=world.settings, now=1)
+    database.close()
