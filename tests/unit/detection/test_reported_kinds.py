@@ -1,0 +1,252 @@
+"""Kinds of faults that users of such tools report in public (detection.md §6), a minimal case of our own each; the number is that of the list.
+
+The reports: changedetection.io 712 962 2469 2963 425 3127 855 3173, urlwatch 692 22 286, lxml PR 350, web-monitoring-processing 104 169,
+web-monitoring-diff 10, htmldiff 2, html2text 38; of the same kinds: caxy/php-htmldiff 117, icdiff 213, cpython 106865, deepdiff 120, 189, 234.
+"""
+
+import random
+import time
+from itertools import pairwise
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from tidings.detection.compare.sequence import apply_edits, compare_sequences
+from tidings.detection.examiner import compare_bodies, examine
+from tidings.detection.job import Body, Job, Wanted
+from tidings.detection.kinds import KINDS
+from tidings.detection.merged import merge
+from tidings.detection.noise.memory import Place, Thing
+from tidings.detection.states import evaluate_states
+from tidings.document.extraction import WHOLE, Extraction
+from tidings.document.parse import parse
+from tidings.model.extract import Pattern
+from tidings.model.interest import Interest, Selector
+from tidings.presentation.presenters import PRESENTERS
+
+ANY, WORDS = Interest("any"), Interest("words")
+PAGE = Extraction((Selector("css", "#p"),))
+
+
+def body(content, content_type="text/html; charset=utf-8"):
+    data = content if isinstance(content, bytes) else content.encode()
+    return Body(data=data, content_type=content_type, url="http://x.org/")
+
+
+def found(old, new, interest=ANY, extraction=WHOLE):
+    change, problem = compare_bodies(body(old), body(new), interest, extraction)
+    assert not problem
+    return change
+
+
+def looked_at(old, new, interest=WORDS, extraction=PAGE):
+    """Return what a job finds and what it finds absent."""
+    wanted = Wanted(key=1, reference=1, expression=interest, extraction=extraction)
+    done = examine(Job(new=body(new), references={1: body(old)}, known={}, wanted=(wanted,)))
+    return [one.change for one in done.found], [one.names for one in done.absent]
+
+
+def test_01_changed_with_an_empty_difference():
+    """White space, a hard space and a line end are no change; whatever is a change has edits or objects."""
+    for other in ("<p>a </p>\n", "<p>a&nbsp;</p>", "<p>\n a</p>", "<div>a</div>"):
+        assert not found("<p>a</p>", other)
+        assert not found(other, "<p>a</p>")
+
+
+def test_02_a_part_that_is_missing_for_one_look():
+    """It is absent, which is no change to nothing; once it is back as it was nothing has changed."""
+    first, middle, last = "<b id=p>5</b>", "<i>loading</i>", "<b id=p>5</b>"
+    changes, absent = looked_at(first, middle)
+
+    assert ([], 1) == (changes, len(absent))
+    assert ([], []) == looked_at(first, last)
+
+
+def test_03_only_the_order():
+    """Of a list nothing came or went; words that moved are told as one move."""
+    items = [f"<li>{' '.join(f'{name}{number}' for number in range(9))}" for name in "abc"]
+    old, new = "<ul>" + "".join(items), "<ul>" + "".join([items[1], items[0], items[2]])
+
+    assert not found(old, new, Interest("list"))
+    assert 1 == len(found(old, new, WORDS).moved)
+    assert ((), (), ()) == (
+        found(old, new, WORDS).inserted,
+        found(old, new, WORDS).deleted,
+        found(old, new, WORDS).updated,
+    )
+
+
+def test_04_a_charset_that_flips():
+    """The same bytes, once labelled Latin-1: read as they were read before where that makes the same text."""
+    data = "<p>café naïve Überraschung".encode()
+    first = examine(Job(new=body(data), references={}, known={}, wanted=()))
+    wanted = (Wanted(key=1, reference=1, expression=ANY),)
+    again = Job(
+        new=body(data, "text/html; charset=iso-8859-1"), references={1: body(data)}, known={1: first.digest}, wanted=wanted,
+        last_charset=first.charset, text_digest=first.digest.text,
+    )  # fmt: skip
+
+    assert () == examine(again).found
+    assert not examine(again).text_changed
+
+
+def test_05_what_is_ignored_neither_tells_nor_shows():
+    """A counter that is left out: silence by itself, and beside a price only the price is told."""
+    without = Extraction(exclude=(Pattern(r"Views: \d+"),))
+
+    assert not found("<p>Views: 5|Price 3", "<p>Views: 6|Price 3", WORDS, without)
+    assert (("3", "4"),) == found("<p>Views: 5|Price 3", "<p>Views: 6|Price 4", WORDS, without).updated
+
+
+def test_06_a_line_of_which_a_part_is_noise():
+    """The rest of the line counts."""
+    without = Extraction(exclude=(Pattern(r"v=[\d.]+"),))
+
+    assert (("10", "12"),) == found("<p>v=6.7.2 price 10", "<p>v=6.7.3 price 12", WORDS, without).updated
+
+
+def test_07_what_was_seen_before_is_news_again():
+    """Nothing, SALE, nothing, SALE: two inserts."""
+    pages = ["<p>shop", "<p>shop SALE", "<p>shop", "<p>shop SALE"]
+    inserted = Interest("words", direction="inserted")
+
+    assert [("SALE",), (), ("SALE",)] == [found(old, new, inserted).inserted for old, new in pairwise(pages)]
+
+
+def test_08_a_very_long_page():
+    """225,000 words of which the last one is another: a second at most, and one edit."""
+    rng = random.Random(8)
+    words = [f"w{rng.randrange(50_000)}" for _ in range(225_000)]
+    begun = time.process_time()
+    (edit,) = compare_sequences(words, [*words[:-1], "other"])
+
+    assert time.process_time() - begun < 1
+    assert (224_999, 225_000) == (edit.old_start, edit.old_end)
+
+
+def test_09_additions_only():
+    """Who watches for what comes hears nothing of what goes."""
+    assert not found("<p>one two", "<p>one", Interest("words", direction="inserted"))
+    assert not found("<a href=/a>x</a>", "x", Interest("links", direction="inserted"))
+
+
+def test_10_to_and_fro():
+    """A, B, A, B while a second look within a minute differs too: the place rotates, and its known contents are noise."""
+    place = Place(b"the latest news", b"contact us", 12)
+    block = Thing(id=place.id, sort="words", place=place)
+    for look, (old, new) in enumerate(pairwise("abab"), start=1):
+        block = block.hear(old, new, before=0, is_quick=look == 3, at=look)
+
+    assert "rotating" == block.verdict
+    assert block.covers("a", "b")
+    assert not block.covers("b", "news")
+
+
+def test_11_the_same_error_at_each_look():
+    """200, 404, 404, 404, 200: two events of the page's state."""
+    states = ["ok", "404", "404", "404", "ok"]
+    changes = [evaluate_states(Interest("status"), old, new) for old, new in pairwise(states)]
+
+    assert [(("ok", "404"),), (), (), (("404", "ok"),)] == [change.updated for change in changes]
+
+
+def test_12_a_block_put_between_two():
+    """Exactly its own words are inserted, though those around it are alike."""
+    old = "<div id=f>old text</div><div id=l>more old text</div>"
+    new = "<div id=f>old text</div><div id=m>a middle text</div><div id=l>more old text</div>"
+
+    assert ("a middle text",) == found(old, new, WORDS).inserted
+    assert ((), ()) == (found(old, new, WORDS).deleted, found(old, new, WORDS).updated)
+
+
+def test_13_a_page_with_marks_of_its_own():
+    """`ins` of the page is text like any other, and ours are told apart from it."""
+    change = found("<p><ins>a</ins> [-x-] {+y+}", "<p><ins>b</ins> [-x-] {+y+}", WORDS)
+    record = {"url": "http://x.org/", "updated": [{"old": "<ins>a</ins>", "new": "[-b-] {+c+}"}]}
+
+    assert (("a", "b"),) == change.updated
+    assert "&lt;ins&gt;a&lt;/ins&gt;" in PRESENTERS["changes-as-html"].fragment(record)
+    assert r"{+[-b-] {+c+\}+}" in PRESENTERS["changes-as-text"].fragment(record)
+
+
+def test_14_many_small_items_in_another_order():
+    """5,000 links in a list, shuffled: nothing came or went, and all words are compared within a second."""
+    numbers = list(range(5_000))
+    old = parse(
+        b"<ul>" + b"".join(b"<li><a href=/%d>%d</a>" % (n, n) for n in numbers), "text/html", url="http://x.org/"
+    )
+    random.Random(14).shuffle(numbers)
+    new = parse(
+        b"<ul>" + b"".join(b"<li><a href=/%d>%d</a>" % (n, n) for n in numbers), "text/html", url="http://x.org/"
+    )
+    begun = time.process_time()
+    (finding,) = KINDS["words"].compare(old, new)
+
+    assert () == KINDS["links"].compare(old, new)
+    assert new.tokens == apply_edits(finding.edits, old.tokens, new.tokens)
+    assert time.process_time() - begun < 1
+
+
+def test_15_a_page_that_hides_our_marks():
+    """Nothing of a page's own style is in what we show: its tags are text, and the only sheet is ours."""
+    style = "<style>ins,del,span{background:#fff!important;display:none}</style>"
+    record = {"url": "http://x.org/", "inserted": [style], "summary": style, "kind": "words"}
+    shown = PRESENTERS["changes-as-html"].present([record])
+
+    assert 1 == shown.count("<style>")
+    assert "&lt;style&gt;ins,del,span{background:#fff!important" in shown
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<p>a</p><p>t</p>", "<p>a</p><p>b</p><p>t</p>"),
+        ("<table><tr><td>1<td>2</table>", "<table><tr><td>1<td>2<tr><td>3<td>4</table>"),
+        ("<ul><li>x<li>y", "<ul><li>y<li>z<li>x"),
+    ],
+)
+def test_16_both_versions_are_in_what_is_merged(old, new):
+    """Without our marks it is the new text, with what went it is the old one; as HTML it stands as it was written when it is read again."""
+    before, after = parse(old.encode(), "text/html"), parse(new.encode(), "text/html")
+    edits = compare_sequences(before.tokens, after.tokens)
+    pieces = [piece for stretch in merge(before, after, edits) for piece in stretch]
+    record = {"url": "http://x.org/", "hunks": [pieces]}
+    fragment = PRESENTERS["single-as-html"].fragment(record)
+    tree = LexborHTMLParser(f"<!DOCTYPE html><html><head></head><body>{fragment}</body></html>")
+
+    assert after.tokens == " ".join(text for kind, text in pieces if kind in {"same", "inserted"}).split()
+    assert before.tokens == " ".join(text for kind, text in pieces if kind in {"same", "deleted"}).split()
+    assert fragment.strip() == tree.body.inner_html.strip()
+
+
+def test_17_one_word_in_a_long_paragraph():
+    """No line is wrapped anywhere, so that a word put into 500 with a long link among them is one inserted word."""
+    words = [f"word{number}" for number in range(500)]
+    words[250] = f'<a href="http://x.org/{"long-" * 40}">link</a>'
+    change = found(f"<p>{' '.join(words)}", f"<p>{' '.join([*words[:100], 'new', *words[100:]])}")
+
+    assert (("new",), (), (), ()) == (change.inserted, change.deleted, change.updated, change.objects)
+
+
+def test_of_the_same_kinds_a_run_of_chinese_is_no_single_word():
+    """One character of a sentence without spaces is the change, not the sentence."""
+    assert (("千", "万"),) == found("<p>最新の価格は千円です", "<p>最新の価格は万円です", WORDS).updated
+
+
+def test_of_the_same_kinds_true_is_not_1_and_twice_is_not_once():
+    """In JSON `1` → `true` is a change, and so is another number of the same items."""
+    for old, new in (('{"a": 1}', '{"a": true}'), ('["b1", "b2", "b1"]', '["b1", "b2"]'), ('{"a": 0}', '{"a": false}')):
+        change, problem = compare_bodies(body(old, "application/json"), body(new, "application/json"), ANY)
+
+        assert not problem
+        assert change
+
+
+def test_of_the_same_kinds_frequent_words_hang_nothing():
+    """Two texts of one word over and over, and of few words: within a second."""
+    rng = random.Random(1)
+    begun = time.process_time()
+    compare_sequences(["a"] * 60_000, ["a"] * 59_000 + ["b"])
+    compare_sequences(rng.choices("abcd", k=8_000), rng.choices("abcd", k=8_000))
+
+    assert time.process_time() - begun < 1
