@@ -125,7 +125,6 @@ def _lists(found: ChangeSet) -> Record:
         "updated": [{"old": old, "new": new} for old, new in found.updated],
         "moved": list(found.moved),
         "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
-    }
         **({"places": [_place_record(place) for place in found.places]} if found.places else {}),
     }
 
@@ -143,6 +142,7 @@ def _place_record(place: ObjectPlace) -> Record:
         "before": place.before,
         "text": place.text,
         "after": place.after,
+    }
 
 
 def poll_record(row: PollRow, *, url: str) -> Record:
