@@ -10,8 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tidings.service.deliver import STREAMED
-from tidings.service.outside import Outside
-from tidings.storage.vault import Vault
 from tidings.web.inside import Arrivals, Inside
 from tidings.web.listening import check, listen, url_of
 
@@ -55,7 +53,7 @@ class Door:
             settings=self._settings,
             store=parts.store,
             clock=parts.clock,
-            hooks=Outside(parts.store, Vault(self._settings.data), parts.clock),
+            hooks=parts.outside,
             epoch=parts.epoch,
             holder=parts.holder,
             arrivals=self._arrivals,

@@ -61,7 +61,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     except StoreError as error:
         message = "the event could not be kept; send it again"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"}) from error
-    record = {"record": "event", "id": str(taken.seq), "event": name, "new": taken.is_new}
+    record = {"record": "event", "id": str(taken.seq), "name": name, "new": taken.is_new}
     return Response(json.dumps(record), HTTPStatus.ACCEPTED, {"cache-control": "no-store"}, "application/json")
 
 

@@ -61,7 +61,7 @@ def test_an_event_is_taken_once_it_is_shown_who_tells_it(tmp_path):
     (answer,) = post(tmp_path, hooks, (bearer(hooks), BODY))
 
     assert 202 == answer.status
-    assert {"record": "event", "id": "1", "event": "deploy", "new": True} == answer.json()
+    assert {"record": "event", "id": "1", "name": "deploy", "new": True} == answer.json()
     assert [("deploy", {"version": "1.2"}, "")] == hooks.taken
 
 
