@@ -35,6 +35,7 @@ FLAGS = {
     "fetch.host_gap_seconds": "0",
     "fetch.robots": "false",
     "detect.isolation": "in_process",
+    "detect.second_looks": "false",  # stories count looks; those about noise turn them on
     "serve.lease_seconds": "100000000",
 }
 HOPELESS = 20_000

@@ -162,6 +162,10 @@ class DetectSettings:
     workers: int = _setting(1, "worker processes", least=1, most=64)
     job_seconds: float = _setting(10.0, "deadline of one job; its process is killed then", least=0.01)
     job_memory_mb: int = _setting(1_024, "address space of a worker", least=64)
+    second_looks: bool = _setting(
+        True,
+        "whether a page that changed may be looked at again a minute later, to tell noise from news (2, and 1 in 50 polls)",
+    )
     attempts: int = _setting(3, "deaths after which a comparison is given up and told so", least=1)
 
 

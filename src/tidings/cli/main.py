@@ -52,6 +52,7 @@ VERBS: dict[str, Row] = {
     "test": Row("trial", "read statements, fetch once, show what would be watched; stores nothing"),
     "list": Row("listing", "all sentinels"),
     "show": Row("show", "one sentinel: its text, its state, what comes next and why, how its pages do"),
+    "mask": Row("mask", "what is left out as noise on a sentinel's pages, where and why; --off MASK, --on MASK"),
     "alter": Row("alter", "other clauses for a sentinel; nothing is told for that itself"),
     "enable": Row("life", "go on watching after disable; --fresh: from a new base"),
     "disable": Row("life", "pause a sentinel; nothing is lost"),

@@ -19,11 +19,15 @@ from tidings.storage import changes, pages, polls, quarantine, subscriptions, ve
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
+    from tidings.model.unit import ChangeRow
     from tidings.model.version import Version
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
     from tidings.storage.sentinels import SentinelRow
+
+MASKED_SHOWN = 3
+"""So many stretches that were left out of a change are named."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -84,12 +88,21 @@ def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
             write_json(record)
             continue
         write_line(f"{short_time(record['detected_at'])}  {change.sentinel}  {change.url}")
-        write_line(f"    {change.row.kind}: {headline(record)}")
+        write_line(f"    {change.row.kind}{' (noise)' if change.row.noise else ''}: {headline(record)}")
+        if change.row.found.masked and not change.row.noise:
+            write_line(f"      left out as noise: {_masked(change.row)}")
         for part in record.get("parts") or ():
             write_line(f"      {part['name'] or part['url']}  {part['status']}: {headline(part)}")
     if not found and not arguments.json:
         write_line("no changes yet")
     return 1 if arguments.exit_code and found else 0
+
+
+def _masked(row: ChangeRow) -> str:
+    """Return what was left out of a change, the first of it if it is much."""
+    masked = row.found.masked
+    shown = "; ".join(f'"{one.old}" → "{one.new}" ({one.mask})' for one in masked[:MASKED_SHOWN])
+    return f"{shown}; and {len(masked) - MASKED_SHOWN} more" if len(masked) > MASKED_SHOWN else shown
 
 
 # -- history -----------------------------------------------------------------------------------------------------------------------

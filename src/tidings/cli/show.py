@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.happenings import happening_of, show_happening
 from tidings.cli.listing import failing, held_pages
+from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.language.dates import zone_of
 from tidings.model.weight import WHOLE
-from tidings.service import register
+from tidings.service import noise, register
 from tidings.service.captures import captures
 from tidings.service.outlook import outlook
 from tidings.service.purses import purse_of
@@ -68,6 +69,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             "next": [prospect.as_dict() for prospect in coming],
             "recent_changes": [c.row.id for c in found],
             "captures": made,
+            "masks": [r for page in held for r in noise.masks(connection, int(page["page"])).records(row.name)],
             "budget": budget.record(),
         }
         write_json(sentinel_record(row, details=details))
@@ -91,6 +93,8 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             )
         if page["frames"]:
             write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
+        for line in lines_of(noise.masks(connection, int(page["page"]))):
+            write_line(f"    {line}")
         for frame in failing(page):
             write_line(f"    partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays")
     for asked, counts in made.items():

@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from tidings.detection.expression import evaluate
 from tidings.detection.job import Noise, Wanted
-from tidings.detection.noise.learn import Looked, calm, is_quick, learned, with_second_look
+from tidings.detection.noise.learn import learned
+from tidings.detection.noise.looks import Looked, calm, is_quick, with_second_look
 from tidings.detection.noise.mask import Mask, with_masked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.pair import Pair

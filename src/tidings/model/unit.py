@@ -116,7 +116,7 @@ class ChangeRow:
     A `partial` one was compared with a nearer version than `Compare moving n` asks for, since there is no older one yet.
 
     A `composite` one is made of parts on several pages: subscription, page and versions are those of its latest part, and `found` holds
-    the texts of all. A `quiet` one is not told by itself.
+    the texts of all. A `quiet` one is not told by itself: it is part of another, or all of it is `noise`.
     """
 
     id: str
@@ -137,6 +137,7 @@ class ChangeRow:
     detected_at: Instant
     partial: bool = False
     composite: Composite | None = None
+    noise: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

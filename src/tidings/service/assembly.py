@@ -225,6 +225,7 @@ async def _build(
         render_cost=render_cost(settings),
         render_places=settings.fetch.browser_pages,
         needs=needs,
+        second_looks=settings.detect.second_looks,
         classes={name: each.burst for name, each in settings.budget.named().items()},
     )
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))

@@ -14,10 +14,13 @@ import xxhash
 from tidings.archive.archive import Plan
 from tidings.detection.job import EXTRACTION, WITH_FRAMES, Body, Part
 from tidings.errors import BlobError
+from tidings.service import noise
+from tidings.service.noise import Known
 from tidings.storage import garbage, members, pages, versions
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
+    from tidings.model.interval import Instant
     from tidings.model.page import PageIdentity, PageState
     from tidings.model.unit import Unit
     from tidings.model.version import Blob, Digest, Member, Version
@@ -42,6 +45,10 @@ class Stored:
     """the same versions with their frames, where the page has, or one of them had, any"""
     digests_of_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
     """what is known of the parts of these versions that sentinels select"""
+    times: Mapping[int, Instant] = field(default_factory=dict)
+    """when they were looked at"""
+    noise: Known = Known()
+    """what is known of the page's noise"""
 
 
 _WHOLE = frozenset({EXTRACTION, WITH_FRAMES})
@@ -58,11 +65,18 @@ class Bodies:
         """Return these versions of a page with the digests that are known of them; `is_framed`: it names frames now."""
         return await self._store.read(self._read, page_id, seqs, is_framed) if seqs else Stored({}, {}, {})
 
-    async def context(self, page_id: int, seqs: set[int], *, is_framed: bool = False) -> Stored:
-        """Return these versions and what the page is usually like, to judge a new body by."""
-        return await self._store.read(self._read_context, page_id, seqs, is_framed)
+    async def context(self, page_id: int, seqs: set[int], *, is_framed: bool = False, learns: bool = False) -> Stored:
+        """Return these versions and what the page is usually like, to judge a new body by.
 
-    def _read_context(self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool) -> Stored:
+        If it `learns`, and nothing is known of the page's noise yet, its newest versions are there too.
+        """
+        return await self._store.read(self._read_context, page_id, seqs, is_framed, learns)
+
+    def _read_context(
+        self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool, learns: bool
+    ) -> Stored:
+        if learns and len(seqs) and noise.read(connection, page_id).is_new:
+            seqs = seqs | versions.newest_seqs(connection, page_id, noise.HISTORY)
         return replace(
             self._read(connection, page_id, seqs, is_framed),
             usual_words=versions.usual_words(connection, page_id),
@@ -70,6 +84,7 @@ class Bodies:
         )
 
     def _read(self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool) -> Stored:
+        known = noise.read(connection, page_id)
         found: dict[int, Body] = {}
         rows: dict[int, Version] = {}
         lost: dict[int, str] = {}
@@ -94,6 +109,8 @@ class Bodies:
             found,
             {seq: digests[-1] for seq, digests in whole.items() if digests},
             lost,
+            times={seq: rows[seq].fetched_at for seq in found},
+            noise=known,
             parts=parts,
             digests_of_parts={
                 seq: tuple(d for d in found_of if d.extraction not in _WHOLE) for seq, found_of in kept.items()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tidings.detection.job import Absent, Body, Examination, Found, FramedJob, Job, Part, Wanted
+from tidings.detection.job import Absent, Body, Examination, Found, FramedJob, Job, Noise, Part, Wanted
 from tidings.detection.marks import remembered
 from tidings.detection.run import examine, examine_framed
 from tidings.detection.summary import summary
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from tidings.service.joint import Asked
     from tidings.service.watchlist import Subscription, WatchedPage
     from tidings.storage.instance import Instance
+
+QUIET = "change.quiet"
+"""The type of the event of a change that is all noise: nobody hears of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Look:
     """the versions with their frames, the newest among them; empty for a page without"""
     known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
     """the digests known of what sentinels select of the references"""
+    noise: Noise | None = None
+    """what is known of the page's noise, and what this look may teach"""
 
     def comparing(self) -> tuple[Subscription, ...]:
         """Return the takers that have something to compare the newest version with."""
@@ -108,6 +113,7 @@ class Detector:
             is_unframed=look.is_unframed,
             depth=look.page.identity.frames,
             known_parts=look.known_parts,
+            noise=look.noise,
         )
         return self._read(look, await self._runner.run(examine, job, seconds=self._seconds), attempts or {})
 
@@ -120,6 +126,7 @@ class Detector:
             text_digest=look.page.state.text_digest,
             seed=self._instance.hash_seed,
             depth=look.page.identity.frames,
+            noise=look.noise,
         )
         return self._read(look, await self._runner.run(examine_framed, job, seconds=self._seconds), attempts)
 
@@ -175,7 +182,8 @@ class Detector:
             extraction=found.extraction,
             found=found.change,
             summary=f"{summary(found.change)}{_across(sub, state.checked_at)}",
-            quiet=asked.is_part,
+            quiet=asked.is_part or found.quiet,
+            noise=found.quiet,
             modified_at=look.modified_at,
             polled_at=look.at,
             detected_at=look.at,
@@ -351,7 +359,7 @@ def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event
 
 def _event(row: ChangeRow) -> Event:
     return Event(
-        type=PART if row.quiet else "change.found",
+        type=QUIET if row.noise else PART if row.quiet else "change.found",
         at=row.detected_at,
         sentinel_id=row.sentinel_id,
         page_id=row.page_id,

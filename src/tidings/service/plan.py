@@ -36,6 +36,7 @@ from tidings.service.claims import (
 )
 from tidings.service.expected import expected, has_expectations
 from tidings.service.needs import Needs
+from tidings.service.noise import SECOND_LOOK, second_at
 from tidings.service.spread import Apart
 from tidings.service.standing import is_fresh_until
 
@@ -71,7 +72,7 @@ class Planner:
     """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written.
 
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
-    A rendered page costs `render_cost`, and at most `render_places` of them are under way. `classes` are the budgets within the budget,
+    Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most `render_places` of them are under way. `classes` are the budgets within the budget,
     the most generous first, with what each can save up.
     """
 
@@ -88,6 +89,7 @@ class Planner:
         render_cost: float = 1.0,
         render_places: int = 1,
         needs: Needs | None = None,
+        second_looks: bool = True,
         classes: Mapping[str, float] | None = None,
     ) -> None:
         self._policy = policy
@@ -98,6 +100,7 @@ class Planner:
         self._render_cost = render_cost
         self._render_places = render_places
         self._needs = needs or Needs()
+        self._second_looks = second_looks
         self._needs.touched = self.touch
         self._classes = dict(classes or {})
         self._purses = (WHOLE, *self._classes)
@@ -129,6 +132,8 @@ class Planner:
         """pages whose tick lies outside its hours and waits for their beginning"""
         self._eased: dict[int, Duration] = {}
         """by how much the freshness that its server claims holds a page back"""
+        self._second: dict[int, Instant] = {}
+        """pages that are to be looked at a second time, to tell noise from news: not before that instant"""
         self._learned: set[int] = set()
         self._asked: set[int] = set()
         self._servable: set[int] = set()
@@ -152,6 +157,9 @@ class Planner:
             return
         self._missed.pop(page_id, None)
         self._shut.pop(page_id, None)
+        self._second.pop(page_id, None)
+        if self._second_looks and (second := second_at(unit.estimates)):
+            self._second[page_id] = max(second, unit.at + self._floor)
         if unit.poll.outcome not in {"new", "unchanged", "changed"}:
             self._interrupted.add(page_id)
             return
@@ -365,6 +373,8 @@ class Planner:
             return needed.reason(now)
         if self._tick[row] <= now:
             return "interval, moved to where its hours begin" if int(self._ids[row]) in self._moved else "interval"
+        if int(self._ids[row]) in self._second:
+            return SECOND_LOOK
         eased = self._eased.get(int(self._ids[row]))
         if eased is None:
             return "on change"
@@ -512,7 +522,7 @@ class Planner:
 
     def _drop(self, page_id: int) -> None:
         self._servable.discard(page_id)
-        for kept in (self._held, self._missed, self._eased, self._shut):
+        for kept in (self._held, self._missed, self._eased, self._shut, self._second):
             kept.pop(page_id, None)
         self._interrupted.discard(page_id)
         self._moved.discard(page_id)
@@ -544,13 +554,24 @@ class Planner:
             due = max(due, (state.polled_at or 0) + self._floor if state.polled_at is not None else 0)
             due = first_open(page, max(due, self._shut.get(page_id, due)))
         self._tick[row] = tick.at
-        self._due[row] = due
+        due = self._due[row] = self._sooner(page, due, retry)
         self._closes[row] = closes(page, due) if due != NEVER else NEVER
         self._expect(page)
         if (needed := self._needed_at(page, retry)) < due:
             self._due[row], self._closes[row] = needed, NEVER
         (self._moved.add if tick.is_moved else self._moved.discard)(page_id)
         (self._servable.add if tick.servable else self._servable.discard)(page_id)
+
+    def _sooner(self, page: WatchedPage, due: Instant, retry: Instant | None) -> Instant:
+        """Return when a page is due if it is to be looked at a second time: in its hours and soon, or not at all."""
+        page_id = page.state.page_id
+        second = self._second.get(page_id)
+        if second is None:
+            return due
+        if retry is not None or page_id in self._held or second >= due or first_open(page, second) != second:
+            del self._second[page_id]
+            return due
+        return second
 
     def _expect(self, page: WatchedPage) -> None:
         """Need a look soon after the page is expected to change, if a sentinel asks for it."""

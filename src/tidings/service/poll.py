@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tidings.detection.job import Body, Examination
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import Quarantined, Unit
-from tidings.service import asking, standing
+from tidings.service import asking, noise, standing
 from tidings.service.activate import first_report
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
@@ -164,6 +164,9 @@ class Poller:
         state = standing.learn_validators(state, outcome, changed=False, at=poll.at)
         state = standing.learn_freshness(poll.page.state, state, outcome, changed=False, at=poll.at)
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
+        if noise.is_second(poll.charged.grant.reason, poll.eager):
+            known = await self._store.read(noise.read, poll.page.state.page_id)
+            return self._told(replace(unit, estimates=noise.rested(known, poll.page.state, poll.at)), poll)
         findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
         unit = with_findings(
             unit,
@@ -184,11 +187,13 @@ class Poller:
 
     async def _changed(self, poll: Occasion, fetched: Fetched, *, follow: bool) -> None:
         page, at, before = poll.page, poll.at, poll.page.state
-        takers = tuple(s for s in page.subscriptions.values() if takes(s, at, poll.eager))
+        is_second = noise.is_second(poll.charged.grant.reason, poll.eager)
+        takers = () if is_second else tuple(s for s in page.subscriptions.values() if takes(s, at, poll.eager))
         stored = await self._bodies.context(
             before.page_id,
             references(takers) | ({before.last_seq} if before.last_seq else set()),
             is_framed=page.is_framed,
+            learns=True,
         )
         look = Look(
             page=page,
@@ -204,6 +209,7 @@ class Poller:
             status=fetched.status,
             is_unframed=fetched.framing == "unframed",
             usual_words=stored.usual_words if before.last_seq else None,
+            noise=noise.of_look(stored.noise, before, stored.times, at, before.last_seq + 1),
         )
         findings = await self._detector.examine(look, attempts=poll.owed)
         seen = findings.examination
@@ -259,6 +265,7 @@ class Poller:
             poll.unit(record, state, events),
             version=version_of(look, fetched, seen, text_changed=text_changed),
             digests=digests_of(look, seen),
+            estimates=noise.estimates_of(seen, before.page_id, at=at),
         )
         unit = with_findings(
             unit,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tidings.service.cursors import is_doubtful, references, takes, tick_all, ticked
 from tidings.service.detect import Findings, Look
+from tidings.service.noise import of_stored
 from tidings.storage import versions
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Taker:
             modified_at=version.modified_at if version is not None else None,
             lost=stored.lost,
             parts=stored.parts,
+            noise=of_stored(stored.noise, stored.times, newest),
         )
         findings = await self._detector.examine(look, attempts=owed)
         return replace(findings, cursors=(*idle, *tick_all(findings.cursors, page, at)))

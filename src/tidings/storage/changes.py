@@ -78,10 +78,11 @@ def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -
 
 
 def parts_between(c: Connection, sentinel_id: int, first: Instant, last: Instant) -> list[StoredChange]:
-    """Return the quiet changes of a sentinel that were seen in [first, last], in their order."""
+    """Return the changes that are parts of a sentinel's composites and were seen in [first, last], in their order."""
     conditions = ("ch.sentinel_id = :sentinel_id", "ch.quiet = 1", "ch.polled_at >= :first", "ch.polled_at <= :last")
     text = select(_SELECT, conditions, "ORDER BY ch.event_seq")
-    return [_to_stored(row) for row in c.rows(text, sentinel_id=sentinel_id, first=first, last=last)]
+    found = (_to_stored(row) for row in c.rows(text, sentinel_id=sentinel_id, first=first, last=last))
+    return [change for change in found if not change.row.noise]
 
 
 def exists(c: Connection, id: str) -> bool:  # noqa: A002
@@ -123,9 +124,10 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 "moved": found.moved,
                 "summary": row.summary,
                 **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
-                **({"partial": True} if row.partial else {}),
                 **({"places": list(map(astuple, found.places))} if found.places else {}),
                 **({"masked": list(map(astuple, found.masked))} if found.masked else {}),
+                **({"partial": True} if row.partial else {}),
+                **({"noise": True} if row.noise else {}),
                 **({"composite": composites.to_plain(row.composite)} if row.composite is not None else {}),
             }
         ),
@@ -143,10 +145,10 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         edits=tuple(Edit(*edit) for edit in from_json(row[14])),
         objects=tuple(ObjectCount(*count) for count in from_json(row[15])),
         frames=tuple(FrameShare(*share) for share in texts.get("frames", ())),
-    )
-    change = ChangeRow(
         masked=tuple(Masked(*masked) for masked in texts.get("masked", ())),
         places=tuple(ObjectPlace(*place) for place in texts.get("places", ())),
+    )
+    change = ChangeRow(
         id=row[0],
         sentinel_id=row[1],
         subscription_id=row[2],
@@ -164,6 +166,7 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         polled_at=row[12],
         detected_at=row[13],
         partial=texts.get("partial", False),
+        noise=texts.get("noise", False),
         composite=composites.from_plain(texts["composite"]) if "composite" in texts else None,
     )
     return StoredChange(change, sentinel=row[17], url=row[18], event_seq=row[19])

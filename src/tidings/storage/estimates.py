@@ -21,6 +21,12 @@ def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
     return {page_id: from_json(state) for page_id, state in rows}
 
 
+def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
+    """Return what estimator `name` knows of a page, None if nothing."""
+    row = c.one("SELECT state FROM estimate WHERE name = :name AND page_id = :page_id", name=name, page_id=page_id)
+    return None if row is None else from_json(row[0])
+
+
 def put(c: Connection, estimates: Sequence[Estimate]) -> None:
     """Write states."""
     c.many(

@@ -63,6 +63,12 @@ def newest(c: Connection, page_id: int) -> Version | None:
     return None if row is None else _to_version(row)
 
 
+def newest_seqs(c: Connection, page_id: int, most: int) -> set[int]:
+    """Return the numbers of the newest versions of a page, at most so many."""
+    text = "SELECT seq FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :most"
+    return {row[0] for row in c.rows(text, page_id=page_id, most=most)}
+
+
 def usual_words(c: Connection, page_id: int, *, among: int = 5) -> int | None:
     """Return the median number of words of the newest versions, None if there are none (contracts.md §11: collapsed text)."""
     text = "SELECT words FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :among"

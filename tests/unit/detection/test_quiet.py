@@ -8,9 +8,8 @@ import pytest
 
 from tidings.detection.examiner import examine
 from tidings.detection.job import Body, Job, Noise, Wanted
-from tidings.detection.noise.learn import is_quick
-from tidings.detection.noise.mask import VALUES
-from tidings.detection.noise.memory import Memory
+from tidings.detection.noise.looks import is_quick
+from tidings.detection.noise.memory import VALUES, Memory
 from tidings.model.interest import AllOf, Interest, Not, Selector
 
 ANY, WORDS, LINKS = Interest("any"), Interest("words"), Interest("links")
@@ -138,16 +137,13 @@ def test_a_block_that_rotates_is_quiet_after_two_returns():
 
 def test_an_advertisement_is_learned_and_an_article_beside_it_is_told():
     """New at each look and within a minute: noise after five. What comes beside it, with its links, is not."""
-    ads = [
-        f'<a href="http://ads.example/{n}">{text}</a>'
-        for n, text in enumerate(
-            "cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;hats".split(
-                ";"
-            )
-        )
-    ]
+    texts = (
+        "cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;hats;a warm coat;"
+        "tea from Assam;your own bakery;two for one;dance until dawn;the last tickets;oak tables"
+    )
+    ads = [f'<a href="http://ads.example/{n}">{text}</a>' for n, text in enumerate(texts.split(";"))]
     watch = Watch(ANY)
-    told = [watch.look(page(ads[n % 7], "the news"), second=page(ads[(n + 3) % 7], "the news")) for n in range(10)]
+    told = [watch.look(page(ads[n], "the news"), second=page(ads[13 - n], "the news")) for n in range(10)]
 
     assert ["quiet" in line for line in told[-4:]] == [True] * 4
     assert {"words"} <= {thing.sort for thing in watch.memory.masks}

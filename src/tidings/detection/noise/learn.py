@@ -9,40 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import xxhash
 
 from tidings.detection.noise.addresses import families_in, keys_in, keys_that_differ
-from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, QUICK, Memory, Sort, Thing
+from tidings.detection.noise.looks import Looked
+from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, Memory, Sort, Thing
 from tidings.detection.noise.places import Span, Words, found, hunks_of, place_of, room_of, shuffles_of
 from tidings.document.document import Document
 from tidings.document.links import Resolver
 from tidings.model.change import Edit
-from tidings.model.interval import Instant
 
-AT_FIRST = 2
-POLLS_A_SECOND_LOOK = 50
-"""Second looks that a page may have: so many at first, and one in so many polls."""
 MOST_NEW = 4
 """Things that one look adds of each sort."""
 _REWRITTEN = 0.5
-
-Addresses = Mapping[str, tuple[Sequence[str], Sequence[str]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """A look: how many polls the page has had with it, when it was, and whether the one before is of the same few minutes."""
-
-    polls: int
-    at: Instant
-    is_quick: bool = False
-
-
-def is_quick(before: Instant, now: Instant) -> bool:
-    """Return whether two looks are of the same few minutes."""
-    return before > 0 and now - before <= QUICK
 
 
 def learned(memory: Memory, old: Document, new: Document, edits: Sequence[Edit], looked: Looked) -> Memory:
@@ -53,24 +34,6 @@ def learned(memory: Memory, old: Document, new: Document, edits: Sequence[Edit],
         *_addresses(memory, old, new, looked, steady),
     ]
     return replace(memory.with_things(things), polls=looked.polls)
-
-
-def calm(memory: Memory, looked: Looked) -> Memory:
-    """Return what is known after a look of the same few minutes that found nothing changed."""
-    steady = max(0, looked.polls - memory.polls)
-    things = [thing.rest(steady, is_quick=looked.is_quick) for thing in memory.things]
-    return replace(memory.with_things(things), polls=looked.polls)
-
-
-def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
-    """Return what is known, and whether the page should be looked at once more in a minute to tell noise from news."""
-    allowed = AT_FIRST + polls // POLLS_A_SECOND_LOOK
-    urgent = [
-        thing for thing in memory.things if thing.is_doubtful and (memory.seconds < AT_FIRST or thing.changed > 1)
-    ]
-    if not urgent or memory.seconds >= allowed:
-        return memory, False
-    return replace(memory, seconds=memory.seconds + 1), True
 
 
 def _words(

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from tidings.detection.findings import finding_of_objects
 from tidings.detection.noise.addresses import family_of, without_noise
 from tidings.detection.noise.lines import Covered, Span, values_between
-from tidings.detection.noise.memory import ORDER, Memory, Sort, Thing
+from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
 from tidings.detection.noise.places import Words, found
 from tidings.detection.structured import finding_of_content
 from tidings.document.document import Document
@@ -22,8 +22,6 @@ from tidings.document.links import Resolver
 from tidings.model.change import ChangeSet, Edit, Masked, ObjectCount
 from tidings.model.interval import Instant
 
-VALUES = "values"
-"""The name by which all value classes are switched off together."""
 WITHIN = "within"
 """The mask of an address that stands within words that are noise."""
 MOST_MASKED = 40

@@ -26,8 +26,6 @@ RETURNS = 2
 MORE_OFTEN_THAN_NOT = 0.5
 NOW_AND_THEN = 0.2
 """Share of the second looks at which a volatile and a rotating thing differed, at least."""
-IN_TURN = 0.6
-"""Share of its changes that go back to something that a rotating thing showed before, more than."""
 ENOUGH = 5
 """Second looks that tell for sure."""
 DECAY = 0.98
@@ -45,6 +43,9 @@ MOST_WORDS = 400
 """A longer stretch is no place: an advertisement is shorter, and an article must not be."""
 
 ORDER = "order"
+"""The name of a place that is noise in the order of its words only."""
+VALUES = "values"
+"""The name by which all value classes are switched off together."""
 
 Verdict = Literal["", "volatile", "rotating"]
 Sort = Literal["words", "links", "images", "links.query", "images.query"]
@@ -68,7 +69,7 @@ class Place:
 class Thing:
     """A place of the text, or a family of addresses (`name`), and what was seen of it. A place of the name `ORDER` is noise only in the order of its words.
 
-    `changed` and `steady` count looks with decay, `returned` those at which it went back to something seen before, `quick` and `slow` those of the same few minutes at which it differed or did not. `seen` are digests of its
+    `changed` and `steady` count looks with decay, `quick` and `slow` those of the same few minutes at which it differed or did not. `seen` are digests of its
     newest contents, `fresh` what came at the last look and was not among them. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
     """
 
@@ -82,7 +83,6 @@ class Thing:
     quick: float = 0.0
     slow: float = 0.0
     returns: int = 0
-    returned: float = 0.0
     seen: tuple[str, ...] = ()
     fresh: str = ""
     lost: int = 0
@@ -100,11 +100,12 @@ class Thing:
         if self.quick < _CERTAIN:
             return ""
         share = self.quick / (self.quick + self.slow)
-        if self.returns >= RETURNS and share > NOW_AND_THEN and self.returned > IN_TURN * self.changed:
+        is_rotating = self.returns >= RETURNS and share > NOW_AND_THEN
+        if is_rotating and len(self.seen) < MOST_SEEN:
             return "rotating"
         if self.looks >= FEWEST_LOOKS and self.likelihood > LIKELY and share > MORE_OFTEN_THAN_NOT:
             return "volatile"
-        return ""
+        return "rotating" if is_rotating else ""
 
     @property
     def is_doubtful(self) -> bool:
@@ -136,7 +137,6 @@ class Thing:
             quick=aged.quick * (DECAY if is_quick else 1) + (is_quick and differs),
             slow=aged.slow * (DECAY if is_quick else 1) + (is_quick and not differs),
             returns=aged.returns + (differs and new in seen),
-            returned=aged.returned * DECAY + (differs and new in seen),
             seen=(*(digest for digest in seen if digest != new), new)[-MOST_SEEN:],
             fresh="" if new in seen else new,
             lost=0,
@@ -164,7 +164,6 @@ class Thing:
         return replace(
             self,
             changed=self.changed * kept,
-            returned=self.returned * kept,
             steady=self.steady * kept + steady,
             looks=self.looks + looks,
             quick=self.quick * kept if is_quick else self.quick,
@@ -221,7 +220,7 @@ def from_plain(plain: Mapping[str, Any]) -> Memory:
     )
 
 
-_COUNTS = ("changed", "steady", "returned", "quick", "slow")
+_COUNTS = ("changed", "steady", "quick", "slow")
 _NUMBERS = ("looks", "returns", "lost", "since")
 
 

@@ -1,0 +1,82 @@
+"""`tidings mask NAME`: what is left out as noise on the pages of a sentinel, where and why; --off and --on switch a mask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.service import noise, register
+from tidings.service.records import rfc3339
+from tidings.storage import subscriptions
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from tidings.service.noise import PageMasks
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument(
+        "--off",
+        action="append",
+        default=[],
+        metavar="MASK",
+        help=f"tell what this mask leaves out, from now on: its id, or {', '.join(noise.CLASSES)}",
+    )
+    parser.add_argument("--on", action="append", default=[], metavar="MASK", help="leave it out again")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Switch masks, if asked to, and print them all."""
+    database = open_database(settings, create=False)
+    try:
+        if arguments.off or arguments.on:
+            database.write(_switch, arguments)
+        return database.read(_print, arguments)
+    finally:
+        database.close()
+
+
+def lines_of(page: PageMasks) -> Iterator[str]:
+    """Yield what is said of a page's masks, a line or two each."""
+    for thing in page.things:
+        off = "OFF, told all the same" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
+        yield f"mask {thing.id}  {thing.sort} {noise.where(thing)}: {noise.why(thing)}; {off}"
+        yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"'
+    for name in sorted(page.kept & {*noise.CLASSES}):
+        yield f"mask {name}  OFF, told all the same"
+
+
+def _switch(connection: Connection, arguments: argparse.Namespace) -> None:
+    page_ids = _pages_of(connection, arguments.name)
+    noise.switched(connection, page_ids, off=arguments.off, on=arguments.on, at=SystemClock().now())
+
+
+def _print(connection: Connection, arguments: argparse.Namespace) -> int:
+    row = register.find(connection, arguments.name)
+    for page_id in _pages_of(connection, arguments.name):
+        page = noise.masks(connection, page_id)
+        if arguments.json:
+            for record in page.records(row.name):
+                write_json(record)
+            continue
+        write_line(page.url)
+        said = [*lines_of(page)]
+        for line in said or [
+            "nothing is learned to be noise; times, counters and clocks are left out where the whole page is watched"
+        ]:
+            write_line(f"    {line}")
+    return 0
+
+
+def _pages_of(connection: Connection, name: str) -> list[int]:
+    row = register.find(connection, name)
+    return sorted({sub.page_id for sub in subscriptions.listing(connection, sentinel_id=row.id)})

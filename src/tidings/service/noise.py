@@ -1,0 +1,185 @@
+"""Noise: what is remembered of a page's noise between looks, the second looks that tell it from news, and what people have switched off.
+
+One row of `estimate` a page holds what was learned, written in the unit of the look that taught it; another holds the names of masks that somebody
+has switched off, written by nobody but them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidings.clock import MINUTE
+from tidings.detection.job import Noise
+from tidings.detection.noise.looks import Looked, calm, is_quick
+from tidings.detection.noise.memory import ORDER, VALUES, Memory, Thing, from_plain, to_plain
+from tidings.errors import UsageError
+from tidings.model.unit import Estimate
+from tidings.service.records import Record, rfc3339
+from tidings.storage import estimates, pages
+
+if TYPE_CHECKING:
+    from tidings.detection.job import Examination
+    from tidings.model.interval import Instant
+    from tidings.model.page import PageState
+    from tidings.storage.connection import Connection
+
+LEARNED = "noise"
+"""The name of the rows that hold what was learned."""
+KEPT = "noise.kept"
+"""The name of the rows that hold which masks are off."""
+SECOND_LOOK = "second look, to tell noise from news"
+"""Why a page is looked at again after a minute; nobody is told what it brings before the next look of their own."""
+HISTORY = 8
+"""So many stored versions teach what is known of a page that was watched before anything was learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is stored of a page's noise; `is_new`: nothing was learned yet."""
+
+    memory: Memory = Memory()
+    kept: frozenset[str] = frozenset()
+    is_new: bool = True
+
+
+def read(connection: Connection, page_id: int) -> Known:
+    """Return what is known of a page's noise."""
+    learned = estimates.get(connection, LEARNED, page_id)
+    kept = estimates.get(connection, KEPT, page_id)
+    return Known(
+        Memory() if learned is None else from_plain(learned),
+        frozenset(() if kept is None else kept["names"]),
+        learned is None,
+    )
+
+
+def switch(connection: Connection, page_id: int, names: frozenset[str], *, at: Instant) -> None:
+    """Write which masks of a page are off from now on."""
+    estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state={"names": sorted(names)}, at=at)])
+
+
+def of_look(known: Known, state: PageState, times: Mapping[int, Instant], at: Instant, seq: int) -> Noise:
+    """Return what a job is told of the noise of a page that was just looked at and shows its version `seq`."""
+    older = sorted(times)[-HISTORY:] if known.is_new else []
+    return Noise(
+        memory=known.memory,
+        kept=known.kept,
+        at=at,
+        times=times,
+        learns=seq > 1,
+        polls=state.polls + 1,
+        is_quick=is_quick(state.checked_at or 0, at),
+        history=tuple(older) if len(older) > 1 else (),
+    )
+
+
+def of_stored(known: Known, times: Mapping[int, Instant], seq: int) -> Noise:
+    """Return what a job is told of the noise of a page whose stored version `seq` is taken: what is known, and nothing to be learned."""
+    return Noise(memory=known.memory, kept=known.kept, at=times.get(seq, 0), times=times)
+
+
+def is_second(reason: str, eager: Collection[int]) -> bool:
+    """Return whether a look was made only to tell noise from news: `eager` are the sentinels that asked for it themselves."""
+    return reason == SECOND_LOOK and not eager
+
+
+def rested(known: Known, state: PageState, at: Instant) -> tuple[Estimate, ...]:
+    """Return what a look that found nothing changed a minute after another has taught, to be stored with it."""
+    if known.is_new:
+        return ()
+    memory = calm(known.memory, Looked(state.polls + 1, at, is_quick(state.checked_at or 0, at)))
+    return (Estimate(page_id=state.page_id, name=LEARNED, state=to_plain(memory), at=at),)
+
+
+def estimates_of(seen: Examination | None, page_id: int, *, at: Instant) -> tuple[Estimate, ...]:
+    """Return what a look has taught, to be stored with it, and when the page is to be looked at a second time."""
+    if seen is None or seen.memory is None:
+        return ()
+    second = {"second_at": at + MINUTE} if seen.second_look else {}
+    return (Estimate(page_id=page_id, name=LEARNED, state=to_plain(seen.memory) | second, at=at),)
+
+
+def second_at(found: tuple[Estimate, ...]) -> Instant:
+    """Return when a page is to be looked at a second time, 0 if it is not."""
+    return next((estimate.state.get("second_at", 0) for estimate in found if estimate.name == LEARNED), 0)
+
+
+CLASSES = ("time", "count", "took", "date", "clock", VALUES)
+"""The names of the value classes, and of all of them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageMasks:
+    """What is masked of a page, and the names of the masks that are off."""
+
+    page_id: int
+    url: str
+    things: tuple[Thing, ...]
+    kept: frozenset[str]
+
+    def records(self, sentinel: str) -> list[Record]:
+        """Return a record for each thing that was learned to be noise."""
+        return [_record(thing, self, sentinel) for thing in self.things]
+
+
+def masks(connection: Connection, page_id: int) -> PageMasks:
+    """Return what is masked of a page: what is noise now, and what would be and is switched off."""
+    known = read(connection, page_id)
+    url = pages.identity(connection, page_id).given
+    return PageMasks(page_id, url, known.memory.masks, known.kept)
+
+
+def switched(
+    connection: Connection, page_ids: Collection[int], *, off: Collection[str], on: Collection[str], at: Instant
+) -> None:
+    """Switch masks of pages off and on by their names; raises `UsageError` if one is none of theirs."""
+    known = {page_id: masks(connection, page_id) for page_id in page_ids}
+    names = {*CLASSES, *(thing.id for page in known.values() for thing in page.things)}
+    names |= {name for page in known.values() for name in page.kept}
+    for name in (*off, *on):
+        if name not in names:
+            message = f"no mask {name!r}: there are {', '.join([*sorted(names - {*CLASSES}), *CLASSES])}"
+            raise UsageError(message)
+    for page_id, page in known.items():
+        own = {*CLASSES, *page.kept, *(thing.id for thing in page.things)}
+        kept = (page.kept | (own & {*off})) - {*on}
+        if kept != page.kept:
+            switch(connection, page_id, kept, at=at)
+
+
+def where(thing: Thing) -> str:
+    """Return where a thing stands, for people."""
+    if thing.place is None:
+        return thing.name
+    before, after = (text.decode("utf-8", "replace") for text in (thing.place.before, thing.place.after))
+    start = "the beginning" if before == "^" else f'"{before.removeprefix("^ ")}"'
+    end = "the end" if after == "$" else f'"{after.removesuffix(" $")}"'
+    return f"between {start} and {end}"
+
+
+def why(thing: Thing) -> str:
+    """Return why a thing is noise, for people."""
+    if thing.verdict == "rotating":
+        return f"shows the same {len(thing.seen)} things in turn, also within a minute"
+    order = "the same words in another order" if thing.name == ORDER else "something else"
+    return f"shows {order} at {round(100 * thing.likelihood)} % of looks, also within a minute"
+
+
+def _record(thing: Thing, page: PageMasks, sentinel: str) -> Record:
+    return {
+        "record": "mask",
+        "id": thing.id,
+        "sentinel": sentinel,
+        "page": str(page.page_id),
+        "url": page.url,
+        "of": thing.sort,
+        "kind": thing.verdict,
+        "where": where(thing),
+        "why": why(thing),
+        "showed": thing.examples[0],
+        "shows": thing.examples[1],
+        "since": rfc3339(thing.since),
+        "off": thing.id in page.kept,
+    }

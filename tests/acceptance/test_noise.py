@@ -1,0 +1,165 @@
+"""Promise: what changes by itself is kept, listed and told to nobody; what is told is what somebody changed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import HOUR, MINUTE
+from tidings.service.monitor import Monitor
+from tidings.service.noise import SECOND_LOOK
+
+SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}"
+ADS = """cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;a warm coat;tea from
+Assam;your own bakery;two for one;dance until dawn;the last tickets;oak tables;a quiet room;fresh fish daily;old books bought""".split(
+    ";"
+)
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """An installation that looks at pages a second time."""
+    world.flags["detect.second_looks"] = "true"
+    return world
+
+
+def told(world: World) -> list[Any]:
+    """Return the changes that were delivered: what came and what became something else."""
+    changes = [message["data"] for _, message in world.received if message["type"] == "change.found"]
+    return [(*change["inserted"], *(pair["new"] for pair in change["updated"])) for change in changes]
+
+
+def shop(world: World, price: str, text: Callable[[], str]) -> None:
+    """Let the page show a price, and something else at each request."""
+
+    def answer(_: Any, wire: Any) -> None:
+        body = f"<h1>The shop of the town</h1><p>{text()}</p><p>Boots {price}</p><p>Contact us at any time</p>".encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
+        wire.send(head.encode() + body)
+
+    world.server.pages["/a"] = answer
+
+
+def watched(world: World, text: Callable[[], str], prices: list[str]) -> None:
+    """Watch the shop hour by hour."""
+    world.receiver()
+    world.add(SENTINEL)
+
+    async def story(monitor: Monitor) -> None:
+        for price in prices:
+            shop(world, price, text)
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+
+def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a verb and return what it prints."""
+    assert 0 == main(["--data", str(world.directory), *words])
+    return capsys.readouterr().out
+
+
+def test_a_counter_is_quiet_and_the_price_is_told(world: World) -> None:
+    """From the first look on, without anything to be learned; the quiet changes are stored and listed."""
+    count = itertools.count(100)
+    watched(world, lambda: f"{next(count)} views", ["€5"] * 3 + ["€6"] * 2)
+
+    assert [("€6",)] == told(world) or [("6",)] == told(world)
+    changes = world.changes()
+    assert [True, True, True, False, True] == [change["quiet"] for change in changes]
+    assert ["count"] == [one["mask"] for one in changes[3]["masked"]]
+    assert [False] * 2 == [poll.text_changed for poll in world.polls()[1:3]]
+    assert [] == world.violations()
+
+
+def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: World) -> None:
+    """Few second looks, a minute after and paid for; then the block is quiet, also after a restart."""
+    ads = itertools.cycle(ADS)
+    watched(world, lambda: next(ads), ["€5"] * 7)
+    before = len(told(world))
+    polls = world.polls()
+    seconds = [poll for poll in polls if poll.reason == SECOND_LOOK]
+
+    async def story(monitor: Monitor) -> None:
+        for price in ["€5", "€5", "€7"]:
+            shop(world, price, lambda: next(ads))
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 2 == len(seconds)
+    assert all(poll.cost == 1 for poll in seconds)
+    assert all(
+        poll.charged_at - polls[place - 1].charged_at >= MINUTE for place, poll in enumerate(polls) if poll in seconds
+    )
+    assert before <= 3
+    assert [before + 1] == [len(told(world))]
+    assert "7" in told(world)[-1][0]
+    assert [] == world.violations()
+
+
+def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> None:
+    """A real change within that minute is not lost: the cursor stayed where it was."""
+    world.receiver()
+    world.add(SENTINEL)
+    meanwhile: list[Any] = []
+
+    async def story(monitor: Monitor) -> None:
+        for price in ("€1", "€2"):
+            world.page("/a", f"<p>Boots now {price} in the shop of the town</p>")
+            await world.pass_time(monitor, HOUR)
+        world.page("/a", "<p>Boots now €3 in the shop of the town</p>")
+        await world.pass_time(monitor, 2 * MINUTE)
+        meanwhile.extend(told(world))
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert SECOND_LOOK == world.polls()[-2].reason
+    assert (1, 2) == (len(meanwhile), len(told(world)))
+    assert "3" in told(world)[-1][0]
+    assert [] == world.violations()
+
+
+def test_every_mask_is_visible_and_can_be_undone(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """`mask` and `show` say where, why, since when and what was seen; `--off` has it told again, `--on` not."""
+    ads = itertools.cycle(ADS)
+    watched(world, lambda: next(ads), ["€5"] * 8)
+    (mask,) = [
+        m for m in map(json.loads, run(world, capsys, "mask", "shop", "--json").splitlines()) if m["of"] == "words"
+    ]
+    shown = run(world, capsys, "show", "shop")
+    before = len(told(world))
+
+    assert 'between "the town" and "Boots' in mask["where"] or "the town" in mask["where"]
+    assert mask["showed"] in ADS
+    assert mask["id"] in shown
+    assert mask["off"] is False
+    assert "OFF" in run(world, capsys, "mask", "shop", "--off", mask["id"])
+
+    async def story(monitor: Monitor) -> None:
+        for _ in range(2):
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    assert before + 2 == len(told(world))
+    assert "OFF" not in run(world, capsys, "mask", "shop", "--on", mask["id"])
+    play(world, story)
+    assert before + 2 == len(told(world))
+    assert 2 == main(["--data", str(world.directory), "mask", "shop", "--off", "nothing"])
+
+
+def test_quiet_changes_are_listed_when_asked_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """`tidings changes` shows what was told and what was left out of it, `--quiet` all."""
+    count = itertools.count(100)
+    watched(world, lambda: f"{next(count)} views", ["€5", "€5", "€6"])
+    plain, all_ = run(world, capsys, "changes"), run(world, capsys, "changes", "--quiet")
+
+    assert ("(noise)" in plain, "(noise)" in all_) == (False, True)
+    assert "left out as noise" in plain
