@@ -137,7 +137,7 @@ UPDATES = (
 
 @pytest.mark.parametrize(
     "other",
-    [{}, {"updates": UPDATES}, {"limit": 1}, {"host_connections": 3}, {"tick": 7_777_777}, {"price": 0.5}],
+    [{}, {"updates": UPDATES}, {"limit": 1}, {"host_connections": 3}, {"tick": 7_777_777}, {"price": 2e-5}],
     ids=["plain", "updates", "limit", "connections", "odd tick", "price"],
 )
 def test_dense_scan_and_due_queue_agree(policy, other):
@@ -219,6 +219,7 @@ OTHERWISE = {
     "host": 3,
     "cost": 2.5,
     "importance": 0.9,
+    "rate": 7.0,
     "urgency_kind": UrgencyKind.WINDOW,
     "urgency_scale": MINUTE,
     "life_kind": LifeKind.OVERWRITE,

@@ -9,13 +9,16 @@ from tidings.model.interval import Duration
 from tidings.registry import Registry
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.policy import Policy
+from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
 
 Maker = Callable[[Duration], Policy[Any]]
 
 HOUR: Final[Duration] = 3_600_000_000
 
-POLICIES: Final[Registry[Maker]] = Registry("policy", {"best_effort": BestEffort, "round_robin": RoundRobin})
+POLICIES: Final[Registry[Maker]] = Registry(
+    "policy", {"best_effort": BestEffort, "price": Price, "round_robin": RoundRobin}
+)
 
 
 def reads_of(name: str) -> frozenset[str]:

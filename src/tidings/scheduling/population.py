@@ -28,6 +28,8 @@ PRESENT: Final = "present"
 """A column of `on_update` only: False takes the page out."""
 HALF_LIFE: Final[interval.Duration] = 86_400_000_000
 """Half-life of a change where nobody named one, µs (bid_and_defaults §3)."""
+RATE: Final = (0.4 + 0.4**0.5) / 0.8
+"""Changes a day of a page of which nothing is known: mean and one deviation of a Gamma(0.4) prior of mean ½ (bid_and_defaults §3)."""
 
 
 class UrgencyKind(IntEnum):
@@ -67,6 +69,7 @@ KNOWN: Final[Mapping[str, _Known]] = {
     ),
     "cost": _Known(np.float64, 1.0, "budget that a poll takes; above 0"),
     "importance": _Known(np.float64, 0.5, "weight of a change; 0 or more"),
+    "rate": _Known(np.float64, RATE, "changes a day that the page is taken to have; 0 or more"),
     "urgency_kind": _Known(np.int8, UrgencyKind.EXPONENTIAL, "a `UrgencyKind`"),
     "urgency_scale": _Known(np.int64, HALF_LIFE, "half-life or window of the urgency, µs; 0 where it has none"),
     "life_kind": _Known(np.int8, LifeKind.FOREVER, "a `LifeKind`"),
@@ -276,6 +279,12 @@ def _check(columns: Mapping[str, Column], order: Rows | None, changed: Mapping[s
             ids,
             np.flatnonzero(~(columns["importance"] >= 0) | np.isinf(columns["importance"])),
             "must have a finite importance of 0 or more",
+        )
+    if "rate" in changed:
+        _refuse(
+            ids,
+            np.flatnonzero(~(columns["rate"] >= 0) | np.isinf(columns["rate"])),
+            "must have a finite rate of 0 or more",
         )
     _check_worth(columns, changed)
     if "host" in changed:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tidings.scheduling.population import HALF_LIFE, NEVER, UNPOLLED, LifeKind, Population, UrgencyKind
+from tidings.scheduling.population import HALF_LIFE, NEVER, RATE, UNPOLLED, LifeKind, Population, UrgencyKind
 
 
 def three():
@@ -18,6 +18,7 @@ def test_columns_left_out_have_their_defaults():
         "host": [7],
         "cost": [1.0],
         "importance": [0.5],
+        "rate": [RATE],
         "urgency_kind": [UrgencyKind.EXPONENTIAL],
         "urgency_scale": [HALF_LIFE],
         "life_kind": [LifeKind.FOREVER],
@@ -43,6 +44,7 @@ def test_columns_left_out_have_their_defaults():
         ({"id": [1, 2], "cost": [float("nan"), 1.0]}, "page 1 must have a finite cost"),
         ({"id": [1], "cost": [float("inf")]}, "page 1 must have a finite cost"),
         ({"id": [1], "importance": [-0.1]}, "finite importance"),
+        ({"id": [1], "rate": [-0.1]}, "finite rate"),
         ({"id": [1], "importance": [float("nan")]}, "finite importance"),
         ({"id": [1], "urgency_kind": [3]}, "kind of urgency from 0 to 2"),
         ({"id": [1], "urgency_kind": [UrgencyKind.EXPONENTIAL], "urgency_scale": [0]}, "scale of urgency"),
@@ -152,8 +154,8 @@ def test_update_refuses_what_makes_no_sense(ids, columns, words):
 
 def test_update_needs_a_policy_s_own_columns_for_new_pages():
     """A column without default must be given for each page that comes in."""
-    population = Population({"id": [1], "rate": [0.5]})
-    with pytest.raises(ValueError, match='"rate" has no default'):
+    population = Population({"id": [1], "shelf": [0.5]})
+    with pytest.raises(ValueError, match='"shelf" has no default'):
         population.update([2], {})
 
-    assert [0.5, 0.25] == population.update([2], {"rate": [0.25]})["rate"].tolist()
+    assert [0.5, 0.25] == population.update([2], {"shelf": [0.25]})["shelf"].tolist()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tidings.scheduling.index import wait, worth
 from tidings.scheduling.population import Floats, Ids
 
 _HALVINGS = 200
@@ -43,7 +44,7 @@ def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: 
     def rates(price: float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(mu > 0, price * c * changes / mu, np.inf)
-            return np.where((share < 1) & (changes > 0), changes / _index_age(share), 0.0)
+            return np.where((share < 1) & (changes > 0), changes / np.maximum(wait(share), 1e-9), 0.0)
 
     return _priced(rates, budget, c, float(np.max(np.where(changes > 0, mu / np.maximum(c * changes, 1e-300), 0.0))))
 
@@ -123,8 +124,7 @@ def divergence(changes: Floats, age: Floats) -> Floats:
 
     Looking when it reaches a threshold is optimal; at the ages of `sbr` it is the price.
     """
-    x = changes * age
-    return np.asarray((1 - (1 + x) * np.exp(-x)) / changes)
+    return np.asarray(worth(changes * age) / changes)
 
 
 def _harmonic(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
@@ -135,15 +135,6 @@ def _harmonic(changes: Floats, importance: Floats, price: Floats | float) -> Flo
 def _dearest(changes: Floats, importance: Floats, budget: float) -> float:
     """Return a price at which less than the budget is spent: ρ² ≤ μΔ/price."""
     return float((np.sqrt(importance * changes).sum() / max(budget, 1e-300)) ** 2) + 1.0
-
-
-def _index_age(share: Floats) -> Floats:
-    """Return x with 1 − (1 + x)e^{−x} = share, for shares below 1: Newton on x − ln(1 + x) = −ln(1 − share), which is convex."""
-    wanted = -np.log1p(-np.minimum(share, 1 - 1e-16))
-    x = np.sqrt(2 * wanted) + wanted
-    for _ in range(12):
-        x = x - (x - np.log1p(x) - wanted) * (1 + x) / np.maximum(x, 1e-12)
-    return np.asarray(np.maximum(x, 1e-9))
 
 
 def _priced(rates: Callable[[float], Floats], budget: float, cost: Floats, high: float) -> Allocation:

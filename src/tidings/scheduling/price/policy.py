@@ -1,0 +1,199 @@
+"""`price`: look at a page when its index reaches the price of a look, within what people and manners allow (bid_and_defaults §1, §4).
+
+For a page whose changes come at a steady rate this is exact: poll iff age ≥ T*. One human number fixes the price at which looks are worth
+it when the budget does not bind, the pace; a budget only raises it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tidings.model.interval import NEVER, Duration, Instant
+from tidings.scheduling.lateness import FIRST, SECOND, TURNS, due_after
+from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Mask, Observation, Population, Rows, Signal
+from tidings.scheduling.price.value import COLUMNS, DAY, floor_price, values
+
+MINUTE: Final[Duration] = 60 * SECOND
+HOUR: Final[Duration] = 60 * MINUTE
+SATURATED_AFTER: Final = 20
+"""Looks in a row that found a change, all as soon as may be, after which a page is taken for one that never looks the same (guard 6)."""
+RELOOK_EVERY: Final[Duration] = 6 * HOUR
+QUIET_RELOOKS: Final = 2
+"""Re-looks that found nothing new after which it is believed again."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriceState:
+    """The pages; of each how many looks in a row found a change soon after the last, whether it is saturated, its unchanged re-looks, when
+    it was last looked at again for that (`UNPOLLED`: never), and whether the next look is such a one.
+    """
+
+    population: Population
+    streak: NDArray[np.int16]
+    saturated: Mask
+    quiet: NDArray[np.int16]
+    relooked: Instants
+    relooks: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """`pace` (µs): a page of default importance that changes once a day is looked at so often. `longest`: no page waits longer.
+
+    `shortest` is the least time between looks where a page has none of its own. Prices below the floor are the floor.
+    """
+
+    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS
+    pace: Duration = HOUR
+    longest: Duration = DAY
+    shortest: Duration = MINUTE
+
+    def __post_init__(self) -> None:
+        if self.pace <= 0 or self.longest <= 0 or self.shortest <= 0:
+            message = (
+                f"pace, longest and shortest must be above 0 µs; they are {self.pace}, {self.longest}, {self.shortest}"
+            )
+            raise ValueError(message)
+
+    @property
+    def floor(self) -> float:
+        """Return the price at which looks are made if the budget does not bind."""
+        return floor_price(self.pace)
+
+    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
+        """Return how long each page waits after a look at this price (µs), within its bounds."""
+        population = state.population
+        least = population["shortest"][rows]
+        most = np.maximum(np.minimum(population["longest"][rows], self.longest), least)
+        wished = np.minimum(np.ceil(values(population, rows).gaps(max(price, self.floor))), float(most.max(initial=1)))
+        wished = np.where(state.saturated[rows], np.where(state.relooks[rows], self.shortest, float(self.pace)), wished)
+        gap: Instants = np.clip(wished.astype(np.int64), least, most)
+        return gap
+
+    def begin(self, population: Population, rng: np.random.Generator) -> PriceState:  # noqa: ARG002 - nothing here is left to chance
+        """Return the state in which no page is known to be saturated."""
+        return _fresh(population)
+
+    def advance(self, state: PriceState, dt: Duration) -> PriceState:  # noqa: ARG002 - backlogs are functions of the instant
+        """Return the same state."""
+        return replace(state)
+
+    def bid(self, state: PriceState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:
+        """Return the index of each page whose wait is over, the price at least; `FIRST` and more for a new page, the longest asked for first."""
+        where: Rows | slice = slice(None) if rows is None else rows
+        population, level = state.population, max(price, self.floor)
+        due = due_after(population, self.gaps(state, price, where), where)
+        last = population["last_polled"][where]
+        new = last == UNPOLLED
+        age = np.where(new, 0, now - np.where(new, now, last)).astype(np.float64)
+        bids = np.maximum(values(population, where).bids(age, level), level)
+        waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
+        return np.where(due <= now, np.where(new, FIRST + waited, bids), 0.0)
+
+    def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> PriceState:
+        """Return the state with other pages or other values."""
+        population = state.population.update(ids, columns)
+        if population.ids is state.population.ids:
+            return replace(state, population=population)
+        places, here = state.population.present(population.ids)
+        return _join(state, population, places, here)
+
+    def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> PriceState:
+        """Return the state after looks: who always differs is found out, and who differs no more (guard 6)."""
+        rows, here = state.population.present(ids)
+        at, changed = observation.at[here], observation.changed[here]
+        before = state.population["last_polled"][rows]
+        gap = np.where(before == UNPOLLED, NEVER, at - np.where(before == UNPOLLED, 0, before))
+        least = np.maximum(state.population["shortest"][rows], self.shortest)
+        streak, saturated, quiet = state.streak.copy(), state.saturated.copy(), state.quiet.copy()
+        relooked, relooks = state.relooked.copy(), state.relooks.copy()
+        was_relook = saturated[rows] & relooks[rows]
+        streak[rows] = np.where(changed & (2 * gap <= 3 * least), np.minimum(streak[rows] + 1, SATURATED_AFTER), 0)
+        quiet[rows] = np.where(was_relook & ~changed, quiet[rows] + 1, quiet[rows])
+        leaves = saturated[rows] & (quiet[rows] >= QUIET_RELOOKS)
+        enters = ~saturated[rows] & (streak[rows] >= SATURATED_AFTER)
+        saturated[rows] = (saturated[rows] | enters) & ~leaves
+        streak[rows] = np.where(leaves, 0, streak[rows])
+        quiet[rows] = np.where(leaves | enters, 0, quiet[rows])
+        relooked[rows] = np.where(was_relook | enters, at, relooked[rows])
+        relooks[rows] = saturated[rows] & ~was_relook & (at - relooked[rows] >= RELOOK_EVERY)
+        population = state.population.set(rows, {"last_polled": at})
+        return _frozen(PriceState(population, streak, saturated, quiet, relooked, relooks))
+
+    def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:  # noqa: ARG002 - hints come as rates, weighed by effective age
+        """Return the same state."""
+        return replace(state)
+
+    def next_due(self, state: PriceState, ids: ArrayLike, now: Instant, price: float) -> Instants:
+        """Return when the wait of each page is over, `now` if it is already."""
+        rows = state.population.rows(ids)
+        due: Instants = np.maximum(due_after(state.population, self.gaps(state, price, rows), rows), now)
+        return due
+
+    def remember(self, state: PriceState, page: int) -> dict[str, Any]:
+        """Return what was found out of a page that always differs. Raises KeyError."""
+        row = int(state.population.rows([page])[0])
+        return {
+            "streak": int(state.streak[row]),
+            "saturated": bool(state.saturated[row]),
+            "quiet": int(state.quiet[row]),
+            "relooked": int(state.relooked[row]),
+            "relooks": bool(state.relooks[row]),
+        }
+
+    def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
+        """Return the state in which pages know this again; unreadable memories are passed over."""
+        kept = {page: memory for page, memory in memories.items() if _is_readable(memory)}
+        ids = np.fromiter(kept, dtype=np.int64, count=len(kept))
+        rows, here = state.population.present(ids)
+        told = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]
+        columns = {}
+        for name in ("streak", "saturated", "quiet", "relooked", "relooks"):
+            column = getattr(state, name).copy()
+            column[rows] = [memory[name] for memory in told]
+            columns[name] = column
+        return _frozen(replace(state, **columns))
+
+
+def _is_readable(memory: Mapping[str, Any]) -> bool:
+    wanted = {"streak": int, "saturated": bool, "quiet": int, "relooked": int, "relooks": bool}
+    return (
+        all(isinstance(memory.get(name), kind) for name, kind in wanted.items())
+        and abs(memory["streak"]) <= SATURATED_AFTER
+    )
+
+
+def _fresh(population: Population) -> PriceState:
+    size = population.size
+    return _frozen(
+        PriceState(
+            population,
+            np.zeros(size, dtype=np.int16),
+            np.zeros(size, dtype=np.bool_),
+            np.zeros(size, dtype=np.int16),
+            np.full(size, UNPOLLED),
+            np.zeros(size, dtype=np.bool_),
+        )
+    )
+
+
+def _join(state: PriceState, population: Population, places: Rows, here: Mask) -> PriceState:
+    """Return the state of another population: what is known of the pages that stay, nothing of new ones."""
+    made = _fresh(population)
+    columns = {}
+    for name in ("streak", "saturated", "quiet", "relooked", "relooks"):
+        column = getattr(made, name).copy()
+        column[here] = getattr(state, name)[places]
+        columns[name] = column
+    return _frozen(replace(made, **columns))
+
+
+def _frozen(state: PriceState) -> PriceState:
+    for name in ("streak", "saturated", "quiet", "relooked", "relooks"):
+        getattr(state, name).setflags(write=False)
+    return state

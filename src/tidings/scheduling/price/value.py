@@ -1,0 +1,75 @@
+"""What changes of a page are worth and how that gathers: W, μ, θ and κ of bid_and_defaults §1, from the columns of a population.
+
+Rates are per µs. An exponential urgency decays as told; the others are taken for the exponential that is worth as much in all (a window of
+length w: 1/w); a uniform one for the slowest (guard 5). A life that ends by further changes is overwritten by each Z-th as much as by each;
+one that ends after a time decays by as much more. The exact forms are `scheduling.wic`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tidings.scheduling.index import wait, worth
+from tidings.scheduling.population import HALF_LIFE, Floats, LifeKind, Population, Rows, UrgencyKind
+
+DAY: Final = 86_400_000_000
+SLOWEST: Final = math.log(2) / (30 * DAY)
+"""The slowest decay: a half-life of thirty days; who does not mind when is not put off for ever (guard 5; failure mode 1)."""
+STEEPEST: Final = 0.53516
+"""The most of 1 − e^−x(1 + x) at equal slope, at x = 1.7933 (bid_and_defaults §4, guard 5)."""
+COLUMNS: Final = frozenset({"cost", "importance", "rate", "urgency_kind", "urgency_scale", "life_kind", "life_scale"})
+"""What values are made of."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """Of each page: weight × rate of change (`inflow`, per µs), decay of urgency θ, what further changes overwrite (both per µs), cost."""
+
+    inflow: Floats
+    decay: Floats
+    overwritten: Floats
+    cost: Floats
+
+    def heeded(self, price: float) -> Floats:
+        """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a look now and then (guard 5)."""
+        needed = STEEPEST * self.inflow / (self.cost * max(price, 1e-300)) - self.overwritten
+        return np.minimum(self.decay, np.maximum(SLOWEST, needed))
+
+    def gaps(self, price: float) -> Floats:
+        """Return T*(price) in µs: how long after a look the next one is worth its price, inf if it never is."""
+        kappa = self.heeded(price) + self.overwritten
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(self.inflow > 0, self.cost * price * kappa / self.inflow, np.inf)
+        return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / kappa, np.inf)
+
+    def bids(self, age: Floats, price: float) -> Floats:
+        """Return the index of each page at an age (µs), per unit of cost."""
+        kappa = self.heeded(price) + self.overwritten
+        return np.asarray(self.inflow / kappa * worth(kappa * np.maximum(age, 0.0)) / self.cost)
+
+
+def values(population: Population, rows: Rows | slice = slice(None)) -> Values:
+    """Return the values of some pages."""
+    rate = population["rate"][rows] / DAY
+    life_kind, life_scale = population["life_kind"][rows], population["life_scale"][rows]
+    counted = np.maximum(life_scale, 1).astype(np.float64)
+    overwritten = np.where(
+        life_kind == LifeKind.OVERWRITE, rate, np.where(life_kind == LifeKind.CHANGES, rate / counted, 0.0)
+    )
+    fading = np.where(life_kind == LifeKind.WINDOW, 1.0 / counted, 0.0)
+    scale = np.maximum(population["urgency_scale"][rows], 1).astype(np.float64)
+    kind = population["urgency_kind"][rows]
+    urgent = np.where(
+        kind == UrgencyKind.EXPONENTIAL, math.log(2) / scale, np.where(kind == UrgencyKind.WINDOW, 1.0 / scale, SLOWEST)
+    )
+    return Values(population["importance"][rows] * rate, urgent + fading, overwritten, population["cost"][rows])
+
+
+def floor_price(pace: float) -> float:
+    """Return λf: the index, after `pace` µs, of a page of default importance that changes once a day and costs 1 (bid_and_defaults §3)."""
+    decay = math.log(2) / HALF_LIFE
+    return float(0.5 / DAY / decay * worth(np.array(decay * pace)))
