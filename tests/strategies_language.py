@@ -25,8 +25,11 @@ from tidings.model.sentinel import (
     Command,
     Compare,
     Condition,
+    CreateEvent,
     Defaults,
     Direction,
+    DropEvent,
+    EventSource,
     Expression,
     Fetch,
     FetchAt,
@@ -168,6 +171,12 @@ openings = st.tuples(weekdays, clock_pairs).map(lambda both: Opening(both[0], *b
 @st.composite
 def fetches(draw: st.DrawFn) -> Fetch:
     """Draw when a page is looked at: at an interval, a time of day, on change or on demand, with or without bounds."""
+    events = tuple(draw(st.lists(names, max_size=2, unique=True)))
+    return replace(draw(_fetches()), events=events)
+
+
+@st.composite
+def _fetches(draw: st.DrawFn) -> Fetch:
     interval = draw(durations)
     match draw(st.integers(0, 5)):
         case 0:
@@ -290,6 +299,26 @@ def thens(draw: st.DrawFn, page_names: tuple[str, ...]) -> Then:
     return Then(draw(durations), tuple(some), draw(st.none() | st.integers(1, len(some))))
 
 
+happenings = st.builds(
+    lambda event, offset: Point("event", offset, event=event), names, st.integers(0, 10).map(lambda days: days * DAY)
+)
+visible_words = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=12)
+sources = st.one_of(
+    st.just(EventSource("webhook")),
+    st.builds(
+        lambda path, every: EventSource("file", path=f"/{path}", every=every),
+        visible_words.filter(lambda path: ".." not in path),
+        st.none() | durations,
+    ),
+    st.builds(
+        lambda argv, every: EventSource("command", argv=("/bin/x", *argv), every=every),
+        st.lists(visible_words, max_size=3),
+        st.none() | durations,
+    ),
+)
+event_statements = st.builds(CreateEvent, names, sources) | st.builds(DropEvent, names)
+
+
 @st.composite
 def sentinels(draw: st.DrawFn) -> Sentinel:
     """Draw a sentinel made from pages, with all clauses."""
@@ -300,11 +329,12 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
         st.one_of(
             st.just((None, None)),
             st.just((Point("change"), None)),
+            happenings.map(lambda point: (point, None)),
             dates(zone, first=2032, last=2060).map(lambda point: (point, None)),
             durations.map(lambda duration: (None, duration)),
         )
     )
-    start = draw(st.one_of(st.just(Point("now")), dates(zone, first=1971, last=2030)))
+    start = draw(st.one_of(st.just(Point("now")), happenings, dates(zone, first=1971, last=2030)))
     return Sentinel(
         name=draw(names),
         pages=tuple(Watched(url, name) for url, name in zip_longest(addresses, named)),
@@ -456,6 +486,11 @@ FURTHER: Sequence[str] = (
         " Notify by console every 1 week or 10 changes Exclude none"
     ),
     "Alter s0 Fetch on change within 5 min overwrite Exclude none Notify by stream at 08:00 mon; Confirm home0",
+    (
+        'Create Event e Using webhook Create Event f Using file "/srv/x y.csv" every 10 min; Create Event g Using command "/bin/x" "-y"'
+        " Create Sentinel w Using https://w.example/ Monitor links Fetch every 1 day slack 2 hour or on event(e) or on event(f)"
+        " From event(g) + 1 hour To event(e); Drop Event f"
+    ),
     (
         "Defaults For Tags old, new For 3 day Compare first Notify by feed every 10 changes; Enable s0 fresh;"
         " Create Sentinel d Using https://d.example/ Monitor links Tags new; Defaults For Tags new"

@@ -8,6 +8,7 @@ from tests.strategies_language import (
     KNOWN,
     alterations,
     commands,
+    event_statements,
     group_defaults,
     mutant,
     sentinels,
@@ -30,9 +31,9 @@ def test_what_is_printed_is_read_as_the_same_sentinel(sentinel):
     assert (sentinel, text) == (again, to_text(again))
 
 
-@given(commands)
+@given(commands | event_statements)
 def test_what_is_printed_is_read_as_the_same_command(command):
-    """Reading the text of a command gives that command."""
+    """Reading the text of a command, or of a statement about an event, gives the same."""
     assert (command,) == read(to_text(command))
 
 

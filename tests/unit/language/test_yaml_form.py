@@ -12,6 +12,7 @@ from tests.strategies_language import (
     KNOWN,
     alterations,
     commands,
+    event_statements,
     group_defaults,
     injured,
     sentinels,
@@ -61,7 +62,7 @@ def test_each_example_survives_yaml(text):
 
 
 @settings(max_examples=25, deadline=None)
-@given(sentinels() | alterations | group_defaults | commands)
+@given(sentinels() | alterations | group_defaults | commands | event_statements)
 def test_what_is_written_as_yaml_is_read_as_the_same(statement):
     """Reading the YAML of a statement gives that statement, and its YAML again."""
     text = to_yaml([statement])

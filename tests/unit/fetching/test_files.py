@@ -1,0 +1,221 @@
+"""Files of this machine: nothing outside the allowed directories is read, whatever the path looks like and whoever changes it meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes import FreePermit
+from tidings.clock import SECOND, ManualClock
+from tidings.errors import AddressError
+from tidings.fetching import files
+from tidings.fetching.address import identify
+from tidings.fetching.files import Files, Head, Unread, head, rebuild
+from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged
+from tidings.settings import FetchSettings
+
+LATER = 4_000_000_000 * SECOND
+"""A time after every file of a test was written."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory that is allowed, beside one that is not."""
+    for name in ("in", "out"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.html").write_text(f"<p>{name}</p>", encoding="utf-8")
+    return tmp_path
+
+
+class Others:
+    """Asks for all other pages, and notes which."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def fetch(self, request: FetchRequest, permit: Any) -> Failed:
+        """Fail."""
+        self.asked.append(request.url)
+        return Failed(kind="net", reason="nobody is there")
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+
+def fetch(url: str, *allowed: Path, now: int = LATER, most: int = 1_000, **more: Any) -> Any:
+    """Return how a fetch of an address ended."""
+    settings = FetchSettings(allow_files=tuple(map(str, allowed)), max_body_bytes=most)
+    permit = FreePermit()
+    outcome = asyncio.run(
+        Files(settings, Others(), clock=ManualClock(now)).fetch(FetchRequest(url=url, **more), permit)
+    )
+    assert [] == permit.hosts  # nobody is asked: no gap, no robots.txt
+    return outcome
+
+
+def test_a_file_is_a_page(folder: Path):
+    """Content, type, and a validator that says unchanged while time and size are the same."""
+    url = f"file://{folder}/in/a.html"
+    first = fetch(url, folder / "in")
+    again = fetch(url, folder / "in", validators=first.validators)
+    (folder / "in" / "a.html").write_text("<p>more</p>", encoding="utf-8")
+    other = fetch(url, folder / "in", validators=first.validators)
+
+    assert isinstance(first, Fetched)
+    assert (b"<p>in</p>", "text/html", 200, 0) == (first.body, first.content_type, first.status, first.requests)
+    assert isinstance(again, Unchanged)
+    assert b"<p>more</p>" == other.body
+
+
+def test_a_file_that_was_just_written_has_no_validator(folder: Path):
+    """It may be written again at the same time of change and size: the next look reads it."""
+    stamp = (folder / "in" / "a.html").stat().st_mtime_ns // 1_000
+    young = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + SECOND)
+    old = fetch(f"file://{folder}/in/a.html", folder / "in", now=stamp + 3 * SECOND)
+
+    assert (False, True) == (bool(young.validators), bool(old.validators))
+
+
+def _link(target: str) -> Callable[[Path], Any]:
+    return lambda folder: (folder / "in" / "x").symlink_to(target.replace("FOLDER", str(folder)))
+
+
+def _socket(folder: Path) -> None:
+    with contextlib.chdir(folder), socket.socket(socket.AF_UNIX) as made:  # a path of a socket is short
+        made.bind("in/x")
+
+
+HOSTILE: list[tuple[str, Callable[[Path], Any], str, str]] = [
+    ("no such file", lambda folder: None, "in/x", "404"),
+    ("a file as a folder", lambda folder: None, "in/a.html/b", "404"),
+    ("beside", lambda folder: None, "out/a.html", "address"),
+    ("a folder whose name begins alike", lambda folder: (folder / "inner").mkdir(), "inner", "address"),
+    ("a link out", _link("FOLDER/out/a.html"), "in/x", "address"),
+    ("a relative link out", _link("../out/a.html"), "in/x", "address"),
+    ("a link to a folder out", _link("FOLDER/out"), "in/x/a.html", "address"),
+    ("a link to the root", _link("/"), "in/x/etc/passwd", "address"),
+    ("a link to itself", _link("x"), "in/x", "request"),
+    ("a dangling link", _link("FOLDER/in/gone"), "in/x", "404"),
+    ("a link to /proc", _link("/proc/self/environ"), "in/x", "address"),
+    ("a link to /dev/zero", _link("/dev/zero"), "in/x", "address"),
+    ("a pipe", lambda folder: os.mkfifo(folder / "in" / "x"), "in/x", "request"),
+    ("a socket", _socket, "in/x", "request"),
+    ("a directory", lambda folder: (folder / "in" / "x").mkdir(), "in/x", "request"),
+    ("the directory itself", lambda folder: None, "in", "request"),
+    ("a huge file", lambda folder: os.truncate(folder / "in" / "a.html", 1 << 40), "in/a.html", "size"),
+]
+
+
+@pytest.mark.parametrize(("make", "path", "kind"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
+def test_hostile_files_are_failures(folder: Path, make: Callable[[Path], Any], path: str, kind: str):
+    """Each ends at once as a failure of its kind, and nothing of what lies outside is in it."""
+    make(folder)
+    outcome = fetch(f"file://{folder}/{path}", folder / "in")
+
+    assert isinstance(outcome, Failed)
+    assert (kind, 0) == (outcome.kind, outcome.requests)
+
+
+@pytest.mark.parametrize("path", ["/proc/self/environ", "/proc/self/root/proc/self/environ", "/dev/zero", "/sys/x"])
+def test_the_machine_itself_is_never_read(path: str):
+    """Even where everything is allowed, device and process files are not."""
+    assert "address" == fetch(f"file://{path}", Path("/")).kind
+
+
+def test_a_link_inside_is_followed(folder: Path):
+    """What a link leads to within the directory is read; an allowed directory may be a link itself."""
+    (folder / "in" / "x").symlink_to("a.html")
+    (folder / "alias").symlink_to("in")
+
+    assert b"<p>in</p>" == fetch(f"file://{folder}/in/x", folder / "alias").body
+
+
+def test_a_link_that_is_put_in_the_way_is_not_followed(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Between the look at a path and its opening a folder becomes a link out: it is not opened."""
+    real = os.path.realpath
+
+    def swap(path: str) -> str:
+        found = str(real(path))
+        if str(path).endswith("a.html"):
+            (folder / "in").rename(folder / "was")
+            (folder / "in").mkdir()
+            (folder / "in" / "sub").symlink_to(folder / "out")
+        return found
+
+    (folder / "in" / "sub").mkdir()
+    (folder / "in" / "sub" / "a.html").write_text("<p>sub</p>", encoding="utf-8")
+    monkeypatch.setattr(os.path, "realpath", swap)
+    outcome = fetch(f"file://{folder}/in/sub/a.html", folder / "in")
+
+    assert isinstance(outcome, Failed)
+
+
+def test_a_file_that_grows_is_read_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """A file that has more than it said is too large, not read for ever."""
+    monkeypatch.setattr(files, "_body", lambda descriptor, most: b"x" * most)
+
+    assert "size" == fetch(f"file://{folder}/in/a.html", folder / "in", most=100).kind
+
+
+def test_off_unless_allowed(folder: Path):
+    """Without a directory nothing is read."""
+    outcome = fetch(f"file://{folder}/in/a.html")
+
+    assert ("address", 0) == (outcome.kind, outcome.requests)
+    assert "fetch.allow_files" in outcome.reason
+
+
+@pytest.mark.parametrize("more", [{"render": "browser"}, {"method": "POST"}, {"body": "x"}])
+def test_a_file_is_only_read(folder: Path, more: dict[str, Any]):
+    """It is not rendered, and nothing is sent to it."""
+    assert "request" == fetch(f"file://{folder}/in/a.html", folder / "in", **more).kind
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["file:/etc/passwd", "file://host/etc/passwd", "FILE:..", "file:///", "file:///a/../b", "file:///a/%2e%2e/b", "file:///a%00b", "file:///a?b"],
+)  # fmt: skip
+def test_addresses_that_are_no_file_are_refused(url: str):
+    """H-023: only a whole path is an address, whatever is encoded in it."""
+    if url == "file:///":
+        assert "request" == fetch(rebuild(url), Path("/")).kind
+        return
+    with pytest.raises(AddressError):
+        rebuild(url)
+
+
+def test_the_address_is_kept_in_one_form():
+    """Escapes, fragments and double slashes make no other page; its host is that of all files."""
+    made = identify("FILE:///srv//a%20b/%C3%A9.html#top")
+
+    assert ("file:///srv/a%20b/%C3%A9.html", "file") == (made.url, made.host)
+    assert made.key == identify("file:///srv/a b/é.html".replace(" ", "%20")).key
+
+
+def test_all_other_pages_are_asked_for_by_others():
+    """Only file: addresses are read here."""
+    others = Others()
+    asyncio.run(
+        Files(FetchSettings(), others, clock=ManualClock(0)).fetch(FetchRequest(url="http://a.example/"), FreePermit())
+    )
+
+    assert ["http://a.example/"] == others.asked
+
+
+def test_the_beginning_of_a_file(folder: Path):
+    """For events: so much of a file, unless its stamp is known; why not is a value."""
+    path, allowed = str(folder / "in" / "a.html"), (str(folder / "in"),)
+    found = head(path, allowed, 4)
+    assert isinstance(found, Head)
+
+    assert b"<p>i" == found.body
+    assert Head(found.stamp, None) == head(path, allowed, 4, found.stamp.etag)
+    assert Unread("there is no such file", is_gone=True) == head(f"{path}x", allowed, 4)
+    assert not head(str(folder / "out" / "a.html"), allowed, 4).is_gone  # type: ignore[union-attr]
