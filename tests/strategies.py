@@ -93,6 +93,14 @@ xml_elements = st.recursive(
 )
 """What is in the root of an XML document that has the prefix `r`."""
 
+_csv_rows = st.lists(st.lists(st.sampled_from(["1", "2", "NO", "SE", "", "a b"]), min_size=2, max_size=3), max_size=4)
+csv_texts = st.builds(
+    lambda head, rows: "\n".join(",".join(row) for row in (head, *rows)),
+    st.sampled_from([["land", "rate"], ["land", "price"], ["land", "rate", "note"], ["1", "2"]]),
+    _csv_rows,
+)
+"""CSV with and without a header, some rows twice, some too short."""
+
 interests = st.builds(
     Interest,
     kind=st.sampled_from(["any", "words", "links", "images"]),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.strategies import json_values, xml_elements
+from tests.strategies import csv_texts, json_values, xml_elements
 from tests.strategies import pages as contents
 from tidings.detection.gates import FURTHER, are_equal, digest_of
 from tidings.detection.kinds import KINDS, TERM_KINDS, row_of
@@ -39,6 +39,7 @@ def read(text, content_type):
 BODIES = {
     "html": (pages, page),
     "json": (json_values, lambda value: read(json.dumps(value), "application/json")),
+    "csv": (csv_texts, lambda text: read(text, "text/csv")),
     "xml": (xml_elements, lambda inside: read(f"<?xml version='1.0'?><x xmlns:r='r:'>{inside}</x>", "application/xml")),
 }
 """What is compared, by its media: how its versions are drawn, and how one is read."""

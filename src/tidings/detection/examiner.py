@@ -384,6 +384,7 @@ def facts_of(document: Document) -> Facts:
         scripts_only=document.media == "html" and document.scripts > 0 and words < _FEW_WORDS,
         login=document.password and words < _WORDS_OF_A_LOGIN,
         first_words=first_words_of(document),
+        note=document.note,
     )
 
 

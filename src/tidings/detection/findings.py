@@ -56,16 +56,22 @@ def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> C
 
 
 def finding_of_body(old: Document, new: Document) -> tuple[ChangeSet, ...]:
-    """Return the finding that a body without text gives: it has changed as a whole, or it has not."""
+    """Return the finding that a body without text gives: it has changed as a whole, or it has not.
+
+    Where both are such bodies another one took the place of the old one: an update. Else it came or went, beside the words of the other.
+    """
     if not (old.textless or new.textless) or old.sha256 == new.sha256:
         return ()
     rows = [ObjectCount("body", _body_name(new), 0, 1)] if new.textless else []
     rows += [ObjectCount("body", _body_name(old), 1, 0)] if old.textless else []
-    return (finding_of_objects("body", rows),)
+    found = finding_of_objects("body", rows)
+    if len(rows) == 2:
+        found = replace(found, inserted=(), deleted=(), updated=((_body_name(old), _body_name(new)),))
+    return (found,)
 
 
 def _body_name(document: Document) -> str:
-    return f"{document.media} sha256:{document.sha256}"
+    return f"{document.form or document.media} (sha256 {document.sha256[:12]})"
 
 
 def finding_of_objects(
@@ -150,7 +156,7 @@ def _narrowed_thing(finding: ChangeSet, direction: Direction) -> ChangeSet:
             rows = tuple(row for row in finding.objects if row.new < row.old)
             part = ChangeSet(finding.kinds, deleted=finding.deleted, edits=edits, objects=rows)
         case _:
-            rows = tuple(row for row in finding.objects if row.new == row.old)
+            rows = tuple(row for row in finding.objects if row.new == row.old and row.object not in finding.moved)
             part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits, objects=rows)
     return part or ChangeSet()
 

@@ -322,4 +322,5 @@ class _Examiner:
             and any(facts.scripts_only for facts in each),
             login=words == sum(facts.words for facts in each if facts.login) and words > 0,
             first_words=next((facts.first_words for facts in each if facts.first_words), ""),
+            note=next((facts.note for facts in each if facts.note), ""),
         )

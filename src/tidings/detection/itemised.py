@@ -1,17 +1,21 @@
-"""Lists: items that came, went or were reworded, in any order (004 §3.4.2; detection.md §1.4)."""
+"""Lists: items that came, went or were reworded (004 §3.4.2; detection.md §1.4).
+
+Their order means nothing, except in an ordered list (`ol`): there the fewest items are told that have to be moved for the others to stay.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import LCSseq
 
+from tidings.detection.compare.pairing import least_moved
 from tidings.detection.findings import finding_of_body
 from tidings.detection.keyed import Update, finding_of_things
 from tidings.document.document import Document
-from tidings.document.lists import has_list, items_of
+from tidings.document.lists import Item, has_list, items_of
 from tidings.model.change import ChangeSet
 
 ALIKE = 0.6
@@ -48,8 +52,8 @@ class Lists:
         """Return what changed among the items."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
-        before = [item.text for item in items_of(old, self.ordinal)]
-        after = [item.text for item in items_of(new, self.ordinal)]
+        was, now = items_of(old, self.ordinal), items_of(new, self.ordinal)
+        before, after = [item.text for item in was], [item.text for item in now]
         gone = left_over(before, after)
         come = left_over(after, before)
         pairs = alike(gone, come)
@@ -59,13 +63,27 @@ class Lists:
             left_over(gone, [old_text for old_text, _ in pairs]),
             left_over(come, [new_text for _, new_text in pairs]),
             updates,
+            moved=_moved(was, now, dict(pairs)),
         )
         return (finding,) if finding else ()
 
 
+def _moved(old: Sequence[Item], new: Sequence[Item], reworded: Mapping[str, str]) -> list[str]:
+    """Return the items of ordered lists that stand elsewhere among those that stayed."""
+    places: dict[str, deque[int]] = {}
+    for place, item in enumerate(old):
+        if item.is_ranked:
+            places.setdefault(reworded.get(item.text, item.text), deque()).append(place)
+    stayed = [item.text for item in new if item.is_ranked and item.text in places]
+    known = [(text, places[text].popleft()) for text in stayed if places[text]]
+    return [known[at][0] for at in least_moved([place for _, place in known])]
+
+
 def lists_digest(document: Document) -> str:
     """Return all that the comparison of lists can see."""
-    return "\x00".join(sorted(item.text for item in items_of(document)))
+    items = items_of(document)
+    ranked = [item.text for item in items if item.is_ranked]
+    return "\x00".join((*sorted(item.text for item in items), "\x01", *ranked))
 
 
 def left_over(texts: Sequence[str], without: Iterable[str]) -> list[str]:

@@ -176,7 +176,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What tells whether a page is what it seems: counts, only scripts and no text, a password to be given, how it begins."""
+    """What tells whether a page is what it seems: counts, only scripts and no text, a password to be given, how it begins.
+
+    `note` is what else people should know who watch it.
+    """
 
     words: int
     links: int
@@ -184,6 +187,7 @@ class Facts:
     scripts_only: bool
     login: bool
     first_words: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,15 @@ class Update:
     new: str
 
 
-def finding_of_things(kind: str, gone: Sequence[str], come: Sequence[str], updates: Sequence[Update]) -> ChangeSet:
-    """Return what went, what came (as multisets) and what was updated; empty if nothing.
+def finding_of_things(
+    kind: str, gone: Sequence[str], come: Sequence[str], updates: Sequence[Update], moved: Sequence[str] = ()
+) -> ChangeSet:
+    """Return what went, what came (as multisets), what was updated and what moved; empty if nothing.
 
-    A thing that was updated is a row with as many in both versions, so that it is neither inserted nor deleted.
+    A thing that was updated or moved is a row with as many in both versions, so that it is neither inserted nor deleted.
     """
     rows = compare_objects(kind, gone, come)
-    named = tuple(ObjectCount(kind, update.name, 1, 1) for update in updates)
+    named = tuple(ObjectCount(kind, name, 1, 1) for name in (*(update.name for update in updates), *moved))
     if not rows and not named:
         return ChangeSet()
     return ChangeSet(
@@ -32,5 +34,6 @@ def finding_of_things(kind: str, gone: Sequence[str], come: Sequence[str], updat
         inserted=tuple(row.object for row in rows if row.new > row.old),
         deleted=tuple(row.object for row in rows if row.new < row.old),
         updated=tuple((update.old, update.new) for update in updates),
+        moved=tuple(moved),
         objects=(*rows, *named),
     )

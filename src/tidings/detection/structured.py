@@ -1,13 +1,16 @@
-"""Data compared by its structure: JSON by values, XML by elements, CSV by rows and cells (detection.md §5)."""
+"""Data compared by its structure: JSON by values, XML by elements, CSV by rows and cells, logs by what was appended (detection.md §5)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidings.detection.appended import finding_of_appended
+from tidings.detection.cells import compare_cells
 from tidings.detection.differences import Difference, Span, TooManyError, arranged_otherwise, finding_of_differences
 from tidings.detection.elements import compare_elements
 from tidings.detection.findings import finding_of_words, finding_of_words_without
 from tidings.detection.values import compare_values
+from tidings.document.csv_rows import CsvTree
 from tidings.document.document import Document
 from tidings.document.json_tree import JsonTree
 from tidings.document.structure import structure_of, structure_text
@@ -30,7 +33,8 @@ def finding_of_content(old: Document, new: Document, unwanted: Unwanted | None =
         return finding_of_differences(differences, old, new, unwanted or ((), ()))
     if unwanted is not None:
         return finding_of_words_without(old, new, unwanted)
-    found = finding_of_words(old, new)
+    found = finding_of_appended(old, new)
+    found = finding_of_words(old, new) if found is None else found
     is_same = found or structure_text(old) == structure_text(new)
     return found if is_same else finding_of_differences(arranged_otherwise(old, new), old, new)
 
@@ -45,5 +49,7 @@ def _differences(old: Document, new: Document) -> Sequence[Difference] | None:
             return compare_values(before, after)
         case XmlTree():
             return compare_elements(before, after)
+        case CsvTree():
+            return compare_cells(before, after, (old, new))
         case _:
             return None

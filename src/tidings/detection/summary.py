@@ -70,17 +70,20 @@ def _counts(change: ChangeSet) -> Iterator[str]:
     rows = [row for row in change.objects if row.kind != "phrases"]
     added, removed = ([row for row in rows if row.new > row.old], [row for row in rows if row.new < row.old])
     things = [row for row in rows if row.new == row.old]
+    if sum(row.kind == "body" for row in rows) == 2:
+        yield "another body"
+        added, removed = ([row for row in side if row.kind != "body"] for side in (added, removed))
     if "number" in change.kinds:
         yield "number changed" if change.updated else "number added" if change.inserted else "number removed"
     yield from _counted("updated", {texts: len(change.updated) - len(things) if has_texts else 0})
     for kind in _THINGS:
-        number = sum(row.kind == kind for row in things)
+        number = sum(row.kind == kind for row in things) - (0 if has_texts or kind != "list" else len(change.moved))
         if number:
             one, many = _UPDATED.get(kind, _NOUNS[kind])
             yield f"{number:,} {one if number == 1 else many} updated"
     yield from _counted("added", {texts: len(change.inserted) - len(added) if has_texts else 0})
     yield from _counted("removed", {texts: len(change.deleted) - len(removed) if has_texts else 0})
-    yield from _counted("moved", {texts: len(change.moved)})
+    yield from _counted("moved", {texts if has_texts else "list": len(change.moved)})
     for kind in ("keywords", "regex", *_THINGS, "links", "images", "body"):
         yield from _counted("added", {kind: sum(row.kind == kind for row in added)})
         yield from _counted("removed", {kind: sum(row.kind == kind for row in removed)})

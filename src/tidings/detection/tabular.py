@@ -1,12 +1,14 @@
 """Tables: rows that came and went, and cells that say something else (004 §3.4.2; detection.md §1.4).
 
 A row is known by its first column whose texts differ from row to row in both versions; without one the rows are a multiset. Columns are known by
-their names, if they have any; one that came or went is told once, and its cells are not. The order of rows and columns means nothing.
+their names, if they have any; one that came, went or was given another name is told once, and its cells are not. The order of rows and columns
+means nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -48,7 +50,7 @@ class Tables:
         come: list[str] = []
         updates: list[Update] = []
         for before, after in zip_longest(tables_of(old, self.ordinal), tables_of(new, self.ordinal), fillvalue=_NONE):
-            lost, won, other = _compared(before, after)
+            lost, won, other = _told(before, after)
             gone += lost
             come += won
             updates += other
@@ -66,32 +68,121 @@ def tables_digest(document: Document) -> str:
     )
 
 
-def _compared(old: Table, new: Table) -> tuple[list[str], list[str], list[Update]]:
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell that says `new` where it said `old`: (row, column) in each version, `path` is the key of its row and its column."""
+
+    path: str
+    old: str
+    new: str
+    was: tuple[int, int]
+    now: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """How two tables differ, by the numbers of their columns and rows; `kept` are the columns that both have, `renamed` (old, new)."""
+
+    kept: tuple[tuple[int, int], ...] = ()
+    columns_gone: tuple[int, ...] = ()
+    columns_come: tuple[int, ...] = ()
+    renamed: tuple[tuple[int, int], ...] = ()
+    rows_gone: tuple[int, ...] = ()
+    rows_come: tuple[int, ...] = ()
+    cells: tuple[Cell, ...] = ()
+
+
+def compare_tables(old: Table, new: Table) -> TableChange:
+    """Return how two tables differ."""
     if not old.rows or not new.rows:
-        return [_shown(row) for row in old.rows], [_shown(row) for row in new.rows], []
-    shared = _columns(old, new)
-    gone = [f"column {name}" for name in old.columns if name and name not in new.columns]
-    come = [f"column {name}" for name in new.columns if name and name not in old.columns]
-    before = [tuple(row[left] for _, left, _ in shared) for row in old.rows]
-    after = [tuple(row[right] for _, _, right in shared) for row in new.rows]
-    key = _key(before, after, len(shared))
-    if key is None:
-        return [*gone, *map(_shown, before)], [*come, *map(_shown, after)], []
-    was = {row[key]: row for row in before}
-    now = {row[key]: row for row in after}
-    gone += [_shown(row) for name, row in was.items() if name not in now]
-    come += [_shown(row) for name, row in now.items() if name not in was]
-    names = [name or f"column {number + 1}" for number, (name, _, _) in enumerate(shared)]
-    return gone, come, list(_cells(was, now, names))
+        return TableChange(rows_gone=tuple(range(len(old.rows))), rows_come=tuple(range(len(new.rows))))
+    kept, gone, come = _columns(old, new)
+    renamed = _renamed(old, new, gone, come)
+    kept = sorted([*kept, *renamed])
+    before = [tuple(row[left] for left, _ in kept) for row in old.rows]
+    after = [tuple(row[right] for _, right in kept) for row in new.rows]
+    key = _key(before, after, len(kept))
+    rows = _unkeyed(before, after) if key is None else _keyed([row[key] for row in before], [row[key] for row in after])
+    cells: Iterator[Cell] = iter(())
+    if key is not None:
+        names = [(new.columns[right] if new.columns else "") or f"column {right + 1}" for _, right in kept]
+        places = {row[key]: number for number, row in enumerate(before)}
+        pairs = [(places[row[key]], number) for number, row in enumerate(after) if row[key] in places]
+        cells = (
+            Cell(f"{after[j][key]}, {name}", was, now, (i, left), (j, right))
+            for i, j in pairs
+            for name, was, now, (left, right) in zip(names, before[i], after[j], kept, strict=True)
+            if was != now
+        )
+    return TableChange(
+        kept=tuple(kept),
+        columns_gone=tuple(left for left in gone if left not in {left for left, _ in renamed}),
+        columns_come=tuple(right for right in come if right not in {right for _, right in renamed}),
+        renamed=tuple(renamed),
+        rows_gone=rows[0],
+        rows_come=rows[1],
+        cells=tuple(cells),
+    )
 
 
-def _columns(old: Table, new: Table) -> list[tuple[str, int, int]]:
-    """Return (name, place in old, place in new) of the columns that both tables have."""
+def column_name(table: Table, number: int) -> str:
+    """Return what a column is called where it is told by itself."""
+    name = table.columns[number] if table.columns else ""
+    return f"column {name or number + 1}"
+
+
+def shown_row(row: Row) -> str:
+    """Return a row in one line."""
+    return " | ".join(row)
+
+
+def _told(old: Table, new: Table) -> tuple[list[str], list[str], list[Update]]:
+    """Return what went, what came and what was updated, as people read it."""
+    change = compare_tables(old, new)
+    left, right = ([pair[side] for pair in change.kept] for side in (0, 1))
+    gone = [column_name(old, number) for number in change.columns_gone]
+    come = [column_name(new, number) for number in change.columns_come]
+    gone += [shown_row(_only(old.rows[number], left)) for number in change.rows_gone]
+    come += [shown_row(_only(new.rows[number], right)) for number in change.rows_come]
+    names = [(column_name(old, one), column_name(new, other)) for one, other in change.renamed]
+    updates = [Update(f"name of {now}", was, now) for was, now in names]
+    updates += [Update(cell.path, f"{cell.path}: {cell.old}", f"{cell.path}: {cell.new}") for cell in change.cells]
+    return gone, come, updates
+
+
+def _only(row: Row, columns: Sequence[int]) -> Row:
+    return tuple(row[number] for number in columns) if columns else row
+
+
+def _columns(old: Table, new: Table) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Return the columns that both tables have, (place in old, place in new), and those that only one has."""
     named = old.columns and new.columns and len(set(old.columns)) == len(old.columns)
     if not named or len(set(new.columns)) != len(new.columns):
-        return [("", place, place) for place in range(min(old.width, new.width))]
+        most = min(old.width, new.width)
+        return [(place, place) for place in range(most)], [*range(most, old.width)], [*range(most, new.width)]
     places = {name: place for place, name in enumerate(new.columns)}
-    return [(name, place, places[name]) for place, name in enumerate(old.columns) if name in places]
+    kept = [(place, places[name]) for place, name in enumerate(old.columns) if name in places]
+    gone = [place for place, name in enumerate(old.columns) if name and name not in places]
+    return kept, gone, [place for place, name in enumerate(new.columns) if name and name not in old.columns]
+
+
+def _renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the columns that are the same under another name: at least half of their cells are, and there are several of these."""
+    if not (old.columns and new.columns):
+        return []
+    was, now = ({number: Counter(row[number] for row in table.rows) for number in numbers}
+                for table, numbers in ((old, gone), (new, come)))  # fmt: skip
+    rated = [
+        (-(was[left] & now[right]).total(), abs(left - right), left, right)
+        for left in gone
+        for right in come
+        if 2 * (was[left] & now[right]).total() >= max(len(old.rows), len(new.rows))
+    ]
+    found: list[tuple[int, int]] = []
+    for _, _, left, right in sorted(rated):
+        if left not in {one for one, _ in found} and right not in {other for _, other in found}:
+            found.append((left, right))
+    return found
 
 
 def _key(old: Sequence[Row], new: Sequence[Row], width: int) -> int | None:
@@ -109,12 +200,26 @@ def _key(old: Sequence[Row], new: Sequence[Row], width: int) -> int | None:
     return None
 
 
-def _cells(was: Mapping[str, Row], now: Mapping[str, Row], names: Sequence[str]) -> Iterator[Update]:
-    for key, row in now.items():
-        for name, old, new in zip(names, was.get(key, row), row, strict=True):
-            if old != new:
-                yield Update(f"{key}, {name}", f"{key}, {name}: {old}", f"{key}, {name}: {new}")
+def _keyed(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the rows whose keys only one version has."""
+    before, after = set(old), set(new)
+    return (
+        tuple(number for number, key in enumerate(old) if key not in after),
+        tuple(number for number, key in enumerate(new) if key not in before),
+    )
 
 
-def _shown(row: Row) -> str:
-    return " | ".join(row)
+def _unkeyed(old: Sequence[Row], new: Sequence[Row]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the rows that only one version has, or more often."""
+    return _left_over(old, new), _left_over(new, old)
+
+
+def _left_over(rows: Sequence[Row], without: Sequence[Row]) -> tuple[int, ...]:
+    waiting = Counter(without)
+    left = []
+    for number, row in enumerate(rows):
+        if waiting[row] > 0:
+            waiting[row] -= 1
+        else:
+            left.append(number)
+    return tuple(left)

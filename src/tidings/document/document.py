@@ -41,8 +41,8 @@ class Document:
     `pieces` are the visible text nodes with `BREAK` between words that do not join; `links` and `images` addresses as written,
     `link_places` and `image_places` the pieces that each of them takes up (empty where that is not known),
     `base` what they are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
-    A body without text (PDF, pictures) has `textless` set and only its own hash, `sha256`, to be compared by. `problem` says why a
-    body was not read; then nothing in the document may be compared.
+    A body without text (pictures, scanned PDF) has `textless` set and only a hash, `sha256`, to be compared by; `form` says what it is, in
+    words. `note` is what people should know who watch it. `problem` says why a body was not read; then nothing in the document may be compared.
 
     `tree` is what was parsed, if it was kept, so that parts can be taken (`extract`). `extraction` says which part this is, `missing` which
     of its selectors found nothing. `changed_shares`: which part of the words changed from version to version up to this one, the newest first,
@@ -64,6 +64,8 @@ class Document:
     password: bool = False
     textless: bool = False
     sha256: str = ""
+    form: str = ""
+    note: str = ""
     problem: str = ""
     tree: Tree | None = field(default=None, repr=False, compare=False)
     extraction: Extraction = WHOLE

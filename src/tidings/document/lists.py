@@ -20,11 +20,15 @@ _WITHIN = frozenset({"div"})
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item: its text in one line, the id that the page gave it and the address of its first link, each empty if there is none."""
+    """One item: its text in one line, the id that the page gave it and the address of its first link, each empty if there is none.
+
+    `is_ranked`: it stands in a list whose order means something (`ol`).
+    """
 
     text: str
     id: str = ""
     link: str = ""
+    is_ranked: bool = False
 
 
 def has_list(document: Document, ordinal: int) -> bool:
@@ -43,23 +47,28 @@ def items_of(document: Document, ordinal: int | None = None) -> list[Item]:
     if part is None or not all(isinstance(node, LexborNode) for node in part.roots):
         return []
     nodes = _nodes(part, ordinal)
-    found = (_item(node, part.excluded, document) for node in nodes if node.mem_id not in part.excluded)
+    found = (
+        _item(node, part.excluded, document, is_ranked=is_ranked)
+        for node, is_ranked in nodes
+        if node.mem_id not in part.excluded
+    )
     return [item for item in found if item.text or item.link]
 
 
-def _nodes(part: Taken, ordinal: int | None) -> Sequence[LexborNode]:
+def _nodes(part: Taken, ordinal: int | None) -> Sequence[tuple[LexborNode, bool]]:
+    """Return the nodes of items, and of each whether its place among the others means something."""
     if ordinal is not None:
         return _items(part.lists[ordinal - 1]) if len(part.lists) >= ordinal else []
     if len(part.roots) > 1:
-        return part.roots
+        return [(root, False) for root in part.roots]
     lists = [node for node in part.lists if not _is_within_another(node, part)]
     if lists:
         return [item for node in lists for item in _items(node)]
-    return _repeated(part.roots[0]) if part.roots else []
+    return [(node, False) for node in _repeated(part.roots[0])] if part.roots else []
 
 
-def _items(node: LexborNode) -> list[LexborNode]:
-    return list(elements_below(node, _ITEMS, within=_WITHIN))
+def _items(node: LexborNode) -> list[tuple[LexborNode, bool]]:
+    return [(item, node.tag == "ol") for item in elements_below(node, _ITEMS, within=_WITHIN)]
 
 
 def _is_within_another(node: LexborNode, part: Taken) -> bool:
@@ -82,9 +91,10 @@ def _repeated(root: LexborNode) -> list[LexborNode]:
     return [child for child in children if child.tag == tag] if number > 1 else [root]
 
 
-def _item(node: LexborNode, excluded: frozenset[int], document: Document) -> Item:
+def _item(node: LexborNode, excluded: frozenset[int], document: Document, *, is_ranked: bool) -> Item:
     text = cleaned(text_below(node, excluded), document.extraction)
     if not node.is_element_node:
         return Item(text)
     link = node if node.tag == "a" else node.css_first("a[href]")
-    return Item(text, node.attrs.get("id") or "", (link.attrs.get("href") or "") if link is not None else "")
+    address = (link.attrs.get("href") or "") if link is not None else ""
+    return Item(text, node.attrs.get("id") or "", address, is_ranked)

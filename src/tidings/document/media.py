@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Media = Literal["html", "feed", "xml", "json", "text", "pdf", "binary"]
+from tidings.document.csv_rows import SAID, separator_of
+
+Media = Literal["html", "feed", "xml", "json", "csv", "text", "pdf", "binary"]
 
 _BINARY = (
     b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08", b"BM", b"OggS", b"ID3",
@@ -29,6 +31,22 @@ _FEEDS = frozenset({"rss", "feed", "rdf:rdf"})
 _LOOKED_AT = 4_096
 
 
+_FORMS = {
+    b"%PDF-": "PDF", b"\x89PNG": "PNG picture", b"GIF8": "GIF picture", b"\xff\xd8\xff": "JPEG picture", b"BM": "BMP picture",
+    b"PK": "ZIP archive", b"\x1f\x8b": "gzip archive", b"7z": "7z archive", b"Rar!": "RAR archive", b"BZh": "bzip2 archive",
+    b"wOF": "font", b"\x00\x01\x00\x00": "font", b"SQLite": "SQLite database", b"\xd0\xcf\x11\xe0": "Office document",
+    b"OggS": "Ogg recording", b"ID3": "MP3 recording", b"\x00\x00\x01\x00": "icon", b"\x7fELF": "program", b"MZ": "program",
+}  # fmt: skip
+
+
+def form_of(data: bytes) -> str:
+    """Return what people call a body that is no text, with its size: `PNG picture of 1,234 bytes`."""
+    name = next((name for start, name in _FORMS.items() if data.startswith(start)), "")
+    if not name and data[:4] == b"RIFF":
+        name = "WebP picture" if data[8:12] == b"WEBP" else "recording"
+    return f"{name or 'file'} of {len(data):,} bytes"
+
+
 def media_of_bytes(data: bytes) -> Media | None:
     """Return what the first bytes alone decide: a PDF or another format that is no text. None: it is text of some kind."""
     if b"%PDF-" in data[:1_024]:
@@ -46,6 +64,8 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
     head = text[:_LOOKED_AT]
     if _SURE_PAGE.match(head):
         return "html"
+    if said in SAID:
+        return "csv"
     start = head.lstrip()[:1]
     if start and start in "{[":
         return "json" if said != "text/html" or text.rstrip()[-1:] in "}]" else "html"
@@ -56,8 +76,14 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
     if said in {"text/html", "application/xhtml+xml"}:
         return "html"
     if said.startswith("text/"):
-        return "text"
-    return "html" if _TAG_IN_TEXT.search(head) else "text"
+        return _csv_or_text(text, said)
+    return "html" if _TAG_IN_TEXT.search(head) else _csv_or_text(text, said)
+
+
+def _csv_or_text(text: str, said: str) -> Media:
+    """Return what a text without markup is; what its server calls Markdown, a script or a style is none of ours."""
+    is_open = said in {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
+    return "csv" if is_open and separator_of(text, is_said=False) else "text"
 
 
 def _is_xml(head: str, said: str) -> bool:

@@ -14,12 +14,14 @@ from typing import Any
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
 from tidings.document.charset import Decoded, decode, known_charset, strictly
+from tidings.document.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
 from tidings.document.document import Document
 from tidings.document.frames import FrameElement
 from tidings.document.json_tree import JsonTree, value_of, words_of_value
 from tidings.document.lines import pieces_of
 from tidings.document.links import base_of
-from tidings.document.media import Media, media_of_bytes, media_of_text
+from tidings.document.media import Media, form_of, media_of_bytes, media_of_text
+from tidings.document.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
 from tidings.document.prescan import too_hard
 from tidings.document.structured import Shown, pieces_of_xml, root_of
 from tidings.document.trees import HtmlTree, Tree
@@ -33,6 +35,8 @@ MOST_WORDS = 1_000_000
 
 MOST_ADDRESSES = 40_000
 """Most links and images of a document, to which the same applies. The most of html_corpus are 3,859."""
+
+_TOO_LONG = f"it has more than {MOST_WORDS:,} words"
 
 MOST_LEVELS = 3
 """How deep pages that are written into pages are read."""
@@ -56,7 +60,10 @@ def parse(
     """
     media = media_of_bytes(data)
     if media is not None:
-        return Document(media=media, textless=True, sha256=hashlib.sha256(data).hexdigest(), base=url)
+        whole = Document(
+            media=media, textless=True, sha256=hashlib.sha256(data).hexdigest(), form=form_of(data), base=url
+        )
+        return _pdf(whole, data) if media == "pdf" else whole
     document = read(_decoded(data, content_type, charset, last_good), content_type, url=url, keep_tree=keep_tree)
     return _with_written(document) if with_written_frames and document.frames else document
 
@@ -66,7 +73,7 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
     media = media_of_text(decoded.text, content_type)
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
     if not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
-        return _refused(media, decoded, f"it has more than {MOST_WORDS:,} words")
+        return _refused(media, decoded, _TOO_LONG)
     if len(document.links) + len(document.images) > MOST_ADDRESSES:
         return _refused(media, decoded, f"it has more than {MOST_ADDRESSES:,} links and images")
     return document
@@ -122,6 +129,21 @@ def _walked(source: bytes, tree: LexborHTMLParser | None) -> Walked:
     if tree is None:
         return Walked([source.decode("utf-8", "replace")])
     return Walked() if tree.root is None else walk(tree.root)
+
+
+def _pdf(whole: Document, data: bytes) -> Document:
+    """Return the document that a PDF is; `whole` is what it is without being read."""
+    if not is_readable():
+        return replace(whole, note=NOT_READ)
+    try:
+        read = read_pdf(data)
+    except UnreadableError as error:
+        return replace(whole, textless=False, problem=f"could not compare: {error}")
+    if not read.lines:
+        return replace(whole, title=read.title, sha256=read.pictures or whole.sha256, note=NO_TEXT)
+    text = replace(whole, textless=False, sha256="", form="", title=read.title, pieces=pieces_of(read.lines))
+    is_too_long = text.words > MOST_WORDS
+    return replace(text, pieces=(), problem=f"could not compare: {_TOO_LONG}") if is_too_long else text
 
 
 def _with_written(document: Document) -> Document:
@@ -226,6 +248,14 @@ def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
     return _data(media, decoded, url, pieces_of(words_of_value(value)), JsonTree(decoded.text, value))
 
 
+def _csv(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
+    separator = separator_of(decoded.text, is_said=True)
+    rows = rows_of(decoded.text, separator) if separator else None
+    if rows is None:
+        return _text("text", decoded, url, keep_tree)
+    return _data(media, decoded, url, pieces_of_rows(rows), CsvTree(tuple(rows)))
+
+
 def _text(media: Media, decoded: Decoded, url: str, _: bool) -> Document:
     return Document(
         media=media, charset=decoded.charset, charset_source=decoded.source, pieces=(decoded.text,), base=url
@@ -238,4 +268,4 @@ def _refused(media: Media, decoded: Decoded, reason: str) -> Document:
     )
 
 
-_READERS = {"html": _html, "xml": _xml, "feed": _xml, "json": _json}
+_READERS = {"html": _html, "xml": _xml, "feed": _xml, "json": _json, "csv": _csv}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidings.document.csv_rows import CsvTree
 from tidings.document.document import Document
 from tidings.document.json_tree import JsonTree
 from tidings.document.xml_tree import XmlTree
@@ -30,6 +31,8 @@ def structure_of(document: Document) -> list[Any] | None:
                 return tree.values(extraction)
             case XmlTree() as tree:
                 return tree.nodes(extraction)
+            case CsvTree() as tree:
+                return [] if extraction.selectors else list(tree.rows)
             case _:
                 return None
     except RecursionError:

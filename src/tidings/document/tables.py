@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
 from tidings.document.chosen import RefusedError
+from tidings.document.csv_rows import CsvTree, has_header
 from tidings.document.document import Document
 from tidings.document.extract import cleaned, taken
 from tidings.document.within import elements_below, text_below
@@ -35,13 +36,17 @@ class Table:
 
 
 def has_table(document: Document, ordinal: int) -> bool:
-    """Return whether a page has so many tables, those within others counted where they begin."""
+    """Return whether a page has so many tables, those within others counted where they begin; CSV is one table."""
+    if isinstance(document.tree, CsvTree):
+        return ordinal == 1
     part = taken(document)
     return part is not None and len(part.tables) >= ordinal
 
 
 def tables_of(document: Document, ordinal: int | None = None) -> list[Table]:
     """Return table `ordinal` of a part, the first is 1; with None all of them. Raises `RefusedError` if there are too many cells."""
+    if isinstance(document.tree, CsvTree):
+        return [] if document.missing or ordinal not in {None, 1} else [table_of_rows(document.tree.rows, document)]
     part = taken(document)
     if part is None:
         return []
@@ -55,6 +60,13 @@ def tables_of(document: Document, ordinal: int | None = None) -> list[Table]:
             raise RefusedError(f"its tables have more than {MOST_CELLS:,} cells")
         found.append(table)
     return found
+
+
+def table_of_rows(rows: Sequence[tuple[str, ...]], document: Document) -> Table:
+    """Return the table of the rows of CSV, the first of which may be its header."""
+    width = max(map(len, rows), default=0)
+    read = [tuple(cleaned(cell, document.extraction) for cell in row) + ("",) * (width - len(row)) for row in rows]
+    return Table(read[0], tuple(read[1:])) if has_header(rows) else Table((), tuple(read))
 
 
 def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Table:

@@ -31,6 +31,8 @@ _SORTS: Final = {
     "items": "entry",
     "regex": "match",
 }
+_WHOLES: Final = frozenset({"status", "body"})
+"""Things of which there is one, so that another one is an update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,10 @@ class _Objects:
         numbers: dict[str, tuple[int, int]] = {}
         again: dict[str, Counter[str]] = {"deleted": Counter(), "inserted": Counter()}
         for row in rows:
-            if row["old"] == row["new"] or row.get("kind") == "status":  # `updated` tells it
-                continue
             name, where = str(row["object"]), "inserted" if row["new"] > row["old"] else "deleted"
+            is_whole = row.get("kind") in _WHOLES and name not in told[where]
+            if row["old"] == row["new"] or is_whole:  # `updated` tells it
+                continue
             if row["old"] and row["new"]:
                 counted.append(row)
                 again[where][name] += abs(row["new"] - row["old"])

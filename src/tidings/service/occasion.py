@@ -201,6 +201,7 @@ def first_look(page_id: int, seen: Examination, at: Instant) -> Event:
         "scripts_only": facts.scripts_only,
         "login": facts.login,
         "first_words": facts.first_words,
+        "note": facts.note,
         "problem": seen.problem,
     }
     return Event(type="page.first", at=at, page_id=page_id, data=data)

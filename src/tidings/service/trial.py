@@ -211,7 +211,9 @@ class _Looker:
             return _tried(sentinel, identity, "ok", None, (f"the page could not be read: {answer.reason}",))
         seen = answer.value
         facts = seen.facts
-        warnings = page_warnings(scripts_only=facts.scripts_only, login=facts.login, problem=seen.problem)
+        warnings = page_warnings(
+            scripts_only=facts.scripts_only, login=facts.login, problem=seen.problem, note=facts.note
+        )
         warnings += [matches_nothing(name) for absent in seen.absent for name in absent.names]
         warnings += [refusal.reason for refusal in seen.refused]
         tried = _tried(sentinel, identity, "ok", seen, tuple(warnings))

@@ -81,7 +81,10 @@ def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> lis
     if state.kind:
         found.append(f"{state.reason or state.kind}; it is tried again, and you are told when it answers")
     found += page_warnings(
-        scripts_only=bool(seen.get("scripts_only")), login=bool(seen.get("login")), problem=str(seen.get("problem", ""))
+        scripts_only=bool(seen.get("scripts_only")),
+        login=bool(seen.get("login")),
+        problem=str(seen.get("problem", "")),
+        note=str(seen.get("note", "")),
     )
     if settings.fetch.robots and state.last_seq and settings.fetch.host_gap_seconds > LONGEST_GAP_FOR_ROBOTS:
         found.append(
@@ -100,17 +103,17 @@ def matches_nothing(name: str) -> str:
     if name in {"price", "availability"}:
         kind = "number" if name == "price" else "all words"
         where = "neither JSON-LD nor microdata nor Open Graph has one"
-        return f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
+        return (
+            f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
+        )
     return f"W7 {name} matches nothing on this page as it is now"
 
 
-def page_warnings(*, scripts_only: bool, login: bool, problem: str) -> list[str]:
+def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:
     """Return what a user should know before relying on a page with these facts."""
     found = []
     if scripts_only:
         found.append(SCRIPTS_ONLY)
     if login:
         found.append("the page asks to log in: what is watched may be the login form")
-    if problem:
-        found.append(problem)
-    return found
+    return [*found, *filter(None, (problem, note))]

@@ -64,6 +64,17 @@ NO, SE, DK = ("NO", "4.1", "x"), ("SE", "3.0", "x"), ("DK", "2.2", "x")
             table(("4.1", "NO", "x"), ("3.0", "SE", "x"), head=("Rate", "Land", "Note")),
             NOTHING,
         ),
+        (
+            table(NO, SE, DK),
+            table(("NO", "4.1", "x"), ("SE", "3.1", "x"), ("DK", "2.2", "x"), head=("Land", "Price", "Note")),
+            ([], [], [("column Rate", "column Price"), ("SE, Price: 3.0", "SE, Price: 3.1")]),
+        ),
+        (table(NO, SE), table(NO, SE, head=("Country", "Rate", "Note")), ([], [], [("column Land", "column Country")])),
+        (
+            table(("NO", "4"), ("SE", "3"), head=()),
+            table(("NO", "4", "x"), ("SE", "3", "y"), head=()),
+            (["column 3"], [], []),
+        ),
         (table(NO), "<p>no table</p>", ([], ["NO | 4.1 | x"], [])),
         ("<p>no table</p>", table(NO), (["NO | 4.1 | x"], [], [])),
     ],
@@ -114,6 +125,31 @@ def test_the_second_table_and_list():
 def test_items_of_lists(old, new, expected):
     """A multiset: order means nothing; an item of which most is left was reworded."""
     assert expected == found("list", old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("ABCD", "ABCD", ()),
+        ("ABCD", "DABC", ("D",)),
+        ("ABCD", "BCDA", ("A",)),
+        ("ABCDE", "AECBD", ("E", "C")),
+        ("ABCD", "XABCD", ()),
+        ("ABCD", "ABD", ()),
+        ("AAB", "ABA", ("B",)),
+    ],
+)
+def test_the_order_of_a_ranking_is_told_by_the_fewest_moves(old, new, expected):
+    """In an ordered list those are told that have to be moved for the others to stay; what came or went moves nothing."""
+    ranked = ["".join(f"<li>{name}" for name in names).join(("<ol>", "</ol>")) for names in (old, new)]
+    change = evaluate(Interest("list"), Pair(*(page(text, "text/html") for text in ranked)))
+
+    assert sorted(expected) == sorted(change.moved)
+    assert bool(change) is (old != new)
+    assert (
+        ()
+        == evaluate(Interest("list", direction="updated"), Pair(*(page(text, "text/html") for text in ranked))).objects
+    )
 
 
 def rss(*items, more=""):

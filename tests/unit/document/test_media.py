@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.document.media import media_of_bytes, media_of_text
+from tidings.document.media import form_of, media_of_bytes, media_of_text
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,20 @@ def test_first_bytes_tell_what_is_no_text(data, expected):
 
 
 @pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"\x89PNG\r\n", "PNG picture of 6 bytes"),
+        (b"RIFF....WEBP" + bytes(2_000), "WebP picture of 2,012 bytes"),
+        (b"RIFF....WAVE", "recording of 12 bytes"),
+        (b"....ftyp", "file of 8 bytes"),
+    ],
+)
+def test_what_is_no_text_is_named_with_its_size(data, expected):
+    """People read what sort of body it is, and how long."""
+    assert expected == form_of(data)
+
+
+@pytest.mark.parametrize(
     ("text", "content_type", "expected"),
     [
         ("<!doctype html><p>x", "text/plain", "html"),
@@ -41,7 +55,13 @@ def test_first_bytes_tell_what_is_no_text(data, expected):
         ('{"a": 1}', "text/html", "json"),
         ("true", "application/json", "json"),
         ("# Title\n<p align=center>x</p>", "text/markdown", "text"),
-        ("a,b\n1,2", "text/csv", "text"),
+        ("a,b\n1,2", "text/csv; header=present", "csv"),
+        ("[a],b\n1,2", "text/csv", "csv"),
+        ("land,rate,note\nNO,4.1,x\nSE,3.0,y", "text/plain", "csv"),
+        ("land\trate\nNO\t4.1\nSE\t3.0", None, "csv"),
+        ("well, this, is\nnot, sure", "text/plain", "text"),
+        ("one, two\nthree, four\nfive, six", "text/plain", "text"),
+        ("land,rate,note\nNO,4.1,x\nSE,3.0,y", "text/markdown", "text"),
         ("a < b and c > d", None, "text"),
         ("", None, "text"),
         ("", "text/html", "html"),

@@ -1,0 +1,150 @@
+"""PDF: its text, read by PDFium where the extra `pdf` is installed (detection.md §5; decision 0031).
+
+Words are put together again where a line or a page broke them. What the file says of itself (dates, /ID, the program that made it) is no part of it:
+it differs from export to export. A scanned PDF has no text; its pictures are compared instead, as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+MOST_PAGES = 2_000
+"""Most pages of a PDF that is read."""
+MOST_CHARACTERS = 20_000_000
+"""Most characters of all pages."""
+MOST_OF_A_STREAM = 4_000_000
+"""Most bytes of one unpacked stream that is no picture and no font: PDFium takes some seconds and 200 bytes of memory for each ten of them."""
+MOST_PICTURES = 2_000
+
+NOT_READ = (
+    "it is a PDF, and what reads PDF is not installed, so that it is compared as a whole and any new export is a change:"
+    ' pip install "tidings[pdf]" compares its words'
+)
+NO_TEXT = "the PDF has no text (it may be a scan): only whether its pictures are the same is compared, and no words of it can be found or shown"
+
+_STREAM = re.compile(rb"stream\r?\n")
+_FLATE = re.compile(rb"/(?:FlateDecode|Fl)\b")
+_NOT_DRAWN = re.compile(rb"/Subtype\s*/Image\b|/Length1\b|/FontFile|/FunctionType\b|/N\s+[134]\s*/Alternate\b")
+_DICTIONARY = 2_048
+_STEP = 16_384
+_MOST_AT_ONCE = 1 << 20
+_BROKEN = re.compile("(?<=\\w)(?:\x02|[-\u2010\u00ad]\r?\n)(?=(\\w?))")
+
+
+class UnreadableError(ValueError):
+    """A PDF cannot be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pdf:
+    """What was read of a PDF: its lines, the title that it gives itself, and a digest of its pictures if it has no text ("" for none)."""
+
+    lines: tuple[str, ...] = ()
+    title: str = ""
+    pictures: str = ""
+
+
+def is_readable() -> bool:
+    """Return whether what reads PDF is installed."""
+    try:
+        import pypdfium2  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def read_pdf(data: bytes) -> Pdf:
+    """Return the text of a PDF; raises `UnreadableError` for one that is locked, damaged or too much."""
+    import pypdfium2  # an extra, and slow to import
+
+    if _unpacks_too_much(data):
+        raise UnreadableError(f"a page of the PDF draws more than {MOST_OF_A_STREAM:,} bytes")
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableError(_why(str(error))) from error
+    try:
+        if len(document) > MOST_PAGES:
+            raise UnreadableError(f"the PDF has more than {MOST_PAGES:,} pages")
+        lines = _lines("\n".join(_texts(document)))
+        title = " ".join(str(document.get_metadata_value("Title")).split())
+        return Pdf(tuple(lines), title, "" if lines else _pictures(document))
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableError(_why(str(error))) from error
+    finally:
+        document.close()
+
+
+def _why(said: str) -> str:
+    return "the PDF is locked with a password" if "password" in said.lower() else f"the PDF is damaged: {said}"
+
+
+def _texts(document: Any) -> Iterator[str]:
+    left = MOST_CHARACTERS
+    for page in document:
+        try:
+            text_page = page.get_textpage()
+            left -= text_page.count_chars()
+            if left < 0:
+                raise UnreadableError(f"the PDF has more than {MOST_CHARACTERS:,} characters")
+            yield text_page.get_text_bounded()
+            text_page.close()
+        finally:
+            page.close()
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text, words that were broken over lines or pages put together."""
+    whole = _BROKEN.sub(lambda found: "" if found[1].islower() else "-", text)
+    return [line for line in (" ".join(line.split()) for line in whole.splitlines()) if line]
+
+
+def _pictures(document: Any) -> str:
+    """Return a digest of the pictures on all pages; empty if there are none."""
+    from pypdfium2 import raw
+
+    found = hashlib.sha256()
+    number = 0
+    for page in document:
+        found.update(repr(page.get_size()).encode())
+        for picture in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE]):
+            number += 1
+            if number > MOST_PICTURES:
+                raise UnreadableError(f"the PDF has more than {MOST_PICTURES:,} pictures and no text")
+            found.update(bytes(picture.get_data()))
+        page.close()
+    return found.hexdigest() if number else ""
+
+
+def _unpacks_too_much(data: bytes) -> bool:
+    """Return whether a stream that is drawn, or holds objects, is too long unpacked; one that cannot be unpacked is for PDFium to judge."""
+    for found in _STREAM.finditer(data):
+        before = data[max(0, found.start() - _DICTIONARY) : found.start()]
+        said = before[before.rfind(b" obj") + 1 :]
+        if not _FLATE.search(said) or _NOT_DRAWN.search(said):
+            continue
+        try:
+            if _unpacked(memoryview(data)[found.end() :]) > MOST_OF_A_STREAM:
+                return True
+        except zlib.error:
+            continue
+    return False
+
+
+def _unpacked(packed: memoryview) -> int:
+    """Return how long a stream is unpacked, or something above `MOST_OF_A_STREAM`."""
+    unpacker = zlib.decompressobj()
+    length = 0
+    for start in range(0, len(packed), _STEP):
+        left: bytes | memoryview = packed[start : start + _STEP]
+        while left and length <= MOST_OF_A_STREAM:
+            length += len(unpacker.decompress(left, _MOST_AT_ONCE))
+            left = unpacker.unconsumed_tail
+        if unpacker.eof or length > MOST_OF_A_STREAM:
+            break
+    return length

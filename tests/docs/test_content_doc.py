@@ -1,0 +1,49 @@
+"""docs/reference/content.md: each row of its tables is made and told as the page says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tidings.detection.expression import evaluate
+from tidings.detection.pair import Pair
+from tidings.document.parse import parse
+from tidings.model.interest import Interest
+from tidings.presentation.edits import edits_of
+from tidings.presentation.lines import edit_line
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "content.md"
+MEDIA = {"JSON": "application/json", "XML": "application/xml", "CSV": "text/csv"}
+
+
+def rows():
+    for name, media in MEDIA.items():
+        section = PAGE.read_text().partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        for line in section.splitlines():
+            cells = re.split(r"(?<!\\)\|", line)[1:-1]
+            if len(cells) == 3 and "`" in cells[0]:
+                yield media, *(cell.replace(r"\|", "|") for cell in cells)
+
+
+def inside(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+@pytest.mark.parametrize(("media", "before", "now", "expected"), [*rows()])
+def test_each_row_is_so(media, before, now, expected):
+    """What stands before and now is compared, and told in the words of the page."""
+    old, new = (parse(inside(cell)[0].replace("⏎", "\n").encode(), media) for cell in (before, now))
+    change = evaluate(Interest("any"), Pair(old, new))
+    record = {
+        "deleted": change.deleted,
+        "inserted": change.inserted,
+        "updated": [{"old": was, "new": is_now} for was, is_now in change.updated],
+        "moved": change.moved,
+    }
+
+    assert inside(expected) == [edit_line(edit, None) for edit in edits_of(record)[0]]
+
+
+def test_the_tables_are_read():
+    """There are rows for each content that is shown by examples."""
+    assert set(MEDIA.values()) == {media for media, *_ in rows()}
