@@ -26,7 +26,8 @@ class Door:
     def __init__(self, settings: Settings) -> None:
         check(settings.serve)
         self._settings = settings
-        self._arrivals = Arrivals()
+        self.arrivals = Arrivals()
+        """wakes those who follow the stream"""
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -56,17 +57,17 @@ class Door:
             hooks=parts.outside,
             epoch=parts.epoch,
             holder=parts.holder,
-            arrivals=self._arrivals,
+            arrivals=self.arrivals,
         )
 
     def hear(self, unit: Unit) -> None:
         """Hear of a unit that was committed: those who follow the stream are woken if something is on it."""
         if any(event.type == STREAMED for event in unit.events):
-            self._arrivals.wake()
+            self.arrivals.wake()
 
     async def close(self) -> None:
         """Answer no more; those who follow the stream are sent home."""
-        self._arrivals.end()
+        self.arrivals.end()
         if self._server is not None and self._serving is not None:
             self._server.end()
             await self._serving
