@@ -276,7 +276,7 @@ def _text_rows() -> Iterator[ContentRow]:
         "H-120",
         "1,000,000 changed lines of text",
         "LIMIT",
-        "1 text added, 1 text removed",
+        "could not compare",
         _million_plain_lines,
         2.0,
     )

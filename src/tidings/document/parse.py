@@ -22,7 +22,7 @@ from tidings.document.lines import pieces_of
 from tidings.document.links import base_of
 from tidings.document.media import Media, form_of, media_of_bytes, media_of_text
 from tidings.document.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
-from tidings.document.prescan import too_hard
+from tidings.document.prescan import MOST_TAGS, too_hard
 from tidings.document.structured import Shown, pieces_of_xml, root_of
 from tidings.document.trees import HtmlTree, Tree
 from tidings.document.walk import BREAK, Walked, walk
@@ -30,10 +30,10 @@ from tidings.document.words import ASCII_SYMBOLS
 from tidings.document.xml_nodes import Node, is_small, node_of, words_of_nodes
 from tidings.document.xml_tree import XmlTree
 
-MOST_WORDS = 1_000_000
+MOST_WORDS = 700_000
 """Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 9,607."""
 
-MOST_ADDRESSES = 40_000
+MOST_ADDRESSES = 25_000
 """Most links and images of a document, to which the same applies. The most of html_corpus are 3,859."""
 
 _TOO_LONG = f"it has more than {MOST_WORDS:,} words"
@@ -192,6 +192,8 @@ def text_of_fragment(text: str) -> str:
 
 
 def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
+    if decoded.text.count("<") > MOST_TAGS:
+        return _refused(media, decoded, f"it has more than {MOST_TAGS:,} tags")
     root = root_of(decoded.text)
     if root is None:
         return _text(media, decoded, url, keep_tree)

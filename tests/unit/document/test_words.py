@@ -1,8 +1,9 @@
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.strategies import any_text, texts
-from tidings.document.words import _TOKEN, spans_of_chunk, thesis_words, tokens_of
+from tidings.document.words import _TOKEN, _found_in_rows, spans_of_chunk, thesis_words, tokens_of
 
 
 @pytest.mark.parametrize(
@@ -110,3 +111,13 @@ def test_ascii_takes_no_other_way(text):
     expected = [token for chunk in ascii_only.split() for token in _TOKEN.findall(chunk)]
 
     assert expected == tokens_of(ascii_only)
+
+
+@given(
+    st.lists(
+        st.sampled_from("漢字かな々ไทยกำักขລາວខ្មែរ가é\u0301\u0e31\u200d\u00ad,.5-👍🏽"), min_size=50, max_size=90
+    ).map("".join)
+)
+def test_a_long_chunk_has_the_tokens_of_its_spans(chunk):
+    """What is written without spaces is cut in rows where a chunk is long; the tokens are those that a short one would have."""
+    assert [chunk[start:end] for start, end in spans_of_chunk(chunk)] == _found_in_rows(chunk)
