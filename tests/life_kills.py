@@ -17,15 +17,18 @@ from tests.fakes import Page, WebServer
 from tests.services import Installation, until
 from tidings.clock import SECOND, Instant, SystemClock
 from tidings.model.sentinel import Command
-from tidings.service import register
+from tidings.service import outside, register
 from tidings.service.lifespan import Life, ends, starts
 from tidings.service.watchlist import meaning
 from tidings.storage import events, sentinels
 from tidings.storage.connection import Connection
 from tidings.storage.database import open_database
+from tidings.storage.outside import HAPPENED
 
 LIVES = ("For {b} s", "From now + {a} s For {b} s", "From end({x}) + {a} s For {b} s", "From start({x}) + {a} s For {b} s",
          "From start({x}) To end({x}) + {a} s", "From end({x}) For {b} s")  # fmt: skip
+BY_EVENT = ("From event(tick) For {b} s", "From event(tick) + {a} s To event(tick) + {a} s", "To event(tick)")
+"""Lives that hang on an event of other origin, which is taken again and again."""
 REST_SECONDS = 60.0
 
 
@@ -47,6 +50,8 @@ def run(directory: Path, *, kills: int, seed: int = 1) -> Found:
         server.pages["/a"] = Page(b"<p>one</p>", {"Content-Type": "text/html"})
         place = Installation(directory, {"TIDINGS_FETCH_HOST_GAP_SECONDS": "0"})
         database = open_database(place.settings)
+        now = SystemClock().now()
+        register.register(database, "Create Event tick Using webhook", settings=place.settings, now=now)
         down: list[tuple[Instant, Instant]] = []
         died = SystemClock().now() - SECOND
         try:
@@ -67,7 +72,7 @@ def run(directory: Path, *, kills: int, seed: int = 1) -> Found:
             service = place.serve()
             service.wait_ready()
             down.append((died, SystemClock().now() + SECOND))
-            until(lambda: not database.read(sentinels.listing), REST_SECONDS, "a sentinel does not come to its end")
+            until(lambda: database.write(_end), REST_SECONDS, "a sentinel does not come to its end")
         finally:
             place.close()
         database.read(_compare, found, down)
@@ -80,10 +85,12 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
     now = SystemClock().now()
     rows = sentinels.listing(c, ended=True)
     running = [row for row in rows if row.state in {"enabled", "disabled"} and row.started_at is not None]
+    if rng.random() < 0.3:
+        outside.take(c, "tick", {}, at=now)
     what = rng.random()
     if what < 0.6 or not running:
         alive = [row.name for row in rows if row.state != "ended"]
-        life = rng.choice(LIVES if alive else LIVES[:2])
+        life = rng.choice((*LIVES, *BY_EVENT) if alive else LIVES[:2])
         life = life.format(a=rng.uniform(0.1, 2), b=rng.uniform(0.3, 3), x=rng.choice(alive or [""]))
         text = f"Create Sentinel s{len(rows)} Using {url} Monitor any change Fetch every 1 s {life}"
         register._register(c, text, settings, now, "")
@@ -97,6 +104,27 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
         register.command(c, Command("drop", row.name), now=now)
 
 
+def _end(c: Connection) -> bool:
+    """Say whether all sentinels have ended; those that wait for the event hear it."""
+    outside.take(c, "tick", {}, at=SystemClock().now())
+    return not sentinels.listing(c)
+
+
+def _by_event(row: sentinels.SentinelRow, ticks: list[Instant]) -> str:
+    """Return what is wrong with a life that hangs on the event: it starts with the first since it was made, it ends with the first after."""
+    sentinel = meaning(row.text)
+    if sentinel.start.event is not None and row.start_at is not None:
+        first = next(at for at in ticks if at > row.created_at)
+        if row.start_at != first + sentinel.start.offset:
+            return f"{row.name} was to start at {row.start_at}, the event was at {first}"
+    if sentinel.end is not None and sentinel.end.event is not None and row.end_at is not None:
+        begun = row.started_at if row.start_at is None else row.start_at
+        first = next(at for at in ticks if begun is not None and at > begun)
+        if row.end_at != first + sentinel.end.offset:
+            return f"{row.name} was to end at {row.end_at}, the event was at {first}"
+    return ""
+
+
 def _compare(c: Connection, found: Found, down: list[tuple[Instant, Instant]]) -> None:
     rows = sentinels.listing(c, ended=True)
     names = {row.name: Life.of(row, meaning(row.text)) for row in rows}
@@ -106,6 +134,8 @@ def _compare(c: Connection, found: Found, down: list[tuple[Instant, Instant]]) -
     found.reasons = Counter(row.reason for row in rows)
     once = Counter((e.sentinel_id, e.type) for e in log if e.type in {"sentinel.created", "sentinel.ended"})
     found.faults += [f"{count} × {key}" for key, count in once.items() if count != 1]
+    ticks = [e.at for e in log if e.type == HAPPENED]
+    found.faults += filter(None, (_by_event(row, ticks) for row in rows))
     for row in rows:
         life = Life(row, meaning(row.text), "waiting", None, None)
         start = starts(life, names.get)

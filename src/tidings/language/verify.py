@@ -124,7 +124,7 @@ def check_address(report: Report, offset: int, url: str, *, files: bool | None =
 
 def _check_file(report: Report, offset: int, url: str, rest: str, *, allowed: bool) -> bool:
     if not allowed:
-        hint = "only where the operator allows it: files of the machine that Tidings runs on"
+        hint = "fetch.allow_files names the directories where they may be; whoever runs Tidings can set it"
         report.fault(offset, "E22", "file: addresses are off here", expected="http:// or https://", hint=hint)
     elif not rest.startswith("/") or ".." in unquote(rest).split("/") or "\x00" in unquote(rest):
         report.fault(offset, "E22", f'"{url}" is no file', expected="a whole path: file:///srv/report.html")
