@@ -42,7 +42,7 @@ def confine(limits: Limits) -> None:
             _, hard = resource.getrlimit(kind)
             value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(kind, (value, value))
-    _keep_memory()
+    keep_memory()
 
 
 def arm(seconds: float) -> None:
@@ -64,7 +64,8 @@ def disarm() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
-def _keep_memory() -> None:
+def keep_memory() -> None:
+    """Let the C library keep what a parser gives back, for the next page."""
     # By default glibc gives a parser's memory back after each page and asks for it again for the next: 290 instead of 415 MB
     # of HTML a second (detection.md §2.1). Other C libraries have no mallopt.
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
