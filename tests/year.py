@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import json
+import os
 import random
 import tempfile
 from collections.abc import Iterator
@@ -33,12 +35,18 @@ RATES = (
     "immediate",
     "every 1 day",
     "every 4 day",
+    "every 3 changes",
     "every 1 week or 3 changes",
     "at 08:00",
     "at 02:30 sat-mon",
     "best effort",
     "immediate quiet 20:00 to 07:00",
+    "every 2 changes quiet 01:00 to 12:00",
+    "best effort quiet 06:00 to 22:00",
     "immediate max 2 per 7 day",
+    "at 07:30 quiet 06:00 to 09:00 max 3 per 14 day",
+    "every 1 day max 1 per 4 day",
+    "interactive",
 )
 FETCHES = (
     "every 2 day",
@@ -69,6 +77,14 @@ HOURS = (
     "During sat 10:00 to 12:00, tue 01:00 to 04:00",
 )
 MONITORS = ("all words", "any change", "all links", "keywords <even>")
+JOINED = (
+    "any change of A AND any change of B within 8 day",
+    "any change of A AND NOT any change of B within 3 day",
+    "all words of A OR all links of B",
+    "any change of A AND any change of B",
+    "all words of A Then within 36 hour check B",
+)
+"""What is asked of two pages together."""
 REFUSALS = {"E20", "E21", "E30", "E33", "E34", "E35"}
 """What people are refused: names that are not there or taken, ends that have passed, sentinels that have ended, circles."""
 HOPELESS = 100_000
@@ -82,15 +98,16 @@ class History:
     length: Duration
     acts: int
     seed: int = 1
+    begin: Instant = BEGIN
 
     def web(self) -> dict[str, list[Instant]]:
         """Return when each page changes."""
         rng = random.Random(f"web {self.seed}")
         pages = {}
         for number in range(max(3, self.sentinels // 3)):
-            at, times = BEGIN, []
+            at, times = self.begin, []
             gap = rng.choice((2 * DAY, 6 * DAY, 20 * DAY))
-            while (at := at + round(rng.expovariate(1 / gap))) < BEGIN + self.length:
+            while (at := at + round(rng.expovariate(1 / gap))) < self.begin + self.length:
                 times.append(at)
             pages[f"https://h{number % 20}.example/p{number}"] = times
         return pages
@@ -99,10 +116,10 @@ class History:
         """Return what people say when."""
         rng = random.Random(f"people {self.seed}")
         urls, names = list(self.web()), [f"s{n}" for n in range(self.sentinels)]
-        said = [(BEGIN, self._creation(rng, name, names[:place], urls)) for place, name in enumerate(names)]
+        said = [(self.begin, self._creation(rng, name, names[:place], urls)) for place, name in enumerate(names)]
         late = []
         for number in range(self.acts):
-            at = BEGIN + HOUR + MINUTE * rng.randrange(self.length // MINUTE - 60)
+            at = self.begin + HOUR + MINUTE * rng.randrange(self.length // MINUTE - 60)
             late.append((at, self._act(rng, number, names, urls)))
         return [*said, *sorted(late)]
 
@@ -111,15 +128,17 @@ class History:
         life = life.format(
             d=rng.randint(5, 90), e=rng.randint(5, 200), k=rng.randint(1, 9), x=rng.choice(others or [""])
         )
-        target = (
-            rng.choice(others) if others and rng.random() < 0.15 else ", ".join(rng.sample(urls, rng.choice((1, 1, 2))))
-        )
-        parts = [
-            f"Create Sentinel {name} Using {target}",
-            f"Monitor {rng.choice(MONITORS)}",
-            f"Fetch {rng.choice(FETCHES)}",
-        ]
-        parts += [life, rng.choice(HOURS), f"Zone {rng.choice(ZONES)}", f"Notify By console {rng.choice(RATES)}"]
+        monitor = rng.choice(MONITORS)
+        if rng.random() < 0.2:
+            one, two = rng.sample(urls, 2)
+            target, monitor = f"{one} As A, {two} As B", rng.choice(JOINED)
+        elif others and rng.random() < 0.15:
+            target = rng.choice(others)
+        else:
+            target = ", ".join(rng.sample(urls, rng.choice((1, 1, 2))))
+        parts = [f"Create Sentinel {name} Using {target}", f"Monitor {monitor}", f"Fetch {rng.choice(FETCHES)}"]
+        parts += [life, rng.choice(HOURS), f"Zone {rng.choice(ZONES)}"]
+        parts += [_notify(rng) for _ in range(rng.choice((1, 1, 1, 2)))]
         return "\n".join(filter(None, parts))
 
     def _act(self, rng: random.Random, number: int, names: list[str], urls: list[str]) -> str:
@@ -131,7 +150,7 @@ class History:
                 f"Enable {name} fresh",
                 f"Disable {name}; Enable {name}",
                 f"Alter {name} Fetch {rng.choice(FETCHES)}",
-                f"Alter {name} Notify By console {rng.choice(RATES)}",
+                f"Alter {name} {_notify(rng)}",
                 f"Alter {name} Monitor {rng.choice(MONITORS)}",
                 f'Alter {name} Header "X-Number" "{number}"',
                 f"Alter {name} For {rng.randint(1, 300)} day",
@@ -139,6 +158,11 @@ class History:
                 self._creation(rng, f"late{number}", names, urls),
             )
         )
+
+
+def _notify(rng: random.Random) -> str:
+    rate = rng.choice(RATES)
+    return f"Notify By {'dashboard' if rate == 'interactive' else 'console'} {rate}"
 
 
 @dataclass(slots=True)
@@ -197,7 +221,7 @@ class _Year:
 
     def __init__(self, history: History, directory: Path, kills: int) -> None:
         self._history = history
-        self._clock = ManualClock(BEGIN)
+        self._clock = ManualClock(history.begin)
         self._rng = random.Random(f"kills {history.seed}")
         self._web = Web(history.web(), self._clock)
         self._kills = kills
@@ -208,6 +232,7 @@ class _Year:
             **FLAGS,
             "schedule.policy": "round_robin",
             "schedule.pace_seconds": "86400",
+            "schedule.concurrency": "1",
             "fetch.page_floor_seconds": "0",
         }
         self._settings: Settings = load(directory, environment={}, flags=flags)
@@ -216,7 +241,7 @@ class _Year:
     async def run(self, expected_commits: int) -> int:
         """Live through the history; return how many writes it took. The kills are spread over so many."""
         script = self._history.script()
-        end = BEGIN + self._history.length
+        end = self._history.begin + self._history.length
         self._next_kill(expected_commits)
         while True:
             try:
@@ -298,11 +323,14 @@ class _Year:
                 "SELECT s.name, d.created_at, d.status, d.changes, d.body FROM delivery d JOIN sentinel s ON s.id = d.sentinel_id"
             )
             self.lived.deliveries = sorted(row[:4] for row in told)
-            self.lived.lines = sorted((row[0], line) for row in told for line in bytes(row[4]).decode().splitlines())
-            self.lived.changes = c.rows(
-                "SELECT s.name, p.given, c.revision, c.detected_at, c.texts FROM change c"
-                " JOIN sentinel s ON s.id = c.sentinel_id JOIN page p ON p.id = c.page_id ORDER BY c.detected_at, s.id, p.given"
+            self.lived.lines = sorted(
+                (row[0], _line(line)) for row in told for line in bytes(row[4]).decode().splitlines()
             )
+            found = c.rows(
+                "SELECT s.name, p.given, c.revision, c.detected_at, c.texts FROM change c"
+                " JOIN sentinel s ON s.id = c.sentinel_id JOIN page p ON p.id = c.page_id"
+            )
+            self.lived.changes = sorted(map(_change, found))
             self.lived.sentinels = c.rows(
                 "SELECT name, state, reason, revision, started_at, ended_at FROM sentinel ORDER BY id"
             )
@@ -313,6 +341,24 @@ class _Year:
 
         self._database.read(everything)
         self._database.close()
+
+
+def _line(text: str) -> str:
+    """Return a line of a message; of one that tells of several pages without the address, which is that of the page seen last."""
+    return text.rpartition("  ")[0] if "; B: " in text else text
+
+
+def _change(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a change as it is in every installation; one of several pages is of whichever was seen last."""
+    name, url, revision, at, texts = row
+    said = json.loads(texts)
+    if "composite" not in said:
+        return name, at, revision, url, texts
+    parts = sorted(
+        json.dumps({key: value for key, value in part.items() if key != "change_id"}, sort_keys=True)
+        for part in said["composite"]["parts"]
+    )
+    return name, at, revision, said["composite"]["verdict"], "\n".join(parts)
 
 
 async def _at_once(call: Any) -> Any:
@@ -334,6 +380,11 @@ def _in_memory(year: _Year) -> Iterator[None]:
         assembly.open_fetcher = real
 
 
+def _memory() -> str | None:
+    """Return a folder in memory, if there is one: what is killed here is the service only, and no disk need be waited for."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
 def differences(one: Lived, other: Lived) -> list[str]:
     """Return in what two lives of the same history differ, the first of each sort."""
     found = []
@@ -347,7 +398,7 @@ def differences(one: Lived, other: Lived) -> list[str]:
 
 def run(history: History, *, kills: int = 0, commits: int = 0) -> tuple[Lived, int]:
     """Live through a history; return how it went, and how many writes it took, for a run that is killed at some of them."""
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(dir=_memory()) as directory:
         year = _Year(history, Path(directory) / "data", kills)
         with _in_memory(year):
             written = asyncio.run(year.run(commits))

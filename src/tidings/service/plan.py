@@ -258,6 +258,7 @@ class Planner:
             return []
         ready = {code: gate.ready_at(name) <= now for name, code in self._names_of(self._host[rows])}
         rows = self._with_places(rows, now, ready)
+        rows = rows[np.argsort(self._ids[rows])]  # ties go by page, whatever came and went before, over restarts too
         hosts = self._host[rows]
         bids = self._bids(rows, now)
         busy_hosts = self._host[self._busy]
