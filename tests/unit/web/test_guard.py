@@ -2,6 +2,8 @@ import asyncio
 import base64
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
@@ -136,3 +138,21 @@ def test_another_token_is_refused(given):
 def test_the_token_lets_in(given, expected):
     """The right one does; where none is set nobody needs one."""
     check_token(Headers({"authorization": given}), expected)
+
+
+NAMES = st.from_regex(r"[a-z0-9-]{1,20}(\.[a-z]{2,5}){1,3}\.?(:[0-9]{1,5})?", fullmatch=True)
+
+
+@given(NAMES)
+def test_no_name_is_own_unless_it_was_set(host):
+    """Whatever name an attacker registers and lets point here."""
+    assert not Guard(PlainTextResponse("in"), ManualClock()).is_own(host)
+
+
+@given(st.text(max_size=40), st.binary(max_size=60))
+def test_whatever_a_header_says_is_judged(host, authorization):
+    """No Host and no token of a stranger is a fault of ours."""
+    Guard(PlainTextResponse("in"), ManualClock()).is_own(host)
+    shown = shown_token(Headers(raw=[(b"authorization", authorization)]))
+
+    assert len(shown) <= len(authorization)

@@ -3,6 +3,8 @@ import json
 from http import HTTPStatus
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.requests import Request
 
 from tests.asgi import scope_of
@@ -92,3 +94,16 @@ def test_a_body_is_bounded_in_size_and_time(parts, headers, status):
         asyncio.run(body_of(request_of(parts, headers), seconds=0.05))
 
     assert status == error.value.status
+
+
+@given(st.binary(max_size=300), st.sampled_from([JSON, FORM, "", "text/plain", "application/json; charset=\xff"]))
+def test_whatever_comes_is_read_or_refused(body, media):
+    """Nothing that a stranger sends is a fault of ours."""
+    status, found = 200, {}
+    try:
+        found = read(body, media)
+    except ProblemError as problem:
+        status = problem.status
+
+    assert status in {200, 400, 415}
+    assert isinstance(found, dict)
