@@ -15,6 +15,7 @@ from tidings.language.table import ORDER, REACH
 from tidings.language.verify import Known
 from tidings.language.words import is_reserved
 from tidings.model.asking import Asking, Header, Value
+from tidings.model.interest import FORMS
 from tidings.model.sentinel import (
     AllOf,
     Alter,
@@ -129,6 +130,7 @@ def interests(draw: st.DrawFn, page_names: tuple[str, ...]) -> Interest:
     }.get(kind, of_texts)
     return Interest(
         kind,
+        form=draw(st.sampled_from(["", *FORMS.get(kind, ())])),
         terms=draw(term_lists) if kind in {"keywords", "phrases"} else (),
         direction=draw(directions),
         selector=draw(st.none() | selectors),

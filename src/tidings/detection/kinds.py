@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.detection.compare.objects import compare_objects
-from tidings.detection.findings import finding_of_body, finding_of_objects
+from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.compare.signatures import STRICT
+from tidings.detection.findings import finding_of_body, finding_of_edits, finding_of_objects
 from tidings.detection.itemised import Lists
 from tidings.detection.items import Items
 from tidings.detection.keywords import Keywords
@@ -22,11 +24,11 @@ from tidings.detection.placed import places_of
 from tidings.detection.status import Headers, Status
 from tidings.detection.structured import finding_of_content
 from tidings.detection.tabular import Tables
-from tidings.detection.terms import distinct
+from tidings.detection.terms import distinct, words_of
 from tidings.document.document import Document
 from tidings.document.links import Identity, Resolver
 from tidings.document.walk import Place
-from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.change import ChangeSet, Edit, ObjectCount
 from tidings.model.interest import Interest
 from tidings.registry import Registry
 
@@ -55,6 +57,29 @@ class Words:
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
         """Return the edits between the words of two documents."""
         words = finding_of_content(old, new)
+        return (*((words,) if words else ()), *finding_of_body(old, new))
+
+
+@dataclass(frozen=True, slots=True)
+class StrictWords:
+    """All words as the thesis has them: symbols are none, and the signs of numbers separate (004 §5.3.1)."""
+
+    name: str = "words"
+    contains: frozenset[str] = frozenset({"words", "keywords", "phrases"})
+    digests: tuple[str, ...] = ("text",)
+
+    def size(self, document: Document) -> int:
+        """Return the number of words."""
+        return len(words_of(document, exact=True).words)
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the edits between the words of two documents, over their tokens."""
+        before, after = (words_of(document, exact=True) for document in (old, new))
+        edits = dict.fromkeys(
+            Edit(edit.op, *before.tokens(edit.old_start, edit.old_end), *after.tokens(edit.new_start, edit.new_end))
+            for edit in compare_sequences(before.words, after.words)
+        )
+        words = finding_of_edits(tuple(edits), old, new)
         return (*((words,) if words else ()), *finding_of_body(old, new))
 
 
@@ -160,20 +185,33 @@ STRUCTURED: Final = frozenset({"table", "list", "items", "price", "availability"
 """The types that read the nodes of a page, not only its text."""
 
 
+_STRICT: Final[dict[str, TermKind]] = {"keywords": Keywords(exact=True), "phrases": Phrases(rules=STRICT)}
+
+
 def terms_of(interest: Interest) -> tuple[str, ...]:
     """Return the terms that an interest looks for; one empty term for a type that has none."""
-    return distinct(interest.terms) or ("",)
+    return distinct(interest.terms, exact=interest.form == "strict") or ("",)
 
 
 def row_of(interest: Interest, term: str = "") -> Kind:
     """Return the change type of an interest, for one of its terms if it has any."""
     if term:
-        return TERM_KINDS[interest.kind].for_term(term)
+        return (_STRICT if interest.form else TERM_KINDS)[interest.kind].for_term(term)
+    if interest.form:
+        return _formed(interest)
     if interest.ordinal is not None:
         return PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal)
     if interest.pattern:
         return Regex(interest.pattern)
     return KINDS[interest.kind]
+
+
+def _formed(interest: Interest) -> Kind:
+    match interest.form:
+        case "raw" | "resolved" | "canonical":
+            return Addresses(interest.kind, interest.form, (interest.kind, "body"))
+        case _:
+            return StrictWords() if interest.kind == "words" else _STRICT[interest.kind]
 
 
 def can_lack(interest: Interest) -> bool:

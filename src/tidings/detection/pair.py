@@ -78,7 +78,7 @@ class Pair:
         return tuple(finding for finding in real if finding)
 
     def _compared(self, interest: Interest, term: str) -> tuple[ChangeSet, ...]:
-        asked = (interest.kind, term, interest.ordinal, interest.pattern)
+        asked = (interest.kind, term, interest.ordinal, f"{interest.form} {interest.pattern}")
         if asked not in self._found:
             self._found[asked] = self._row(interest, term).compare(self.old, self.new)
         return self._found[asked]

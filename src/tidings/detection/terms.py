@@ -51,10 +51,10 @@ def words_of_term(term: str, *, exact: bool = False) -> tuple[str, ...]:
     return tuple(word for token in tokens for word in thesis_words(token)) if exact else tuple(map(folded, tokens))
 
 
-def distinct(terms: Iterable[str]) -> tuple[str, ...]:
+def distinct(terms: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:
     """Return the terms that have words, one of each that mean the same, as it was written first."""
     found: dict[tuple[str, ...], str] = {}
     for term in terms:
-        if words := words_of_term(term):
+        if words := words_of_term(term, exact=exact):
             found.setdefault(words, term)
     return tuple(found.values())

@@ -5,7 +5,7 @@ on it, is a token of its own, so that looking for tokens in a row is looking for
 So, Sc, Sm) is a token of one grapheme cluster. Everything else separates.
 
 A number is one token with its signs: `.` and `,` between digits belong to it (`19.99`, `1,234.50`, `10.0.0.1`), and so does a minus before
-it that nothing stands before (`-5`, and not `A-5` or `10-20`), since `1,5` → `15`, `1,5` → `1.5` and `-5` → `5` are changes people mean. A
+it that nothing stands before (`-5`, and not `A-5` or `10-20`), since `1,5` → `1.5` and `-5` → `5` are changes people mean. A
 minus before a currency and its digits is a token (`-$5`). Decision 0030; `thesis_words` is the way without.
 
 Soft hyphen, zero-width space, word joiner, byte-order mark and the marks of bidirectional text are dropped and join what stands

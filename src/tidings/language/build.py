@@ -26,7 +26,7 @@ from tidings.language.hours import read_clock, read_days
 from tidings.language.parser import parse
 from tidings.language.printer import to_text
 from tidings.language.problems import Problem
-from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
+from tidings.model.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
 from tidings.model.interval import Duration
 from tidings.model.outside import CreateEvent, EventSource, Origin
 from tidings.model.sentinel import Sentinel, Then, Watched
@@ -62,6 +62,13 @@ class Change:
     def within(self, language: Literal["css", "xpath", "jsonpath"], text: str) -> Change:
         """Return the change in this part of the page."""
         return self._narrowed(selector=Selector(language, text))
+
+    def compared(self, form: Literal["raw", "resolved", "canonical", "strict"]) -> Change:
+        """Return the change of links or images at this level of identity, or of words in the thesis' way; `ValueError` where a type has no such form."""
+        kind = cast("Interest", self.meant).kind
+        if form not in FORMS.get(kind, ()):
+            raise ValueError(f"{kind} have no form {form}")
+        return self._narrowed(form=form)
 
     def of(self, page: str) -> Change:
         """Return the change of this page only."""

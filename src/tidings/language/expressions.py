@@ -80,6 +80,8 @@ def _interest(interest: Interest) -> str:
         words.append(quoted(interest.pattern))
     if interest.kind == "header":
         words.append(quoted(interest.header))
+    if interest.form:
+        words.append(interest.form)
     if interest.direction is not None:
         words.append(interest.direction)
     if interest.selector is not None:

@@ -23,7 +23,7 @@ from tidings.language.clause import (
 from tidings.language.conditions import read_conditions
 from tidings.language.patterns import read_pattern
 from tidings.language.selection import read_selector
-from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.interval import Duration
 from tidings.model.outcome import SECRET_HEADERS
 
@@ -119,6 +119,8 @@ def _change(node: Node, clause: Clause) -> Interest:
         part = str(detail.data)
         clause.note(part, first(detail).start_pos)
         match part:
+            case "form":
+                given["form"] = _form(str(kind.data), cast("Token", detail.children[0]), clause)
             case "direction":
                 given["direction"] = str(detail.children[0]).lower()
             case "in":
@@ -136,6 +138,15 @@ def _change(node: Node, clause: Clause) -> Interest:
         hint = "write updated, or nothing; a page that says none any more is told as that"
         clause.warn(first(kind).start_pos, "W13", message, hint=hint)
     return Interest(str(kind.data), **given)
+
+
+def _form(kind: str, word: Token, clause: Clause) -> str:
+    """Return in which form things are compared; E28 for one that the change type has not."""
+    form = word.lower()
+    if form not in FORMS.get(kind, ()):
+        fitting = " or ".join(name for name, forms in FORMS.items() if form in forms)
+        raise clause.fail(word.start_pos, "E28", f'"{word}" is a form of {fitting}', hint=f"leave out {form}")
+    return form
 
 
 def _terms(node: Node, clause: Clause) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ from tidings.language.yaml_nodes import (
 )
 
 _SELECTORS = ("css", "xpath", "jsonpath")
-_TYPED = ("type", "list", "number", "pattern", "name", "dir", "in", "of", "where", "within")
+_TYPED = ("type", "list", "number", "pattern", "name", "form", "dir", "in", "of", "where", "within")
 
 
 def _monitor(node: Node) -> Segments:
@@ -74,6 +74,9 @@ def _change(node: Node, found: Mapping[str, Node]) -> Segments:
         yield string(found["pattern"])
     if "name" in found:
         yield string(found["name"])
+    if "form" in found:
+        yield " "
+        yield scalar(found["form"])
     if "dir" in found:
         yield " "
         yield scalar(found["dir"])

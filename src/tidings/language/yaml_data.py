@@ -111,6 +111,8 @@ def _interest(interest: Interest) -> dict[str, Data]:
         data["pattern"] = interest.pattern
     if interest.kind == "header":
         data["name"] = interest.header
+    if interest.form:
+        data["form"] = interest.form
     if interest.direction is not None:
         data["dir"] = interest.direction
     if interest.selector is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Direction = Literal["inserted", "deleted", "updated"]
 Relation = Literal["<", "<=", "=", "!=", ">=", ">"]
@@ -45,11 +46,23 @@ class Condition:
     text: str = ""
 
 
+FORMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "links": ("raw", "resolved", "canonical"),
+    "images": ("raw", "resolved", "canonical"),
+    "words": ("strict",),
+    "keywords": ("strict",),
+    "phrases": ("strict",),
+}
+"""Forms in which the things of a change type can be compared: addresses at their level of identity (detection.md §1.2), words as the thesis
+has them.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Interest:
     """One change type (004 §3.4.2): `kind` is a name of `detection.kinds`.
 
-    `terms` are the keywords or phrases, `ordinal` the table or list meant (the first is 1; None: all of them), `pattern` the RE2 pattern of
+    `form` is in which form its things are compared, one of `FORMS`, empty for the usual one. `terms` are the keywords or phrases, `ordinal` the table or list meant (the first is 1; None: all of them), `pattern` the RE2 pattern of
     `regex`, `header` the name of the response header. `direction` narrows to inserted, deleted or updated, `selector` to a part of the page, `of` to one page of the
     sentinel; all conditions of `where` must hold.
     """
@@ -62,6 +75,7 @@ class Interest:
     ordinal: int | None = None
     pattern: str = ""
     header: str = ""
+    form: str = ""
     where: tuple[Condition, ...] = ()
 
 
