@@ -167,6 +167,9 @@ class DetectSettings:
         "whether a page that changed may be looked at again a minute later, to tell noise from news (2, and 1 in 50 polls)",
     )
     attempts: int = _setting(3, "deaths after which a comparison is given up and told so", least=1)
+    heal: bool = _setting(
+        True, "whether a part whose selector finds nothing any more is looked for by what was there (told when it is)"
+    )
 
 
 @dataclass(frozen=True, slots=True)

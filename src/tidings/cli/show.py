@@ -17,8 +17,9 @@ from tidings.service.captures import captures
 from tidings.service.outlook import outlook
 from tidings.service.purses import purse_of
 from tidings.service.records import class_of, rfc3339, sentinel_record
+from tidings.service.remembered import healed_parts
 from tidings.service.watchlist import WatchedSentinel, meaning
-from tidings.storage import changes, sentinels
+from tidings.storage import changes, sentinels, subscriptions
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             return 0
     row = register.find(connection, arguments.name)
     held = held_pages(connection).get(row.id, [])
+    healed = {
+        str(sub.page_id): healed_parts(sub.remembered, meaning(row.text))
+        for sub in subscriptions.listing(connection, sentinel_id=row.id)
+    }
+    held = [{**page, "healed": healed.get(page["page"], [])} for page in held]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
     coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=now)
@@ -93,6 +99,9 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             )
         if page["frames"]:
             write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
+        for part in page["healed"]:
+            write_line(f"    selector healed: {part['selector']} finds nothing, {part['stand_in']} is watched")
+            write_line(f"      write it into the clause to keep it: tidings alter {row.name} …")
         for line in lines_of(noise.masks(connection, int(page["page"]))):
             write_line(f"    {line}")
         for frame in failing(page):

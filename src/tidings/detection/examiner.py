@@ -12,6 +12,7 @@ from tidings.detection.aims import digests_in, needs_nodes, scopes_of, scopes_of
 from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
 from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
+from tidings.detection.healing import mend, targets_of, use
 from tidings.detection.interests import interests_of
 from tidings.detection.items import marks_of
 from tidings.detection.job import (
@@ -23,8 +24,11 @@ from tidings.detection.job import (
     Found,
     Job,
     Marks,
+    Mended,
     Refused,
     Selected,
+    Target,
+    Targets,
     Wanted,
     Work,
 )
@@ -106,6 +110,9 @@ class _Examiner:
         self.refused: list[Refused] = []
         self.selected: list[Selected] = []
         self.marks: list[Marks] = []
+        self.targets: list[Targets] = []
+        self.stand_ins = tuple(target for wanted in job.wanted for target in wanted.targets or () if target.stand_in)
+        use(self.document, self.stand_ins)
         self.verdict: Verdict = ("", "")
         self.noise = None if job.noise is None else Quieter(job.noise, self._pair)
 
@@ -159,6 +166,7 @@ class _Examiner:
         digest = self._digest_of(other)
         if digest.text == job.text_digest:
             self.document, self.digest = other, digest
+            use(self.document, self.stand_ins)
 
     def _text_changed(self) -> bool:
         """Compare with the newest version; if its digest was made by other rules, with what today's rules make of it."""
@@ -203,6 +211,13 @@ class _Examiner:
         if not self.keep_tree:
             return False
         lacking = absence(wanted.expression, wanted.extraction, [self.document])
+        mended: list[Mended] = []
+        if lacking.names and wanted.mends and (mended := mend(self.document, wanted.targets or ())):
+            self._use_mended(mended)
+            lacking = absence(wanted.expression, wanted.extraction, [self.document])
+        if wanted.targets is not None:
+            known = targets_of(self.document, wanted.expression, wanted.extraction, wanted.targets)
+            self.targets.append(Targets(key=wanted.key, targets=known, mended=tuple(mended)))
         if lacking.names:
             self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
         return lacking.is_all
@@ -256,6 +271,18 @@ class _Examiner:
         kept = self.job.known_parts.get(wanted.reference, ())
         known = next((digest for digest in kept if is_current(digest, name)), None)
         return known is not None and are_equal(names, known, new)
+
+    def _use_mended(self, mended: list[Mended]) -> None:
+        """Let what was mended be found in old versions too, and forget what was read of the parts that were not there."""
+        found = [Target(selector=one.selector, stand_in=one.stand_in) for one in mended]
+        self.stand_ins = (*self.stand_ins, *found)
+        for document in self.documents.values():
+            use(document, found)
+            document.parts.clear()
+        self.pairs.clear()
+        self.changes.clear()
+        lost = {one.selector for one in mended}
+        self.parts = {scope: part for scope, part in self.parts.items() if not lost.intersection(scope.selectors)}
 
     def _names(self) -> dict[Extraction, frozenset[str]]:
         """Return the names of the digests that are wanted of each part of the page."""
@@ -337,6 +364,7 @@ class _Examiner:
             shares = shares_in(self.job.known.get(reference))
             old = parsed(body, depth=self.job.depth, keep_tree=self.keep_tree)
             self.documents[body] = replace(old, changed_shares=shares) if shares else old
+            use(self.documents[body], self.stand_ins)
         return self.documents[body]
 
     def _examination(self, found: tuple[Found, ...], *, text_changed: bool, problem: str) -> Examination:
@@ -360,6 +388,7 @@ class _Examiner:
             selected=tuple(self.selected),
             work=self._work(),
             marks=tuple(self.marks),
+            targets=tuple(self.targets),
             memory=None if self.noise is None else self.noise.learned,
             second_look=self.noise is not None and self.noise.second_look,
         )

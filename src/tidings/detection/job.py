@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from tidings.detection.noise.memory import Memory
 from tidings.document.extraction import PAGE, WHOLE, Extraction
 from tidings.document.frames import ALONE
 from tidings.model.change import ChangeSet
+from tidings.model.interest import Selector
 from tidings.model.interval import Instant
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
@@ -37,9 +38,32 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a selector found when it last found one element (`document.targets.Bundle`, as JSON), and what stands in for it since it finds nothing."""
+
+    selector: Selector
+    bundle: tuple[Any, ...] = ()
+    stand_in: Selector | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mended:
+    """A selector that finds nothing any more and what stands in for it; `score` is how much alike the two places are, 0 to 1, `before` and
+    `after` what they say.
+    """
+
+    selector: Selector
+    stand_in: Selector
+    score: float
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A comparison that somebody waits for: `key` is the subscription's id, `reference` a version number of `Job.references`, or 0 if there is
-    nothing to compare with yet and only what is looked at is sought. `seen` are the marks of entries of a feed that were there before. `extraction` is what the sentinel selects of the page. `number` tells
+    nothing to compare with yet and only what is looked at is sought. `seen` are the marks of entries of a feed that were there before. `targets`
+    is what is known of what its selectors found, None if nothing is to be known; with `mends` what they miss is looked for. `extraction` is what the sentinel selects of the page. `number` tells
     several comparisons of one subscription apart.
     """
 
@@ -49,6 +73,8 @@ class Wanted:
     extraction: Extraction = WHOLE
     number: int = 0
     seen: tuple[str, ...] = ()
+    targets: tuple[Target, ...] | None = None
+    mends: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +193,15 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """What is known now of the selectors of subscription `key`, and which of them were mended in this job."""
+
+    key: int
+    targets: tuple[Target, ...]
+    mended: tuple[Mended, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """Why the comparison of subscription `key` could not be made, though others of the same body could."""
 
@@ -232,5 +267,6 @@ class Examination:
     selected: tuple[Selected, ...] = ()
     work: Work = Work()
     marks: tuple[Marks, ...] = ()
+    targets: tuple[Targets, ...] = ()
     memory: Memory | None = None
     second_look: bool = False

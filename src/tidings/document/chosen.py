@@ -74,25 +74,28 @@ def check_xpath(text: str, nodes: int, depth: int) -> None:
 
 @dataclass(slots=True)
 class Shape:
-    """How a page is nested: elements by (how deep they are, how many siblings stand before them), and how often a tag is in itself at most."""
+    """How a page is nested: elements by (how deep they are, how many siblings stand before them), how often a tag is in itself at most, and how
+    many siblings stand before all elements and those around each of them.
+    """
 
     places: Counter[tuple[int, int]] = field(default_factory=Counter)
     nested: dict[str, int] = field(default_factory=dict)
+    counted: int = 0
 
 
 def check_css(text: str, shape: Callable[[], Shape]) -> None:
     """Raise `RefusedError` if a CSS selector may have to try too many ways to match.
 
-    lexbor tries, at each element, every choice of ancestors for descendants (and for `:has`), and of siblings before it for `~` (and for
-    `:nth-…`). An ancestor with a tag is one of those that have it; where none has, the choices
-    of the others are tried in vain.
+    lexbor tries, at each element, every choice of ancestors for descendants (and for `:has`), and of siblings before it for `~`. An ancestor with
+    a tag is one of those that have it; where none has, the choices of the others are tried in vain. For `:nth-…` it counts the siblings before an
+    element and before those that it lies in.
     """
     plain = _IN_ATTRIBUTE.sub("[]", _STRING.sub("''", text.strip()))
     steps = 0
     for part in _COMMAS.split(_AROUND.sub(r"\1", plain)):
         below = len(_DESCENDANT.findall(part)) + part.count(":has(")
-        beside = part.count("~") + part.count(":nth-")
-        if below < 2 and not beside:
+        beside, counted = part.count("~"), part.count(":nth-")
+        if below < 2 and not beside and not counted:
             continue
         page = shape()
         tags = [found[1].lower() if (found := _TAG.match(one)) else "" for one in _DESCENDANT.split(part)[:-1]]
@@ -100,6 +103,9 @@ def check_css(text: str, shape: Callable[[], Shape]) -> None:
         most = most if ":has(" not in part else MOST_STEPS
         for (depth, before), number in page.places.items():
             steps += number * min(comb(depth + 1, below), most) * comb(before + 1, beside)
+        if counted:
+            deepest = max((depth for depth, _ in page.places), default=0)
+            steps += page.counted * min(comb(deepest + 1, below), most) if below > 1 else page.counted
     if steps > MOST_STEPS:
         raise RefusedError(f'css "{text}" would have to be tried in {steps:,} ways on this page')
 

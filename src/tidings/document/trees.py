@@ -53,6 +53,22 @@ class HtmlTree:
         self._tree = tree
         self._chosen: dict[Selector, Chosen] = {}
         self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
+        self._stand_ins: dict[Selector, Selector] = {}
+
+    def stand_in(self, selector: Selector, other: Selector) -> None:
+        """Let another selector find what `selector` means, wherever that finds nothing (`targets`)."""
+        if self._stand_ins.get(selector) != other:
+            self._stand_ins[selector] = other
+            self._chosen.pop(selector, None)
+            self._taken.clear()
+
+    def standing_in(self, selector: Selector) -> Selector | None:
+        """Return what finds what a selector means if that finds nothing, None if nothing does."""
+        return self._stand_ins.get(selector)
+
+    def find(self, selector: Selector) -> Chosen:
+        """Return what a selector finds, or what stands in for it; raises `RefusedError` for one that costs too much."""
+        return self._find(selector)
 
     @property
     def root(self) -> LexborNode | None:
@@ -94,10 +110,14 @@ class HtmlTree:
 
     def _find(self, selector: Selector) -> Chosen:
         if selector not in self._chosen:
-            self._chosen[selector] = self._found(selector)
+            found = self.search(selector)
+            if not found and selector in self._stand_ins:
+                found = self.search(self._stand_ins[selector])
+            self._chosen[selector] = found
         return self._chosen[selector]
 
-    def _found(self, selector: Selector) -> Chosen:
+    def search(self, selector: Selector) -> Chosen:
+        """Return what a selector finds by itself; raises `RefusedError` for one that costs too much."""
         if selector.language == "jsonpath":
             return NOTHING
         if selector.language == "xpath":

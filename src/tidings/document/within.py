@@ -214,21 +214,24 @@ def shape_of(root: LexborNode) -> Shape:
     inside: Counter[str] = Counter()
     open_elements: list[tuple[LexborNode, int]] = []
     node: LexborNode | None = root
-    before = 0
+    before = around = 0
     while True:
         while node is None:
             if not open_elements:
                 return shape
             last, before = open_elements.pop()
+            around -= before + 1
             inside[last.tag or ""] -= 1
             node, before = last.next, before + 1
         if node.is_element_node:
             shape.places[len(open_elements), before] += 1
+            shape.counted += around + before + 1
             tag = node.tag or ""
             shape.nested[tag] = max(shape.nested.get(tag, 0), inside[tag] + 1)
             if node.first_child is not None:
                 inside[tag] += 1
                 open_elements.append((node, before))
+                around += before + 1
                 node, before = node.first_child, 0
                 continue
             before += 1

@@ -235,7 +235,7 @@ async def _build(
         return await committer.write(needs.noted(unit))
 
     detect = settings.detect
-    detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts)
+    detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts, heals=detect.heal)
     vault = Vault(settings.data)
     bodies, teller = Bodies(store, archive), Teller(installation)
     telling = Telling(store, noise=noise)

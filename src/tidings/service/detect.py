@@ -83,7 +83,10 @@ class Findings:
 class Detector:
     """Runs jobs and reads their answers. `instance` makes change ids that no other installation makes."""
 
-    def __init__(self, runner: Runner, instance: Instance, *, seconds: float, attempts: int) -> None:
+    def __init__(
+        self, runner: Runner, instance: Instance, *, seconds: float, attempts: int, heals: bool = True
+    ) -> None:
+        self._heals = heals
         self._runner = runner
         self._instance = instance
         self._seconds = seconds
@@ -94,7 +97,7 @@ class Detector:
 
         `attempts` counts, by subscription, how often this comparison has died before.
         """
-        wanted = tuple(_wanted(look))
+        wanted = tuple(_wanted(look, heals=self._heals))
         state = look.page.state
         if look.parts:
             return await self._examine_framed(look, wanted, attempts or {})
@@ -145,7 +148,7 @@ class Detector:
         for sub in look.takers:
             for asked in sub.asked:
                 if (f := found.get((sub.row.id, asked.number))) is not None and f.change:
-                    row = self._change(look, sub, f, asked)
+                    row = self._change(look, sub, f, asked, healed=_stand_ins(sub, examination))
                     changes.append(row)
                     events.append(_event(row))
         refused = {refusal.key: refusal.reason for refusal in examination.refused}
@@ -157,16 +160,16 @@ class Detector:
         rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         absent = _absent(look, examination)
-        marks = {found.key: found.marks for found in examination.marks}
         moves = tuple(
-            _remembering(s, _seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost), marks)
+            _remembering(s, _seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost), examination)
             for s in look.takers
         )
         for sub, move in zip(look.takers, moves, strict=True):
             events.extend(_absences(sub, look, move))
+            events.extend(_mended(sub, look, examination))
         return Findings(examination, moves, rows, tuple(changes), tuple(events))
 
-    def _change(self, look: Look, sub: Subscription, found: Found, asked: Asked) -> ChangeRow:
+    def _change(self, look: Look, sub: Subscription, found: Found, asked: Asked, *, healed: str = "") -> ChangeRow:
         state = look.page.state
         compare = sub.owner.sentinel.compare
         return ChangeRow(
@@ -181,7 +184,7 @@ class Detector:
             rules_version=RULES_VERSION,
             extraction=found.extraction,
             found=found.change,
-            summary=f"{summary(found.change)}{_across(sub, state.checked_at)}",
+            summary=f"{summary(found.change)}{_across(sub, state.checked_at)}{healed}",
             quiet=asked.is_part or found.quiet,
             noise=found.quiet,
             modified_at=look.modified_at,
@@ -268,7 +271,7 @@ def digests_of(look: Look, seen: Examination | None) -> tuple[tuple[int, Digest]
     return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
 
 
-def _wanted(look: Look) -> Iterator[Wanted]:
+def _wanted(look: Look, *, heals: bool) -> Iterator[Wanted]:
     """Yield what the takers want: a comparison, or to know whether what they look at is there."""
     for sub in look.takers:
         sentinel = sub.owner.sentinel
@@ -276,6 +279,7 @@ def _wanted(look: Look) -> Iterator[Wanted]:
         is_again = sub.row.seen == look.seq  # only whether what it looks at is there
         if (is_again and not is_doubtful(sub, look.at)) or (seq and not is_again and seq not in look.references):
             continue
+        known = Remembered.of(sub.row.remembered)
         for asked in sub.asked:
             yield Wanted(
                 key=sub.row.id,
@@ -283,7 +287,9 @@ def _wanted(look: Look) -> Iterator[Wanted]:
                 expression=asked.expression,
                 extraction=extraction_of(sentinel),
                 number=asked.number,
-                seen=Remembered.of(sub.row.remembered).marks,
+                seen=known.marks,
+                targets=known.targets if heals else None,
+                mends=is_doubtful(sub, look.at),
             )
 
 
@@ -326,13 +332,43 @@ def _seen(sub: Subscription, look: Look, absent: Absent | None, *, is_lost: bool
     return replace(move, missing=missing)
 
 
-def _remembering(sub: Subscription, move: CursorMove, marks: Mapping[int, tuple[str, ...]]) -> CursorMove:
-    """Return a cursor with what its subscription is to know again of the feed that it saw."""
-    if sub.row.id not in marks:
-        return move
-    known = Remembered.of(sub.row.remembered)
-    kept = replace(known, marks=remembered(known.marks, marks[sub.row.id]))
+def _remembering(sub: Subscription, move: CursorMove, examination: Examination) -> CursorMove:
+    """Return a cursor with what its subscription is to know of what it saw: the entries of a feed, what its selectors found."""
+    known = kept = Remembered.of(sub.row.remembered)
+    marks = [mark for found in examination.marks if found.key == sub.row.id for mark in found.marks]
+    if marks:
+        kept = replace(kept, marks=remembered(known.marks, tuple(dict.fromkeys(marks))))
+    targets = [target for found in examination.targets if found.key == sub.row.id for target in found.targets]
+    if any(found.key == sub.row.id for found in examination.targets):
+        kept = replace(kept, targets=tuple({target.selector: target for target in targets}.values()))
     return move if kept == known else replace(move, remembered=kept.text)
+
+
+def _stand_ins(sub: Subscription, examination: Examination) -> str:
+    """Return what is said of a change that was found in a part whose selector was healed, empty for others."""
+    every = (target.stand_in for found in examination.targets if found.key == sub.row.id for target in found.targets)
+    used = dict.fromkeys(stand_in for stand_in in every if stand_in is not None)
+    return "".join(f' (selector healed: {one.language} "{one.text}")' for one in used)
+
+
+def _mended(sub: Subscription, look: Look, examination: Examination) -> Iterator[Event]:
+    """Yield for each selector of a subscription that was mended what stands in for it, once."""
+    every = (one for found in examination.targets if found.key == sub.row.id for one in found.mended)
+    for mended in {one.selector: one for one in every}.values():
+        yield Event(
+            type="part.healed",
+            at=look.at,
+            sentinel_id=sub.row.sentinel_id,
+            page_id=sub.row.page_id,
+            data={
+                "part": f'{mended.selector.language} "{mended.selector.text}"',
+                "stand_in": f'{mended.stand_in.language} "{mended.stand_in.text}"',
+                "score": mended.score,
+                "before": mended.before,
+                "after": mended.after,
+                "version": look.seq,
+            },
+        )
 
 
 def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event]:

@@ -170,15 +170,6 @@ def poll_record(row: PollRow, *, url: str) -> Record:
     return record
 
 
-def class_of(text: str) -> str:
-    """Return the budget class that a stored canonical text names; `WHOLE` if it names none.
-
-    Each clause has a line of its own there, so that listings need no parser.
-    """
-    found = (line.split() for line in text.splitlines())
-    return next((words[1] for words in found if len(words) == 2 and words[0] == "Class"), WHOLE)
-
-
 def event_record(row: SourceRow, *, details: Mapping[str, Any] | None = None) -> Record:
     """Return the record of an event of other origin."""
     return {
@@ -194,6 +185,15 @@ def event_record(row: SourceRow, *, details: Mapping[str, Any] | None = None) ->
         "problem": row.problem,
         **(details or {}),
     }
+
+
+def class_of(text: str) -> str:
+    """Return the budget class that a stored canonical text names; `WHOLE` if it names none.
+
+    Each clause has a line of its own there, so that listings need no parser.
+    """
+    found = (line.split() for line in text.splitlines())
+    return next((words[1] for words in found if len(words) == 2 and words[0] == "Class"), WHOLE)
 
 
 def sentinel_record(row: SentinelRow, *, details: Mapping[str, Any] | None = None) -> Record:
@@ -283,7 +283,7 @@ _SAID = frozenset({"price", "availability"})
 """Parts that a page says somewhere, or does not."""
 
 TROUBLES = (
-    "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.back", "part.appeared", "comparison.given_up",
+    "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.back", "part.healed", "part.appeared", "comparison.given_up",
     "page.moved",
 )  # fmt: skip
 """Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
@@ -324,6 +324,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
         case "part.back":
             summary = f"the selected part is there again: {data['part']} matches"
             summary = f"the page says the {data['part']} again" if data["part"] in _SAID else summary
+        case "part.healed":
+            summary = healed_text(data)
         case "part.appeared":
             summary = f"the selected part is there now: {data['part']} matches for the first time"
             summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
@@ -340,6 +342,20 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
         "detected_at": rfc3339(event.at),
     }
     return problem_record(summary, where=sentinel, details=details)
+
+
+def healed_text(data: Mapping[str, Any]) -> str:
+    """Return what is said of a selector that was healed."""
+    said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
+    alike = f"{data['score']:.0%} alike"
+    return f"selector healed: {data['part']} matches nothing any more, {data['stand_in']} is watched instead ({alike}): {said}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1].rstrip()}…"
+
+
+_SHORT = 80
 
 
 def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:

@@ -9,14 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tidings.detection.interests import interests_of
+from tidings.detection.job import Target
+from tidings.language.expressions import selector_text
+from tidings.model.interest import Selector
+from tidings.model.sentinel import Sentinel
+
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """`headers` by name in small letters, "" for one that was not there; `marks` of entries, the oldest first; `targets` as healing writes them."""
+    """`headers` by name in small letters, "" for one that was not there; `marks` of entries, the oldest first; `targets` are what its selectors found."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     marks: tuple[str, ...] = ()
-    targets: tuple[Mapping[str, Any], ...] = ()
+    targets: tuple[Target, ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Remembered:
@@ -24,11 +30,32 @@ class Remembered:
         if not text:
             return cls()
         said = json.loads(text)
-        return cls(said.get("headers", {}), tuple(said.get("marks", ())), tuple(said.get("targets", ())))
+        return cls(said.get("headers", {}), tuple(said.get("marks", ())), tuple(map(_target, said.get("targets", ()))))
 
     @property
     def text(self) -> str:
         """Return it as it is stored, empty for nothing."""
-        said = {"headers": dict(self.headers), "marks": list(self.marks), "targets": list(self.targets)}
+        said = {"headers": dict(self.headers), "marks": list(self.marks), "targets": list(map(_said, self.targets))}
         kept = {name: value for name, value in said.items() if value}
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True) if kept else ""
+
+
+def healed_parts(text: str, sentinel: Sentinel) -> list[dict[str, str]]:
+    """Return the selectors of a sentinel that find nothing any more, each with what is watched instead, in words of the language."""
+    own = {sentinel.select, *(interest.selector for interest in interests_of(sentinel.monitor))}
+    return [
+        {"selector": selector_text(target.selector), "stand_in": selector_text(target.stand_in)}
+        for target in (Remembered.of(text).targets if text else ())
+        if target.stand_in is not None and target.selector in own
+    ]
+
+
+def _said(target: Target) -> list[Any]:
+    stand_in = [] if target.stand_in is None else [target.stand_in.language, target.stand_in.text]
+    return [target.selector.language, target.selector.text, list(target.bundle), stand_in]
+
+
+def _target(said: Any) -> Target:
+    language, text, bundle, stand_in = said
+    other = Selector(*stand_in) if stand_in else None
+    return Target(selector=Selector(language, text), bundle=tuple(bundle), stand_in=other)

@@ -235,8 +235,14 @@ def test_a_css_selector_that_can_be_tried_in_too_many_ways_is_refused(text, body
     assert "" == extract(usual, Extraction((css(text),))).problem
 
 
+COPIED = (
+    "body > div:nth-child(1)" + " > div:nth-child(1)" * 19 + " > ul:nth-child(1) > li:nth-child(7) > a:nth-child(1) > b"
+)
+"""What browsers copy of an element."""
+
+
 @pytest.mark.parametrize(
-    "text", ["main article div ul li a span b", "a[href~='x y z'] b", "ul > li + li", "li:nth-child(2n + 1)"]
+    "text", ["main article div ul li a span b", "a[href~='x y z'] b", "ul > li + li", "li:nth-child(2n + 1)", COPIED]
 )
 def test_usual_css_selectors_are_not_refused(text):
     """Long paths, attributes with blanks and counted children are what people write."""
