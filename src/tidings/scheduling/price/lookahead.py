@@ -1,0 +1,179 @@
+"""The bid where the hours of the week matter: what a look is worth now, against the best plan that waits (bid_and_defaults §1).
+
+Time is in ticks. A profile m of mean 1 repeats; F gathers over it, F[t] = e^−κ_t·F[t−1] + gain_t, so that the backlog between any two ticks is
+g(a, b) = W(F[b] − e^−(S[b]−S[a])·F[a]). A plan looks at a few ticks ahead and ends at a horizon with what is then gathered. Pages are handled
+in batches of one profile; arrays are in the order of the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.scheduling.index import wait, worth
+from tidings.scheduling.population import Floats
+
+OFFSETS: Final = 24
+"""Instants ahead that a plan may look at, geometrically spaced."""
+Ticks = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathering:
+    """How the changes of pages with one profile gather: prefix sums over two periods and more, shape (pages, ticks)."""
+
+    profile: Floats
+    inflow: Floats
+    decay: Floats
+    overwritten: Floats
+    _first: Floats
+    _kappa: Floats
+
+    @classmethod
+    def of(cls, profile: Floats, inflow: Floats, decay: Floats, overwritten: Floats) -> Gathering:
+        """Return how W·μ (`inflow`), θ (`decay`) and what is overwritten (all per tick, one a page) gather over a profile of mean 1.
+
+        F starts at its fixed point, so that it is periodic. A page without decay and overwriting has none: its θ must be above 0.
+        """
+        if not (decay + overwritten > 0).all():
+            message = "a backlog that never fades has no value at a horizon; give it a slow decay"
+            raise ValueError(message)
+        kappa = decay[:, None] + overwritten[:, None] * profile[None, :]
+        gain = _gain(profile, inflow, kappa, overwritten)
+        gathered = np.zeros((len(inflow), profile.size))
+        level = np.zeros(len(inflow))
+        for tick in range(profile.size):
+            level = np.exp(-kappa[:, tick]) * level + gain[:, tick]
+            gathered[:, tick] = level
+        total = kappa.sum(axis=1)
+        start = level / -np.expm1(-total)
+        faded = np.exp(-np.cumsum(kappa, axis=1))
+        return cls(profile, inflow, decay, overwritten, gathered + faded * start[:, None], np.cumsum(kappa, axis=1))
+
+    @property
+    def period(self) -> int:
+        """Return the ticks after which the profile repeats."""
+        return self.profile.size
+
+    def backlog(self, begin: Ticks, end: Ticks) -> Floats:
+        """Return g(begin, end): what has gathered at the end of tick `end` since the end of tick `begin`, one a page."""
+        rows = np.arange(len(self.inflow))
+        turns_a, a = np.divmod(begin, self.period)
+        turns_b, b = np.divmod(end, self.period)
+        total = self._kappa[:, -1]
+        between = (turns_b - turns_a) * total + self._kappa[rows, b] - self._kappa[rows, a]
+        return np.asarray(self._first[rows, b] - np.exp(-np.maximum(between, 0.0)) * self._first[rows, a])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What a batch of pages should do: the bid per unit of cost, and the tick at which each is due if it waits (the review, if nothing is)."""
+
+    bids: Floats
+    due: Ticks
+
+
+def plan(
+    gathering: Gathering,
+    cost: Floats,
+    price: float,
+    last: Ticks,
+    now: int,
+    *,
+    longest: int,
+    shortest: int = 1,
+    review: int = 72,
+    day: int = 288,
+) -> Plan:
+    """Return bids and dues of pages last looked at in tick `last`, at a price per unit of cost.
+
+    bid = (g(last, now) + V[0] − R)/c: what a look brings, and what the best plan after it brings, less the best plan that waits. A page is
+    to be looked at if it bids the price, or is `longest` ticks old. `review` is after how many ticks it is asked again at the latest if
+    no look is planned (six hours of 5 minutes unless told); `day` is one day in ticks.
+    """
+    mean = _Mean(gathering, cost, price, longest)
+    horizon = np.where(np.isfinite(mean.wait), 2 * np.minimum(mean.wait, longest), day).astype(np.int64)
+    horizon = np.maximum(horizon, 2)
+    offsets = np.array(list(_offsets(horizon, mean.wait, now - last)))  # (instants, pages), ascending
+    values = _values(gathering, mean, offsets, now, horizon, shortest)
+    here = gathering.backlog(last, np.full(len(last), now))
+    waits = np.full((len(offsets), len(last)), -np.inf)
+    for place in range(1, len(offsets)):
+        there = gathering.backlog(last, now + offsets[place])
+        waits[place] = np.where(offsets[place] > 0, there - cost * price + values[place], -np.inf)
+    never = mean.left(gathering.backlog(last, now + horizon))
+    best = waits.max(axis=0)
+    rest = np.maximum(never, best)
+    chosen = np.take_along_axis(offsets, waits.argmax(axis=0)[None, :], axis=0)[0]
+    latest = np.minimum(last + longest, now + review)
+    due = np.where(never > best, latest, np.minimum(now + chosen, latest))
+    return Plan((here + values[0] - rest) / cost, due)
+
+
+class _Mean:
+    """The stationary solution at the mean rate: T*, the rate of reward ρ, and what a backlog is worth at the horizon."""
+
+    def __init__(self, gathering: Gathering, cost: Floats, price: float, longest: int) -> None:
+        self._kappa = gathering.decay + gathering.overwritten
+        self._most = gathering.inflow / self._kappa
+        self._due = cost * price
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(self._most > 0, self._due / self._most, np.inf)
+        x = wait(np.minimum(share, 1 - 1e-16))
+        is_worth_it = share < 1
+        self.wait = np.where(is_worth_it, np.maximum(x / self._kappa, 1.0), np.inf)
+        self._reward = np.where(is_worth_it, self._most * self._kappa * np.exp(-x), 0.0)
+        self._full = np.where(
+            is_worth_it, self._most * -np.expm1(-self._kappa * np.minimum(self.wait, longest)), np.inf
+        )
+
+    def left(self, backlog: Floats) -> Floats:
+        """Return h(g): a backlog that is ripe is worth a look, another one the time that it saves."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            age = -np.log1p(-np.minimum(backlog / self._most, 1 - 1e-12)) / self._kappa
+        unripe = self._reward * np.minimum(np.where(np.isfinite(self.wait), self.wait, 0.0), age)
+        ripe = backlog - self._due
+        return np.asarray(
+            np.where(np.isfinite(self.wait), np.where(backlog >= self._full, ripe, unripe), np.maximum(ripe, 0.0))
+        )
+
+
+def _values(gathering: Gathering, mean: _Mean, offsets: Ticks, now: int, horizon: Ticks, shortest: int) -> Floats:
+    """Return V[x] for each instant of the plan: the best of waiting to the horizon after a look at x, or of the next look at a y > x."""
+    values = np.zeros(offsets.shape)
+    end = now + horizon
+    for place in range(len(offsets) - 1, -1, -1):
+        begin = now + offsets[place]
+        best = mean.left(gathering.backlog(begin, end))
+        for later in range(place + 1, len(offsets)):
+            may = offsets[later] - offsets[place] >= shortest
+            earned = gathering.backlog(begin, now + offsets[later]) - mean._due + values[later]  # noqa: SLF001 - one of our own
+            best = np.where(may & (earned > best), earned, best)
+        values[place] = best
+    return values
+
+
+def _offsets(horizon: Ticks, waits: Floats, age: Ticks) -> Iterator[Ticks]:
+    """Yield the instants of a plan, each page's ascending: now, geometric ones up to its horizon, and T* after now and after its last look."""
+    columns = [np.zeros_like(horizon)]
+    columns += [np.round(horizon ** (step / (OFFSETS - 1))).astype(np.int64) for step in range(OFFSETS)]
+    finite = np.where(np.isfinite(waits), np.round(waits), 0).astype(np.int64)
+    for wished in (finite, finite - age):
+        columns.append(np.where((wished > 0) & (wished <= horizon), wished, horizon))
+    yield from np.sort(np.array(columns), axis=0)
+
+
+def _gain(profile: Floats, inflow: Floats, kappa: Floats, overwritten: Floats) -> Floats:
+    """Return what a tick adds: W·μ·m where changes pile up, (W·μ·m/κ)(1 − e^−κ) where they overwrite each other within the tick."""
+    arrives = inflow[:, None] * profile[None, :]
+    within = np.where(kappa > 0, -np.expm1(-kappa) / np.where(kappa > 0, kappa, 1.0), 1.0)
+    return np.where(overwritten[:, None] > 0, arrives * within, arrives)
+
+
+def flat_bid(inflow: Floats, kappa: Floats, cost: Floats, age: Floats) -> Floats:
+    """Return the index, what `plan` comes to where every hour is alike."""
+    return np.asarray(inflow / kappa * worth(kappa * age) / cost)
