@@ -4,10 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.detection import aims
+from tidings.detection.examiner import examine
+from tidings.detection.job import Body, Job, Wanted
 from tidings.detection.keywords import Keywords
 from tidings.detection.summary import summary
 from tidings.document.parse import parse
 from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.interest import Interest
 
 bodies = st.lists(st.sampled_from(["oil", "Oil", "gas", "crude", "low-risk", "low", "risk", "€"]), max_size=30).map(
     " ".join
@@ -113,3 +117,42 @@ def test_a_line_has_the_numbers(found, line):
     )
 
     assert line == summary(change)
+
+
+def examined(new, old, known=None, terms=("oil",)):
+    bodies = [Body(data=f"<body>{text}".encode(), content_type="text/html") for text in (old, new)]
+    wanted = Wanted(key=1, reference=0 if known is None else 1, expression=Interest("keywords", terms=terms))
+    references = {} if known is None else {1: bodies[0]}
+    return examine(Job(new=bodies[1], references=references, known={1: known} if known else {}, wanted=(wanted,)))
+
+
+def test_the_old_page_is_read_again_only_where_the_number_differs():
+    """How often a keyword stands on a page is kept with its version: whatever else changed, the old body is left alone (W-101)."""
+    known = examined("oil and gas", "").digest
+    same, more = examined("gas, then oil, much else", "oil and gas", known), examined("oil oil", "oil and gas", known)
+
+    assert ((), 1) == (same.found, same.work.bodies)
+    assert ([("oil", 1, 2)], 2) == (
+        [(row.object, row.old, row.new) for row in more.found[0].change.objects],
+        more.work.bodies,
+    )
+
+
+@pytest.mark.parametrize("terms", [("gas",), tuple(f"k{number}" for number in range(aims.MOST_TERMS + 1))])
+def test_without_a_number_that_was_kept_the_pages_are_compared(terms):
+    """For a keyword that is new, and where there are too many to keep a number of each."""
+    known = examined("oil and gas", "").digest
+    found = examined("oil and", "oil and gas", known, terms)
+
+    assert 2 == found.work.bodies
+    assert bool(found.found) == ("gas" in terms)
+
+
+def test_a_keyword_of_a_body_that_cannot_be_read_is_compared_by_the_body():
+    """Two PDFs have no number of it, and are not equal for that."""
+    pdfs = [Body(data=b"%PDF-1.7 " + mark, content_type="application/pdf") for mark in (b"a", b"b")]
+    wanted = (Wanted(key=1, reference=1, expression=Interest("keywords", terms=("oil",))),)
+    known = examine(Job(new=pdfs[0], references={}, known={}, wanted=())).digest
+    found = examine(Job(new=pdfs[1], references={1: pdfs[0]}, known={1: known}, wanted=wanted)).found
+
+    assert [("body",)] == [one.change.kinds for one in found]
