@@ -1,15 +1,23 @@
-"""Detection on real pages: from bytes to the digests of all kinds, and the gates; peers in the same run.
+"""Detection on real pages: from bytes to the digests of all kinds, the gates on successive versions, and peers in the same run.
 
-    TIDINGS_DATA_SETS=... python bench/detection.py
+    TIDINGS_DATA_SETS=... python bench/detection.py [--pairs N] [--peers PYTHON]
 
-Times are CPU times of this process, the least of some rounds. Charset decoding is a row of its own and no part of the sum.
+Times are CPU times of this process, the least of some rounds; the process keeps its memory as a worker does. Charset decoding is a row of
+its own and no part of the sums. `--pairs N` takes every N-th pair of successive versions, 1 being all of them. `--peers` is the Python of an environment
+with lxml, html2text and web-monitoring-diff in it (`bench/detection_peers.py`), which compare the HTML pairs among them.
 """
 
 from __future__ import annotations
 
+import argparse
 import difflib
+import json
+import os
+import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests import data_sets
 from tidings.detection.compare.sequence import compare_sequences
-from tidings.detection.examiner import examine
+from tidings.detection.examiner import compare_bodies, examine
 from tidings.detection.gates import are_equal, digest_of
 from tidings.detection.job import Body, Examination, Job, Wanted
 from tidings.detection.kinds import KINDS
@@ -29,14 +37,25 @@ from tidings.document.charset import Decoded, decode
 from tidings.document.document import Document
 from tidings.document.parse import parse, read
 from tidings.document.prescan import too_hard
-from tidings.document.walk import walk
+from tidings.document.walk import Walked, walk
+from tidings.isolation.limits import keep_memory
 from tidings.model.sentinel import Interest
 
 ROUNDS = 7
 
 
+FAMILIES = ("terms-html", "terms-text", "docs-text", "json", "feed", "election", "list", "jobboard")
+KINDS_OF_ALL = tuple(Interest(kind) for kind in ("any", "words", "links", "images"))
+
+
 def main() -> None:
-    """Print a table of stages."""
+    """Print a table of stages, one of gates, and peers."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--pairs", type=int, default=1)
+    options.add_argument("--peers", default="")
+    chosen = options.parse_args()
+    keep_memory()
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     pages = data_sets.html_pages()
     size = sum(map(len, pages))
     print(f"{len(pages)} pages, {size / 1e6:.1f} MB, mean {size / len(pages) / 1e3:.0f} kB")
@@ -45,6 +64,81 @@ def main() -> None:
     stages(decoded, size)
     gates(pages)
     peers(pages, size)
+    pairs = [pair for family in FAMILIES for pair in data_sets.page_pairs(family)][:: chosen.pairs]
+    versions(pairs)
+    if chosen.peers:
+        beside(chosen.peers, [pair for pair in pairs if pair.content_type == "text/html"])
+
+
+def versions(pairs: Sequence[data_sets.Pair]) -> None:
+    """Count where each pair of successive versions ends and what that took; no change may be empty, nor an unequal text without one."""
+    ends: Counter[str] = Counter()
+    took: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    empty = silent = 0
+    for pair in pairs:
+        old, new = (
+            Body(data=data, content_type=pair.content_type, url="http://x.example/") for data in (pair.old, pair.new)
+        )
+        first = examine(Job(new=old, references={}, known={}, wanted=()))
+        wanted = tuple(Wanted(key=key, reference=1, expression=kind) for key, kind in enumerate(KINDS_OF_ALL))
+        job = Job(new=new, references={1: old}, known={1: first.digest}, wanted=wanted, text_digest=first.digest.text)
+        began = time.process_time()
+        seen = examine(job)
+        spent = time.process_time() - began
+        kinds = {found.key for found in seen.found}
+        empty += sum(not (found.change.edits or found.change.objects) for found in seen.found)
+        silent += not seen.problem and seen.text_changed != (1 in kinds)
+        end = (
+            "L0 bytes"
+            if pair.old == pair.new
+            else "L1, L2 digests"
+            if not kinds
+            else "L3 objects"
+            if 1 not in kinds
+            else "L4 words"
+        )
+        ends[end] += 1
+        took[end] += spent
+        sizes[end] += len(pair.new)
+    print(f"\n{len(pairs):,} pairs of successive versions, four kinds of change wanted of each; where they end:")
+    for end in sorted(ends):
+        rate = sizes[end] / took[end] / 1e6
+        print(f"{end:34} {ends[end]:9,} pairs {took[end] / ends[end] * 1e3:9.3f} ms a pair {rate:9.0f} MB/s")
+    print(f"changes that are empty: {empty}; texts that differ without a change of words, or the other way: {silent}")
+
+
+def beside(python: str, pairs: Sequence[data_sets.Pair]) -> None:
+    """Compare the HTML pairs with what an environment of peers holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number, pair in enumerate(pairs):
+            for side, data in (("old", pair.old), ("new", pair.new)):
+                Path(folder, f"{number}.{side}.html").write_bytes(decode(data, pair.content_type).utf8)
+        script = Path(__file__).with_name("detection_peers.py")
+        printed = subprocess.run([python, str(script), folder], capture_output=True, text=True, check=True).stdout
+    began = time.process_time()
+    changed = sum(bool(_words(pair)) for pair in pairs)
+    ours = time.process_time() - began
+    size = sum(len(pair.new) for pair in pairs)
+    said = sum(pair.text_changed for pair in pairs)
+    print(
+        f"\n{len(pairs):,} pairs of HTML, nothing known of the old one; the data set says that {said:,} texts changed:"
+    )
+    print(
+        f"{'tidings, all words':34} {ours / len(pairs) * 1e3:9.3f} ms a pair {size / ours / 1e6:7.1f} MB/s {changed:7,} changed"
+    )
+    for name, got in json.loads(printed.splitlines()[-1]).items():
+        if "absent" in got:
+            print(f"{name:34} not there: {got['absent'][:80]}")
+            continue
+        rate = size / got["seconds"] / 1e6
+        figures = f"{got['seconds'] / len(pairs) * 1e3:9.3f} ms a pair {rate:7.1f} MB/s {got['changed']:7,} changed"
+        print(f"{name:34} {figures}, {got['failed']} failed, {got['seconds'] / ours:.1f} times ours")
+
+
+def _words(pair: data_sets.Pair) -> object:
+    bodies = (Body(data=data, content_type=pair.content_type) for data in (pair.old, pair.new))
+    return compare_bodies(*bodies, Interest("words"))[0]
 
 
 def stages(decoded: Sequence[Decoded], size: int) -> None:
@@ -66,8 +160,14 @@ def stages(decoded: Sequence[Decoded], size: int) -> None:
     for document in warm:
         document.canonical  # noqa: B018 - computed and kept
     report("  digests of it, links, images", digest_of, warm, size)
+    report("walk to digests", lambda root: digest_of(of_walk(walk(root))), roots, size)
     report("text to digests, parse included", lambda one: digest_of(read(one, "text/html")), decoded, size)
     trees.clear()
+
+
+def of_walk(walked: Walked) -> Document:
+    """Return a document of what was walked through."""
+    return Document(media="html", pieces=tuple(walked.pieces), links=tuple(walked.links), images=tuple(walked.images))
 
 
 def again(document: Document) -> Document:

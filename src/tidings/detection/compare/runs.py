@@ -32,16 +32,22 @@ class Runs:
     def align(self, kept_a: Sequence[int], kept_b: Sequence[int]) -> None:
         """Add a longest alignment of the numbers at these places, found bit-parallel in `len(kept_a) * len(kept_b)` cells."""
         first, second = _as_text([self.a[i] for i in kept_a], [self.b[j] for j in kept_b])
-        for match in LCSseq.opcodes(first, second):
-            if match.tag != "equal":
-                continue
-            start, end, other, other_end = match.src_start, match.src_end, match.dest_start, match.dest_end
-            i, j, size = kept_a[start], kept_b[other], end - start
-            if kept_a[end - 1] - i == size - 1 and kept_b[other_end - 1] - j == size - 1:
+        for start, other, size in longest_alignment(first, second):
+            i, j = kept_a[start], kept_b[other]
+            if kept_a[start + size - 1] - i == size - 1 and kept_b[other + size - 1] - j == size - 1:
                 self.take(i, j, size)
                 continue
             for shift in range(size):
                 self.take(kept_a[start + shift], kept_b[other + shift], 1)
+
+
+def longest_alignment(first: Sequence[object], second: Sequence[object]) -> list[Block]:
+    """Return the equal runs of a longest common subsequence, in order; a bit is kept for each pair of elements."""
+    return [
+        (match.src_start, match.dest_start, match.src_end - match.src_start)
+        for match in LCSseq.opcodes(first, second)
+        if match.tag == "equal"
+    ]
 
 
 def _as_text(a: list[int], b: list[int]) -> tuple[Sequence[object], Sequence[object]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidings.detection.compare.runs import Block, Runs
+from tidings.detection.compare.runs import Block, Runs, longest_alignment
 from tidings.model.change import Edit
 
 CELLS = 16_000_000
@@ -26,10 +26,10 @@ def compare_sequences(old: Sequence[str], new: Sequence[str], *, cells: int = CE
     """
     head = _common_start(old, new)
     tail = _common_end(old, new, head)
-    a, b = _interned(old[head : len(old) - tail], new[head : len(new) - tail])
     blocks: list[Block] = [(0, 0, head)] if head else []
-    if a and b:
-        blocks += [(i + head, j + head, size) for i, j, size in _aligned(a, b, cells)]
+    if head + tail < min(len(old), len(new)):
+        aligned = _aligned(old[head : len(old) - tail], new[head : len(new) - tail], cells)
+        blocks += [(i + head, j + head, size) for i, j, size in aligned]
     if tail:
         blocks.append((len(old) - tail, len(new) - tail, tail))
     return tuple(_edits(blocks, len(old), len(new)))
@@ -52,8 +52,13 @@ def common_length(edits: Sequence[Edit], old_length: int) -> int:
     return old_length - sum(edit.old_end - edit.old_start for edit in edits)
 
 
-def _aligned(a: list[int], b: list[int], cells: int) -> list[Block]:
+def _aligned(old: Sequence[str], new: Sequence[str], cells: int) -> list[Block]:
     """Return equal runs: a longest alignment within the budget, else one by anchors."""
+    number = _numbers(old, new).__getitem__
+    if len(old) * len(new) <= cells:
+        first, second = ("".join(map(chr, map(number, side))) for side in (old, new))
+        return longest_alignment(first, second) if not set(first).isdisjoint(second) else []
+    a, b = list(map(number, old)), list(map(number, new))
     shared = set(a) & set(b)
     if not shared:
         return []
@@ -66,11 +71,10 @@ def _aligned(a: list[int], b: list[int], cells: int) -> list[Block]:
     return runs.blocks
 
 
-def _interned(old: Sequence[str], new: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return a number for each token, equal for equal tokens, counted from 0."""
+def _numbers(old: Sequence[str], new: Sequence[str]) -> dict[str, int]:
+    """Return a number for each token, counted from 0."""
     tokens = dict.fromkeys((*old, *new))
-    number = dict(zip(tokens, range(len(tokens)), strict=True)).__getitem__
-    return list(map(number, old)), list(map(number, new))
+    return dict(zip(tokens, range(len(tokens)), strict=True))
 
 
 def _longest(blocks: list[Block]) -> list[Block]:
