@@ -149,10 +149,10 @@ def test_without_a_number_that_was_kept_the_pages_are_compared(terms):
 
 
 def test_a_keyword_of_a_body_that_cannot_be_read_is_compared_by_the_body():
-    """Two PDFs have no number of it, and are not equal for that."""
-    pdfs = [Body(data=b"%PDF-1.7 " + mark, content_type="application/pdf") for mark in (b"a", b"b")]
+    """Two pictures have no number of it, and are not equal for that."""
+    pictures = [Body(data=b"\x89PNG\r\n\x1a\n" + mark, content_type="image/png") for mark in (b"a", b"b")]
     wanted = (Wanted(key=1, reference=1, expression=Interest("keywords", terms=("oil",))),)
-    known = examine(Job(new=pdfs[0], references={}, known={}, wanted=())).digest
-    found = examine(Job(new=pdfs[1], references={1: pdfs[0]}, known={1: known}, wanted=wanted)).found
+    known = examine(Job(new=pictures[0], references={}, known={}, wanted=())).digest
+    found = examine(Job(new=pictures[1], references={1: pictures[0]}, known={1: known}, wanted=wanted)).found
 
     assert [("body",)] == [one.change.kinds for one in found]
