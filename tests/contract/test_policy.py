@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tidings.estimation.learner import GammaLearner
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.drivers import DenseScan, DueQueue
+from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import (
     NEVER,
@@ -31,10 +33,14 @@ START = 1_700_000_000 * SECOND
 DRIVERS = {"dense": DenseScan, "due": DueQueue}
 
 
-@pytest.fixture(params=sorted(POLICIES))
+ROWS = {**POLICIES, "price, learned": lambda pace: Learned(POLICIES["price"](pace), GammaLearner())}
+"""Every policy, and one that is told what is learned of its pages."""
+
+
+@pytest.fixture(params=sorted(ROWS))
 def policy(request):
     """One row after the other."""
-    return POLICIES[request.param](PACE)
+    return ROWS[request.param](PACE)
 
 
 def chance(seed=0):
@@ -283,13 +289,13 @@ def test_advance_adds_up(policy):
     assert np.allclose(policy.bid(once, START + 10 * MINUTE, 0.0), policy.bid(twice, START + 10 * MINUTE, 0.0))
 
 
-LEARNERS = [name for name in sorted(POLICIES) if isinstance(POLICIES[name](PACE), Remembers)]
+LEARNERS = [name for name in sorted(ROWS) if isinstance(ROWS[name](PACE), Remembers)]
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_what_was_learned_survives_a_restart(name):
     """Pages that are told what was remembered of them, as JSON and in another order, go on as if nothing had happened."""
-    policy: Any = POLICIES[name](PACE)
+    policy: Any = ROWS[name](PACE)
     population = pages()
     rng = chance(3)
     state = policy.begin(population, chance())
@@ -315,7 +321,7 @@ def test_what_was_learned_survives_a_restart(name):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_unreadable_memory_is_passed_over(name):
     """A row that something else wrote, or nothing, costs what was learned and no more."""
-    policy: Any = POLICIES[name](PACE)
+    policy: Any = ROWS[name](PACE)
     state = policy.begin(Population({"id": [1, 2], "last_polled": [START, START]}), chance())
     for memory in ({}, {"period": -1.0}, dict.fromkeys(policy.remember(state, 1), "x")):
         after = policy.recall(state, {1: memory})

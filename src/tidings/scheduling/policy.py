@@ -44,6 +44,7 @@ __all__ = [
     "Observation",
     "Policy",
     "Population",
+    "Prices",
     "Remembers",
     "Rows",
     "Signal",
@@ -102,6 +103,7 @@ class State(Protocol):
 
 
 S = TypeVar("S", bound=State)
+S_contra = TypeVar("S_contra", bound=State, contravariant=True)
 
 
 class Policy(Protocol[S]):
@@ -150,6 +152,15 @@ class Policy(Protocol[S]):
 
         `now` itself where it bids already, `NEVER` where it never will. Before that instant the bid is 0 or less.
         """
+        ...
+
+
+@runtime_checkable
+class Prices(Protocol[S_contra]):
+    """What a policy can do beside that bids against a price: say what the price of a look is under a budget."""
+
+    def price(self, state: S_contra, budget: float) -> float:
+        """Return the price per unit of cost at which the pages cost `budget` per µs (bid_and_defaults §2)."""
         ...
 
 

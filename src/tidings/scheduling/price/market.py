@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from tidings.scheduling.policy import Floats
-from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.policy import Floats, Instants
 
 _HALVINGS: Final = 60
 TRIMMED: Final = 0.05
@@ -24,22 +24,22 @@ class Market:
     stretched: float = 1.0
 
 
-def clear(policy: Price, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-    """Return the price at which looks cost `budget` per µs, the floor if they cost less there.
+def clear(
+    gaps: Callable[[float], Instants], cost: Floats, floor: float, budget: float, *, open_share: Floats | float = 1.0
+) -> Market:
+    """Return the price at which looks cost `budget` per µs, the `floor` if they cost less there. `gaps` are the waits (µs) at a price.
 
     `open_share` is the part of the time in which pages may be asked (During). A page that nobody looked at yet counts with the rate that
     it is taken to have. If even looks at the longest wait cost more no price is high enough: `stretched` is by how much waits must grow.
     """
-    if not state.population.size:
-        return Market(policy.floor, 0.0)
-    cost = state.population["cost"] * np.broadcast_to(
-        np.asarray(open_share, dtype=np.float64), state.population["cost"].shape
-    )
+    if not len(cost):
+        return Market(floor, 0.0)
+    paid = cost * open_share
 
     def spend(price: float) -> float:
-        return float((cost / np.maximum(policy.gaps(state, price), 1)).sum())
+        return float((paid / np.maximum(gaps(price), 1)).sum())
 
-    low = policy.floor
+    low = floor
     if (cheapest := spend(low)) <= budget:
         return Market(low, cheapest)
     high = low

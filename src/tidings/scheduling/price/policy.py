@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from tidings.model.interval import NEVER, Duration, Instant
 from tidings.scheduling.lateness import FIRST, SECOND, TURNS, due_after
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Mask, Observation, Population, Rows, Signal
+from tidings.scheduling.price.market import Market, clear
 from tidings.scheduling.price.value import COLUMNS, DAY, floor_price, values
 
 MINUTE: Final[Duration] = 60 * SECOND
@@ -74,6 +75,16 @@ class Price:
         wished = np.where(state.saturated[rows], np.where(state.relooks[rows], self.shortest, float(self.pace)), wished)
         gap: Instants = np.clip(wished.astype(np.int64), least, most)
         return gap
+
+    def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
+        """Return the price at which the pages cost `budget` per µs, and what it leads to."""
+        return clear(
+            lambda price: self.gaps(state, price), state.population["cost"], self.floor, budget, open_share=open_share
+        )
+
+    def price(self, state: PriceState, budget: float) -> float:
+        """Return that price alone."""
+        return self.market(state, budget).price
 
     def begin(self, population: Population, rng: np.random.Generator) -> PriceState:  # noqa: ARG002 - nothing here is left to chance
         """Return the state in which no page is known to be saturated."""

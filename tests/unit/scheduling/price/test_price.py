@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.policy import LifeKind, Observation, Population, UrgencyKind
-from tidings.scheduling.price.market import Trim, clear
+from tidings.scheduling.price.market import Trim
 from tidings.scheduling.price.policy import DAY, HOUR, MINUTE, RELOOK_EVERY, Price, PriceState
 from tidings.scheduling.price.value import SLOWEST, Values, floor_price
 
@@ -146,13 +146,13 @@ def test_the_price_is_what_the_budget_can_pay():
     rng = np.random.default_rng(1)
     state = begin(price, rate=rng.lognormal(0, 2, 500).tolist(), cost=rng.choice([1.0, 2.0, 5.0], 500).tolist())
     budget = 4_000 / DAY
-    market = clear(price, state, budget)
+    market = price.market(state, budget)
 
     assert market.price > price.floor
     assert budget == pytest.approx(market.spend, rel=1e-3)
-    assert (price.floor, 1.0) == (clear(price, state, 1.0).price, clear(price, state, 1.0).stretched)
-    assert clear(price, state, 100 / DAY).stretched > 5
-    assert clear(price, begin(price, rate=[]), 1.0).spend == 0
+    assert (price.floor, 1.0) == (price.market(state, 1.0).price, price.market(state, 1.0).stretched)
+    assert price.market(state, 100 / DAY).stretched > 5
+    assert price.market(begin(price, rate=[]), 1.0).spend == 0
 
 
 def test_the_trim_follows_spend_within_bounds():

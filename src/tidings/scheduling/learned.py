@@ -1,0 +1,167 @@
+"""A policy that is told rates, beside what learns them from the same looks (contracts.md §5: estimates come to policies as columns).
+
+The learner comes from outside: this room knows arrays, not statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tidings.model.interval import Duration, Instant
+from tidings.scheduling.policy import (
+    UNPOLLED,
+    Columns,
+    Floats,
+    Ids,
+    Instants,
+    Mask,
+    Observation,
+    Policy,
+    Population,
+    Prices,
+    Remembers,
+    Rows,
+    Signal,
+    State,
+)
+
+RATE = "rate"
+
+
+class Learner(Protocol):
+    """Learns of each page, in the order of a population, how often it changes (`estimation.learner`)."""
+
+    def begin(self, hosts: Ids) -> Any:
+        """Return what is known of pages that nobody looked at."""
+        ...
+
+    def rates(self, known: Any) -> Floats:
+        """Return the rate that each page is taken to have, changes a day."""
+        ...
+
+    def observe(
+        self, known: Any, rows: Rows, at: Instants, changed: Mask, modified_at: Instants, interrupted: Mask
+    ) -> Any:
+        """Return what is known after looks."""
+        ...
+
+    def arrange(self, known: Any, rows: Rows, hosts: Ids) -> Any:
+        """Return what is known of other pages: those at `rows` of the old ones, −1 for a new one."""
+        ...
+
+    def remember(self, known: Any, row: int) -> dict[str, Any]:
+        """Return what is known of one page, as plain JSON."""
+        ...
+
+    def recall(self, known: Any, row: int, memory: Mapping[str, Any]) -> Any:
+        """Return what is known with a page that is remembered."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedState:
+    """The policy's own state, and what the learner knows of the same pages."""
+
+    inner: State
+    known: Any
+
+    @property
+    def population(self) -> Population:
+        """Return the pages."""
+        return self.inner.population
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """`policy`, with the column `rate` kept by `learner`."""
+
+    policy: Policy[Any]
+    learner: Learner
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Return what the policy reads; rates are learned, nobody sets them."""
+        return self.policy.reads - {RATE}
+
+    def begin(self, population: Population, rng: np.random.Generator) -> LearnedState:
+        """Return the first state, in which every page has the rate of one that nobody knows."""
+        known = self.learner.begin(population["host"])
+        rated = population.set(np.arange(population.size), {RATE: self.learner.rates(known)})
+        return LearnedState(self.policy.begin(rated, rng), known)
+
+    def advance(self, state: LearnedState, dt: Duration) -> LearnedState:
+        """Return the state a duration later."""
+        return replace(state, inner=self.policy.advance(state.inner, dt))
+
+    def bid(self, state: LearnedState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:
+        """Return the policy's bids."""
+        return self.policy.bid(state.inner, now, price, rows=rows)
+
+    def on_update(self, state: LearnedState, ids: ArrayLike, columns: Columns) -> LearnedState:
+        """Return the state with other pages or values; new pages are taken for others of their host."""
+        before = state.population
+        inner = self.policy.on_update(
+            state.inner, ids, {name: value for name, value in columns.items() if name != RATE}
+        )
+        after: Population = inner.population
+        if after.ids is before.ids:
+            return replace(state, inner=inner)
+        rows = np.full(after.size, -1, dtype=np.intp)
+        places, here = before.present(after.ids)
+        rows[here] = places
+        known = self.learner.arrange(state.known, rows, after["host"])
+        new = np.flatnonzero(rows < 0)
+        return LearnedState(self._rated(inner, known, new), known)
+
+    def on_poll(self, state: LearnedState, ids: ArrayLike, observation: Observation) -> LearnedState:
+        """Return the state after looks, with the rates that they taught."""
+        rows, here = state.population.present(ids)
+        at, changed = observation.at[here], observation.changed[here]
+        told = observation.modified_at
+        modified = np.full(len(rows), UNPOLLED) if told is None else told[here]
+        broken = observation.interrupted
+        interrupted = np.zeros(len(rows), dtype=np.bool_) if broken is None else broken[here]
+        known = self.learner.observe(state.known, rows, at, changed, modified, interrupted)
+        inner = self.policy.on_poll(state.inner, ids, observation)
+        return LearnedState(self._rated(inner, known, rows), known)
+
+    def on_signal(self, state: LearnedState, ids: ArrayLike, signal: Signal) -> LearnedState:
+        """Return the policy's state after a hint."""
+        return replace(state, inner=self.policy.on_signal(state.inner, ids, signal))
+
+    def next_due(self, state: LearnedState, ids: ArrayLike, now: Instant, price: float) -> Instants:
+        """Return the policy's dues."""
+        return self.policy.next_due(state.inner, ids, now, price)
+
+    def remember(self, state: LearnedState, page: int) -> dict[str, Any]:
+        """Return what learner and policy know of a page. Raises KeyError."""
+        row = int(state.population.rows([page])[0])
+        own = self.policy.remember(state.inner, page) if isinstance(self.policy, Remembers) else {}
+        return {**own, RATE: self.learner.remember(state.known, row)}
+
+    def recall(self, state: LearnedState, memories: Mapping[int, Mapping[str, Any]]) -> LearnedState:
+        """Return the state in which pages are known again."""
+        inner, known = state.inner, state.known
+        if isinstance(self.policy, Remembers):
+            inner = self.policy.recall(inner, memories)
+        here = [page for page in memories if state.population.has([page])[0]]
+        for page, row in zip(here, state.population.rows(here).tolist(), strict=True):
+            memory = memories[page].get(RATE)
+            known = self.learner.recall(known, row, memory) if isinstance(memory, Mapping) else known
+        return LearnedState(self._rated(inner, known, state.population.rows(here)), known)
+
+    def price(self, state: LearnedState, budget: float) -> float:
+        """Return the policy's price, 0 if it has none."""
+        return self.policy.price(state.inner, budget) if isinstance(self.policy, Prices) else 0.0
+
+    def _rated(self, inner: State, known: Any, rows: Rows) -> State:
+        if not len(rows):
+            return inner
+        ids = inner.population.ids[rows]
+        updated: State = self.policy.on_update(inner, ids, {RATE: self.learner.rates(known)[rows]})
+        return updated
