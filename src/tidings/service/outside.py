@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MOST_PARAMS: Final = 16_384
 """bytes of an event's params, as compact JSON"""
+DEEPEST_PARAMS: Final = 32
+"""lists and objects in one another: what stores and shows them later may stand deeper in its own calls"""
 LONGEST_KEY: Final = 200
 KEYS_FOR: Final = 30 * DAY
 """how long it is remembered which keys were taken"""
@@ -198,6 +200,9 @@ def check_params(params: Mapping[str, Any]) -> None:
     if not isinstance(params, Mapping):
         message = 'the params of an event are a JSON object, such as {"version": "1.2"}'
         raise UsageError(message)
+    if _is_deeper(params, DEEPEST_PARAMS):
+        message = f"the params of an event are plain JSON: objects and lists nested at most {DEEPEST_PARAMS} deep"
+        raise UsageError(message)
     try:
         size = len(json.dumps(dict(params), allow_nan=False, separators=(",", ":")))
     except (TypeError, ValueError, RecursionError) as error:
@@ -208,6 +213,17 @@ def check_params(params: Mapping[str, Any]) -> None:
             f"the params of an event have at most {MOST_PARAMS:,} bytes as JSON, not {size:,}; send what names the rest"
         )
         raise UsageError(message)
+
+
+def _is_deeper(value: Any, most: int) -> bool:
+    """Say whether objects and lists stand in one another more than so many times."""
+    level = [value]
+    for _ in range(most):
+        inner = (member.values() if isinstance(member, Mapping) else member for member in level)
+        level = [child for members in inner for child in members if isinstance(child, Mapping | list | tuple)]
+        if not level:
+            return False
+    return True
 
 
 def token_of(c: Connection, vault: Vault, name: str) -> Secret | None:

@@ -41,6 +41,20 @@ def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
     assert [] == heard(polled(7, 10)) == heard(polled(7, 5, "error")) == heard(polled(8, 5))
 
 
+def test_what_is_kept_is_served_by_a_look_that_began_in_time_however_late():
+    """A look that an event asks for stays after its time; one that began before the event is none."""
+    needs = Needs()
+    needs.settle("one", 1, [deadline(7, 1, 5, 9, is_kept=True)])
+    needs.expire(100)
+
+    def heard(begun, at):
+        needs.begin(7, begun)
+        return [(event.sentinel_id, event.data["begun"]) for event in needs.noted(polled(7, at)).events]
+
+    assert 5 == needs.begins(7)
+    assert [[], [(1, 5)], [(1, 50)]] == [heard(*times) for times in ((4, 6), (5, 6), (50, 60))]
+
+
 def test_what_is_settled_anew_replaces_what_was_and_is_told():
     """Whose deadlines stay as they were is not told; nothing is left when all are gone."""
     needs = Needs()

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from tests.stores import Products, World, products
-from tidings.clock import ManualClock
+from tidings.clock import SECOND, ManualClock
 from tidings.errors import UnknownNameError, UsageError
-from tidings.service.outside import KEYS_FOR, MOST_PARAMS, Outside, give_token, take, token_of
+from tidings.language.printer import to_text
+from tidings.model.outside import CreateEvent, EventSource
+from tidings.service.outside import DEEPEST_PARAMS, KEYS_FOR, MOST_PARAMS, Outside, give_token, take, token_of
+from tidings.service.outside_sources import Sources, findings
+from tidings.settings import EventSettings
 from tidings.storage import events, outside
 from tidings.storage.store import Store
 from tidings.storage.vault import Vault
@@ -89,11 +93,15 @@ def test_what_cannot_be_an_event_is_refused_whole(world: World, params: Any, key
 def test_nested_too_deep_is_refused(world: World):
     """A depth that no reader can follow is no fault of ours."""
     deep: Any = {}
+    for _ in range(DEEPEST_PARAMS - 1):
+        deep = {"a": deep}
+    world.write(take, "deploy", deep, at=world.at)
     for _ in range(100_000):
         deep = {"a": deep}
 
-    with pytest.raises(UsageError, match="plain JSON"):
+    with pytest.raises(UsageError, match="nested at most 32 deep"):
         world.write(take, "deploy", deep, at=world.at)
+    assert 1 == len(happened(world))
 
 
 def test_a_webhook_needs_its_token(world: World):
@@ -120,3 +128,67 @@ def test_a_webhook_needs_its_token(world: World):
     assert 1 == len(set(asyncio.run(story())))
     assert ["deploy"] == heard
     assert [{"event": "deploy", "params": {"n": 1}}] == happened(world)
+
+
+def source(world: World, **wanted: Any) -> Sources:
+    """Return the files and commands of a poller, whose clock stands."""
+    store = Store(world.reopened(), gather_seconds=0)
+    clock = ManualClock(world.at)
+    return Sources(
+        store,
+        EventSettings(**wanted),
+        Outside(store, Vault(world.settings.data), clock),
+        epoch=world.epoch,
+        clock=clock,
+    )
+
+
+def test_a_look_is_noted_before_it_is_made(world: World, tmp_path: Path):
+    """A service that dies in a look does not make it again for the same due instant, and a late one keeps the phase."""
+    file = tmp_path / "f"
+    text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=10 * SECOND)))
+    world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> list[int]:
+        dues = []
+        for late in (0, 0, 25 * SECOND):
+            sources = source(world, allow_files=(str(tmp_path),))
+            for look in await sources.due(world.at + late):
+                look.close()  # it dies before it looked
+            dues.append(sources.next_due)
+            await sources._store.close()
+        return [due - world.at for due in dues if due is not None]
+
+    assert [10 * SECOND, 10 * SECOND, 30 * SECOND] == asyncio.run(story())
+
+
+def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, tmp_path: Path):
+    """An event that was dropped and made anew while it was looked at keeps what is new."""
+    file = tmp_path / "f"
+    file.write_text("one", encoding="utf-8")
+    text = to_text(CreateEvent("f", EventSource("file", path=str(file))))
+    world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> None:
+        sources = source(world, allow_files=(str(tmp_path),))
+        (look,) = await sources.due(world.at)
+        row = world.read(outside.find, "f")
+        world.write(outside.drop, row.id)
+        world.write(outside.create, "f", "file", text=text.replace("/f", "/g"), at=world.at, due_at=world.at)
+        await look
+        await sources._store.close()
+
+    asyncio.run(story())
+
+    assert {} == world.read(outside.find, "f").state
+    assert [] == happened(world)
+
+
+def test_doctor_names_what_cannot_be_looked_at(world: World):
+    """A file or command in trouble is a warning with its reason; none is fine."""
+    assert [("ok", "1 known, each can happen")] == [(f.status, f.detail) for f in world.read(findings)]
+    row = world.read(outside.find, "deploy")
+    world.write(outside.settle, row.id, state={}, problem="it is gone")
+
+    (found,) = world.read(findings)
+    assert ("warn", "deploy cannot happen: it is gone") == (found.status, found.detail)
