@@ -5,7 +5,7 @@ A stretch is some changes that are near one another, with the words around them;
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from tidings.detection.aims import needs_nodes, scopes_of
@@ -62,22 +62,20 @@ def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Pi
 
 def _once(edits: Iterable[Edit]) -> list[Edit]:
     """Return edits without those of words that another edit has too: where words and a keyword among them are watched, both tell it."""
-    ordered = sorted(edits, key=lambda edit: (edit.old_start, -edit.old_end, edit.new_start))
-    kept: list[Edit] = []
-    for edit in ordered:
-        inside = (
-            kept and edit.op == "delete" and kept[-1].old_start <= edit.old_start and edit.old_end <= kept[-1].old_end
-        )
-        if not inside:
-            kept.append(edit)
-    ordered = sorted(kept, key=lambda edit: (edit.new_start, -edit.new_end, edit.old_start))
-    kept = []
-    for edit in ordered:
-        inside = (
-            kept and edit.op == "insert" and kept[-1].new_start <= edit.new_start and edit.new_end <= kept[-1].new_end
-        )
-        if not inside:
-            kept.append(edit)
+    found = list(edits)
+    gone = _outermost((edit for edit in found if edit.op != "insert"), lambda edit: (edit.old_start, edit.old_end))
+    come = _outermost((edit for edit in found if edit.op != "delete"), lambda edit: (edit.new_start, edit.new_end))
+    return [edit for edit in found if edit.op in {"replace", "move"} or edit in (gone if edit.op == "delete" else come)]
+
+
+def _outermost(edits: Iterable[Edit], span: Callable[[Edit], tuple[int, int]]) -> set[Edit]:
+    """Return edits whose words lie in no other edit; of two with the same words the one that replaces them."""
+    kept: set[Edit] = set()
+    until = -1
+    for edit in sorted(edits, key=lambda one: (span(one)[0], -span(one)[1], one.op in {"insert", "delete"})):
+        if span(edit)[1] > until:
+            kept.add(edit)
+            until = span(edit)[1]
     return kept
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
-from tidings.detection.compare.instances import paired, surrounded
+from tidings.detection.compare.instances import BOX, paired, surrounded
 from tidings.detection.compare.signatures import Span
 from tidings.document.document import Document
 from tidings.model.change import Edit, ObjectCount, ObjectPlace
@@ -55,22 +55,30 @@ def _differing(
     before, after = documents
     pairs = paired([surrounded(before.folded, span) for span in old], [surrounded(after.folded, span) for span in new])
     gone = row.new < row.old
-    document, here = (before, old) if gone else (after, new)
+    document, other, here = (before, after, old) if gone else (after, before, new)
     kept = {pair[0 if gone else 1] for pair in pairs}
-    there = sorted((here[i][0], new[j][1]) if gone else (new[j][0], old[i][1]) for i, j in pairs)
+    there = sorted((old[i][0], new[j]) if gone else (new[j][0], old[i]) for i, j in pairs)
     left = [number for number in range(len(here)) if number not in kept]
     for number in left[:MOST_OF_ONE]:
         start, end = here[number]
-        opposite = _opposite(there, start)
+        opposite = _opposite(there, document.folded[max(0, start - BOX) : start], start, other)
         edit = Edit("delete", start, end, *opposite) if gone else Edit("insert", *opposite, start, end)
         yield _place(row, document, number, (start, end), gone=gone), edit
 
 
-def _opposite(there: Sequence[tuple[int, int]], start: int) -> Span:
-    """Return where on the other page something would stand: behind the last pair before it."""
-    at = bisect_left(there, (start, 0))
-    place = there[at - 1][1] if at else 0
-    return place, place
+def _opposite(there: Sequence[tuple[int, Span]], lower: Sequence[str], start: int, other: Document) -> Span:
+    """Return where on the other page something would stand: behind the words that stand before it, between the pairs around it."""
+    at = bisect_left(there, (start, (0, 0)))
+    low = there[at - 1][1][1] if at else 0
+    high = there[at][1][0] if at < len(there) else len(other.folded)
+    words = f" {' '.join(other.folded[low:high])} "
+    for size in range(len(lower), 0, -1):
+        piece = f" {' '.join(lower[-size:])} "
+        place = words.find(piece)
+        if place >= 0:
+            end = low + words.count(" ", 0, place) + size
+            return end, end
+    return low, low
 
 
 def _place(row: ObjectCount, document: Document, number: int, span: Span, *, gone: bool) -> ObjectPlace:

@@ -97,7 +97,11 @@ def _counted(verb: str, counts: dict[str, int]) -> Iterator[str]:
 
 
 def _examples(change: ChangeSet) -> Iterator[str]:
-    numbers = {row.object: row for row in change.objects if row.kind in {"keywords", "regex"} and row.old and row.new}
+    numbers = {
+        row.object: row
+        for row in change.objects
+        if row.kind in {"keywords", "regex", "links", "images"} and row.old and row.new
+    }
     for old, new in change.updated:
         yield f"{_quoted(old)} → {_quoted(new)}"
     for sign, texts in (("+", change.inserted), ("-", change.deleted)):

@@ -10,6 +10,7 @@ from tidings.detection.pair import Pair
 from tidings.detection.placed import MOST_OF_ONE, MOST_TOLD
 from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
+from tidings.model.change import Edit
 from tidings.model.extract import StopWords
 from tidings.model.interest import Interest, Selector
 
@@ -66,12 +67,14 @@ def test_the_text_of_an_anchor_tells_links_apart():
 
 
 def test_a_keyword_has_its_edit():
-    """So that views can show it where it stands; what went has its place on the new page too."""
-    (finding,) = Keywords("gold").compare(page("gold", "gold"), page("gold"))
-    (edit,) = finding.edits
+    """So that views can show it where it stands; what went has its place on the new page too, behind the words that stood before it."""
+    (gone,) = Keywords("gold").compare(page("gold", "gold"), page("gold", "lead"))[0].edits
+    (come,) = Keywords("gold").compare(page("gold", "lead"), page("gold", "gold"))[0].edits
+    (lost,) = Keywords("gold").compare(page("gold", "gold"), page("gold"))[0].edits
 
-    assert ("delete", 11, 12) == (edit.op, edit.old_start, edit.old_end)
-    assert (5, 5) == (edit.new_start, edit.new_end)
+    assert Edit("delete", 11, 12, 11, 11) == gone
+    assert Edit("insert", 11, 11, 11, 12) == come
+    assert ("delete", 11, 12, 5, 5) == (lost.op, lost.old_start, lost.old_end, lost.new_start, lost.new_end)
 
 
 def test_only_what_goes_in_the_direction_is_told():
