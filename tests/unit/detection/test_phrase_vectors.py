@@ -247,20 +247,22 @@ def test_all_words_in_another_order():
 
 # The slips of the thesis' code, detection.md §1.3.
 
-SLIPS = [
-    ("Aa", "Aa", "BB", (1, 0)),  # 1. equal hash codes in Java are not equal words
-    ("BB", "Aa", "BB", (0, 1)),
-    ("b", "a c", "b", (0, 1)),  # 2. a word between the bounds of the window that was not there is new
-    ("a", "", "a b", (0, 1)),  # 3. an empty page has nothing, and what comes is new
-    ("a", "a b", "", (1, 0)),
-    ("a", "", "", None),
-    ("a", "a a a", "a a", (3, 2)),  # 4. counts are kept
-    ("a", "a", "a a a", (1, 3)),
-    ("a", "b", "b c", None),  # 5. nothing is -1
-]
+SLIPS = {
+    # what went wrong there: (term, old, new, (old count, new count) or None for no change)
+    "1 equal hash codes are taken for equal words: gone": ("Aa", "Aa", "BB", (1, 0)),
+    "1 equal hash codes are taken for equal words: come": ("BB", "Aa", "BB", (0, 1)),
+    "2 the third condition is always true: a word between the bounds": ("b", "a c", "b", (0, 1)),
+    "2 the third condition is always true: words outside the bounds": ("z", "m n", "a z", (0, 1)),
+    "3 an empty old set fails": ("a", "", "a b", (0, 1)),
+    "3 an empty new set": ("a", "a b", "", (1, 0)),
+    "3 both sets empty": ("a", "", "", None),
+    "4 counts are dropped: fewer": ("a", "a a a", "a a", (3, 2)),
+    "4 counts are dropped: more": ("a", "a", "a a a", (1, 3)),
+    "5 absent is -1": ("a", "b", "b c", None),
+}
 
 
-@pytest.mark.parametrize(("term", "old", "new", "expected"), SLIPS)
+@pytest.mark.parametrize(("term", "old", "new", "expected"), SLIPS.values(), ids=list(SLIPS))
 def test_slips_of_the_thesis_in_keywords(term, old, new, expected):
     """Each is right here: strings are compared, empty sides are nothing special, counts are never below 0."""
     rows = [
@@ -272,7 +274,7 @@ def test_slips_of_the_thesis_in_keywords(term, old, new, expected):
     assert ([] if expected is None else [expected]) == rows
 
 
-@pytest.mark.parametrize(("term", "old", "new", "expected"), SLIPS)
+@pytest.mark.parametrize(("term", "old", "new", "expected"), SLIPS.values(), ids=list(SLIPS))
 @pytest.mark.parametrize("rules", [STRICT, RESOLVED], ids=["strict", "resolved"])
 def test_slips_of_the_thesis_in_phrases(term, old, new, expected, rules):
     """A phrase of one word is found as often as the keyword, in both ways."""
