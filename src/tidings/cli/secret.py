@@ -121,7 +121,8 @@ def _state(row: secrets.Named) -> str:
 
 
 def _use(row: secrets.Named) -> str:
-    return _few([*row.sentinels, *(["webhooks"] if row.kind == "signing" else [])]) or "-"
+    ours = {"signing": ["webhooks"], "hook": [f"event {row.name.partition(':')[2]}"]}
+    return _few([*row.sentinels, *ours.get(row.kind, [])]) or "-"
 
 
 def _few(names: list[str] | tuple[str, ...], most: int = 5) -> str:

@@ -102,9 +102,13 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
     Raises `UnknownNameError` if there is none, `UsageError` while a sentinel uses it, unless `force`.
     """
     using = users(c).get(name, ())
-    if secrets.row(c, name) is None:
+    row = secrets.row(c, name)
+    if row is None:
         message = f"there is no secret {name}; `tidings secret list` shows all"
         raise UnknownNameError(message)
+    if row.kind == "hook":
+        message = f"{name} is the token of an event and goes with it: Drop Event {name.partition(':')[2]}"
+        raise UsageError(message)
     if using and not force:
         message = f"{', '.join(using)} would be without the secret {name}; drop what uses it first, or add --force"
         raise UsageError(message)
