@@ -37,16 +37,19 @@ class Entrance:
 
 
 def entrances() -> tuple[Entrance, ...]:
-    """Return all entrances there are, hooks with a count of their own."""
-    counted = hooks.pace()
+    """Return all entrances there are, each with what it keeps from one request to the next."""
+    counted, batches = hooks.pace(), stream.Batches()
 
     async def hook(request: Request, inside: Inside) -> Response:
         return await hooks.answer(request, inside, counted)
 
+    async def follow(request: Request, inside: Inside) -> Response:
+        return await stream.answer(request, inside, batches)
+
     return (
         Entrance("/healthz", "GET", "anybody", health.answer),
         Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
-        Entrance("/api/v1/stream", "GET", "readers", stream.answer),
+        Entrance("/api/v1/stream", "GET", "readers", follow),
         Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),
     )
 

@@ -47,6 +47,8 @@ class Arrivals:
         self._waiting: set[asyncio.Event] = set()
         self.is_over = False
         """whether the service ends: nobody waits any more"""
+        self.count = 0
+        """how often something has come"""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -63,6 +65,7 @@ class Arrivals:
 
     def wake(self) -> None:
         """Say that something is there."""
+        self.count += 1
         for waiting in self._waiting:
             waiting.set()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from tidings.storage.connection import Connection
-    from tidings.web.inside import Arrivals, Inside
+    from tidings.web.inside import Inside
 
 HEARTBEAT_SECONDS: Final = 15.0
 RETRY_MILLISECONDS: Final = 3_000
@@ -38,25 +38,48 @@ _TYPE: Final = "text/event-stream"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records with their numbers, in their order; all up to `upto` have been looked through."""
+    """Records with their numbers, in their order; all up to `upto` have been looked through, and if `is_all` there were no more."""
 
     records: tuple[tuple[int, bytes], ...]
     upto: int
+    is_all: bool
 
 
 def batch_after(c: Connection, after: int, *, limit: int = BATCH, span: int = SPAN) -> Batch:
     """Return the first records of the stream above a number."""
-    upto = min(events.last_seq(c), after + span)
+    newest = events.last_seq(c)
+    upto = min(newest, after + span)
     found = events.listing(c, after=after, upto=upto, types=(STREAMED,), limit=limit)
     bodies = deliveries.bodies(c, [row.data["delivery"] for row in found])
     lines = {id_: body.split(b"\n") for id_, body in bodies.items()}
     records = tuple(
         (row.seq, lines[row.data["delivery"]][row.data["line"]]) for row in found if row.data["delivery"] in lines
     )
-    return Batch(records, found[-1].seq if len(found) == limit else max(after, upto))
+    reached = found[-1].seq if len(found) == limit else max(after, upto)
+    return Batch(records, reached, is_all=reached >= newest)
 
 
-async def answer(request: Request, inside: Inside) -> Response:
+class Batches:
+    """Reads for followers: those who are at one place at one time share one reading of the database."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[tuple[int, int], asyncio.Task[Batch]] = {}
+
+    async def after(self, number: int, inside: Inside) -> Batch:
+        """Return the first records above a number.
+
+        A reading that began before the last arrival is not joined: it may lack what whoever asks now was woken for.
+        """
+        place = (number, inside.arrivals.count)
+        reading = self._under_way.get(place)
+        if reading is None:
+            reading = asyncio.create_task(inside.store.read(batch_after, number))
+            reading.add_done_callback(lambda _: self._under_way.pop(place))
+            self._under_way[place] = reading
+        return await asyncio.shield(reading)
+
+
+async def answer(request: Request, inside: Inside, batches: Batches) -> Response:
     """Return the stream, from the number that the asker had last or, if it gives none, from now on."""
     newest = await inside.store.read(events.last_seq)
     after = _number(request.headers.get("last-event-id"), newest)
@@ -65,7 +88,7 @@ async def answer(request: Request, inside: Inside) -> Response:
     if len(inside.arrivals) >= MOST_FOLLOWERS or inside.arrivals.is_over:
         message = f"{MOST_FOLLOWERS} follow the stream already" if not inside.arrivals.is_over else "the service ends"
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "30"})
-    return EventStream(Follower(inside, after))
+    return EventStream(Follower(inside, batches, after))
 
 
 def _number(given: str | None, newest: int) -> int:
@@ -86,9 +109,12 @@ def _number(given: str | None, newest: int) -> int:
 class Follower:
     """One who follows the stream. `gone` says that he does no more."""
 
-    def __init__(self, inside: Inside, after: int, *, heartbeat_seconds: float = HEARTBEAT_SECONDS) -> None:
-        self._store = inside.store
-        self._arrivals: Arrivals = inside.arrivals
+    def __init__(
+        self, inside: Inside, batches: Batches, after: int, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
+    ) -> None:
+        self._inside = inside
+        self._arrivals = inside.arrivals
+        self._batches = batches
         self._after = after
         self._heartbeat = heartbeat_seconds
         self._stirred = asyncio.Event()
@@ -109,12 +135,11 @@ class Follower:
             yield f"retry: {RETRY_MILLISECONDS}\nid: {self._after}\n\n".encode()
             while not (self.is_gone or self._arrivals.is_over):
                 self._stirred.clear()
-                batch = await self._store.read(batch_after, self._after)
-                is_all = batch.upto == self._after
+                batch = await self._batches.after(self._after, self._inside)
                 self._after = batch.upto
                 if batch.records:
                     yield b"".join(b"id: %d\ndata: %s\n\n" % (seq, line) for seq, line in batch.records)
-                elif is_all and not await self._rest():
+                if batch.is_all and not await self._rest():
                     yield b":\n\n"
         finally:
             self._arrivals.leave(self._stirred)

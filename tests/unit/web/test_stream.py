@@ -8,9 +8,10 @@ from tests.asgi import ask, following
 from tests.unit.presentation.records import record
 from tests.unit.web.insides import inside, tell, watch
 from tidings.model.unit import Event, Unit
+from tidings.storage import events
 from tidings.web import stream
 from tidings.web.entrances import application
-from tidings.web.stream import Follower, batch_after
+from tidings.web.stream import Batches, Follower, batch_after
 
 PATH = "/api/v1/stream"
 
@@ -102,14 +103,52 @@ def test_a_long_past_is_read_in_bounded_parts(tmp_path):
         await within.store.commit([Unit(at=1, epoch=within.epoch, events=noise)])
         await tell(within, "stream", number, *changes(2, start=5))
         after, found = 0, []
-        while (batch := await within.store.read(batch_after, after, limit=3, span=10)).upto > after:
+        is_all = False
+        while not is_all:
+            batch = await within.store.read(batch_after, after, limit=3, span=10)
             assert len(batch.records) <= 3
-            assert batch.upto - after <= 10
-            after = batch.upto
+            assert 0 < batch.upto - after <= 10
+            after, is_all = batch.upto, batch.is_all
             found += batch.records
-        return found
+        return found, after, await within.store.read(events.last_seq)
 
-    assert 7 == len(run(tmp_path, story))
+    found, after, newest = run(tmp_path, story)
+
+    assert 7 == len(found)
+    assert newest == after
+
+
+def test_those_at_one_place_share_a_reading(tmp_path):
+    """Ten at one place read the database once; who asks after the next arrival reads anew, even beside a reading under way."""
+
+    async def story(within, app):
+        number = await watch(within, "shop")
+        read, gate = within.store.read, asyncio.Event()
+        readings: asyncio.Queue[int] = asyncio.Queue()
+        batches, begun = Batches(), await read(events.last_seq)
+
+        async def slow(*given):
+            batch = await read(*given)
+            readings.put_nowait(1)
+            await gate.wait()
+            return batch
+
+        within.store.read = slow
+        early = [asyncio.create_task(batches.after(begun, within)) for _ in range(10)]
+        count = await readings.get()
+        within.store.read = read
+        await tell(within, "stream", number, *changes(1))
+        within.store.read = slow
+        late = asyncio.create_task(batches.after(begun, within))
+        count += await readings.get()
+        gate.set()
+        found = await asyncio.gather(*early, late)
+        return [len(one.records) for one in found], count + readings.qsize()
+
+    found, readings = run(tmp_path, story)
+
+    assert 2 == readings
+    assert [0] * 10 + [1] == found
 
 
 @pytest.mark.parametrize(
@@ -132,7 +171,7 @@ def test_a_quiet_line_gives_signs_of_life(tmp_path):
     """A comment from time to time, which readers skip, so that proxies leave the line open."""
 
     async def story(within, app):
-        follower = Follower(within, 0, heartbeat_seconds=0.01)
+        follower = Follower(within, Batches(), 0, heartbeat_seconds=0.01)
         return [piece async for piece in _first(follower.pieces(), 3)]
 
     assert [b":\n\n", b":\n\n"] == run(tmp_path, story)[1:]
