@@ -65,7 +65,8 @@ class Items:
         """Return what is news of what came of the entries."""
         if not self.seen or not is_window(new):
             return matched
-        come = [entry for entry in matched.come if not self.seen.intersection(_names(entry))]
+        shared = _shared_ids(_resolved(new))
+        come = [entry for entry in matched.come if not self.seen.intersection(_names(entry, shared))]
         updated = [pair for pair in matched.updated if not self._is_shown_in_turn(*pair)]
         gone = matched.gone if entries_of(new) else []  # a feed that is empty for once
         return _Matched(gone, come, updated)
@@ -83,7 +84,9 @@ def marks_of(document: Document) -> tuple[str, ...]:
     """
     if document.textless or not is_window(document):
         return ()
-    marks = (mark for entry in reversed(_resolved(document)) for mark in (*_names(entry), *_titles(entry)))
+    entries = _resolved(document)
+    shared = _shared_ids(entries)
+    marks = (mark for entry in reversed(entries) for mark in (*_names(entry, shared), *_titles(entry)))
     return tuple(dict.fromkeys(marks))
 
 
@@ -202,11 +205,15 @@ def _retitled(
     return found
 
 
-def _names(entry: Entry) -> tuple[str, ...]:
-    """Return the marks of what an entry is known by: its id and where it leads; its title if it has neither."""
-    named = [("id", entry.id), ("link", entry.link)]
-    found = tuple(_mark(sort, text) for sort, text in named if text)
-    return found or (_mark("title", entry.title or entry.text),)
+def _shared_ids(entries: Sequence[Entry]) -> frozenset[str]:
+    """Return the ids that several entries of a version have: they name none of them."""
+    return frozenset(text for text, count in Counter(entry.id for entry in entries).items() if count > 1)
+
+
+def _names(entry: Entry, shared: frozenset[str]) -> tuple[str, ...]:
+    """Return the marks of what an entry is known by: its own id, and its title at the address where it leads, which several may share."""
+    own = (_mark("id", entry.id),) if entry.id and entry.id not in shared else ()
+    return (*own, _mark("titled", f"{entry.link}\x00{entry.title or entry.text}"))
 
 
 def _titles(entry: Entry) -> tuple[str, ...]:

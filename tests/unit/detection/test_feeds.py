@@ -1,9 +1,12 @@
 """Feeds: what is the same entry, over ids that churn, titles that flap, and what was there before (detection.md §5)."""
 
 import json
+from collections import Counter
+from urllib.parse import urlsplit
 
 import pytest
 
+from tests.data_sets import files_of
 from tidings.detection.expression import evaluate
 from tidings.detection.items import marks_of
 from tidings.detection.marks import MOST_MARKS, remembered
@@ -15,6 +18,18 @@ from tidings.document.parse import parse
 from tidings.model.interest import Condition, Interest, Selector
 
 ITEMS = Interest("items")
+
+
+def feeds():
+    """Return the versions of each real feed."""
+    pages: dict[str, list[tuple[str, bytes]]] = {}
+    for name, body in files_of("page_versions/feed.tar.zst"):
+        pages.setdefault(name.rsplit("/", 1)[0], []).append((name, body))
+    return [[body for _, body in sorted(versions)] for versions in pages.values()]
+
+
+def feed_of(body):
+    return parse(body, "application/rss+xml", url="http://x.org/feed", keep_tree=True)
 
 
 def rss(*items):
@@ -199,6 +214,58 @@ def test_the_html_of_a_json_feed_is_text():
     assert 1 == len(follow(text % "<p>x</p>", text % "<p>z</p>", media="application/feed+json")[0][2])
 
 
+def test_entries_that_share_where_they_lead_are_each_new():
+    """No ids, and one address for all (a feed of releases): the titles tell them apart, also those that come later."""
+
+    def release(*numbers):
+        items = "".join(f"<item><title>Release {n}</title><link>http://x.org/</link></item>" for n in numbers)
+        return f"<rss version='2.0'><channel>{items}</channel></rss>"
+
+    heard = follow(release(2, 1), release(3, 2), release(4, 3), release(1, 4, 3))
+
+    assert [["Release 3 http://x.org/"], ["Release 4 http://x.org/"], []] == [inserted for inserted, _, _ in heard]
+
+
+def test_an_id_that_several_share_hides_nothing():
+    """The same guid on every entry."""
+    heard = follow(*(rss(*(post(n, id_="same") for n in numbers)) for numbers in ((2, 1), (3, 2, 1), (4, 3, 2))))
+
+    assert [new(3), new(4)] == heard
+
+
 def test_an_empty_feed_between_two_is_no_news():
     """A feed that is empty once deletes nothing, and what was there is not new."""
     assert [QUIET, QUIET] == follow(rss(TWO, ONE), rss(), rss(TWO, ONE))
+
+
+MOST_BYTES = 20_000
+"""Larger feeds are left out for the time that they take."""
+
+
+def names_of(entries):
+    """Return what real entries are known by here: their id if it is their own, and where they lead with their title."""
+    ids = Counter(entry.id for entry in entries)
+    own = {entry.id for entry in entries if entry.id and ids[entry.id] == 1}
+    return {entry.label: {entry.label, *({entry.id} & own)} for entry in entries}
+
+
+def test_real_feeds_tell_each_entry_once():
+    """Some versions of real feeds: what is told as new was in none before, and of what was in none all is told."""
+    told = fresh_ones = 0
+    for versions in (some for some in feeds() if len(some[0]) < MOST_BYTES):
+        known: set[str] = set()
+        seen: tuple[str, ...] = ()
+        before = None
+        for body in versions[:4]:
+            document = feed_of(body)
+            names = names_of(entries_of(document))
+            if before is not None:
+                change = evaluate(ITEMS, Pair(before, document).knowing(frozenset(seen)))
+                fresh = {label for label, own in names.items() if not own & known}
+                paths = {urlsplit(label.rsplit(" ", 1)[-1]).path for label in fresh}
+                assert {urlsplit(label.rsplit(" ", 1)[-1]).path for label in change.inserted} <= paths
+                told, fresh_ones = told + len(set(change.inserted)), fresh_ones + len(fresh)
+            known.update(*names.values())
+            seen, before = remembered(seen, marks_of(document)), document
+
+    assert told == fresh_ones > 60
