@@ -54,6 +54,7 @@ from tidings.storage import (
     instance,
     leases,
     members,
+    outside,
     pages,
     polls,
     requests,
@@ -1050,6 +1051,31 @@ def test_text_of_users_is_never_part_of_a_statement(world: World):
     world.watch(odd)
 
     assert odd == world.read(secrets.get, odd) == world.read(sentinels.find, odd).name
+
+
+def test_an_event_of_other_origin_is_taken_once_a_key(world: World):
+    """A source is found, looked at, and goes with its keys; what happened stays in the log, as it was told."""
+    row = world.write(outside.create, "e", "file", text="Create …", at=world.at, due_at=world.at + 1)
+    with pytest.raises(UsageError, match="there is an event e already"):
+        world.write(outside.create, "e", "webhook", text="", at=world.at, due_at=None)
+    params = {"text": "ünï \0 \ud800", "n": [1, None, 2.5]}
+    seq = world.write(outside.happen, row, params, at=world.at, key="k \0")
+    world.write(outside.settle, row.id, state={"sha256": "x"}, problem="no \0")
+    due = world.read(outside.due, world.at + 1, limit=5)
+    world.write(outside.look, row.id, at=world.at, due_at=world.at + 9)
+
+    assert (seq, None) == tuple(world.read(outside.taken, row.id, key) for key in ("k \0", "other"))
+    assert [row.id] == [found.id for found in due]
+    assert ({"sha256": "x"}, "no \ufffd", 1, world.at) == (
+        due[0].state,
+        due[0].problem,
+        due[0].happened,
+        due[0].happened_at,
+    )
+    assert (world.at + 9, []) == (world.read(outside.next_due), world.read(outside.due, world.at + 8, limit=5))
+    assert params == world.read(events.listing, types=[outside.HAPPENED])[0].data["params"]
+    world.write(outside.drop, row.id)
+    assert ([], 1) == (world.read(outside.listing), len(world.read(events.listing, types=[outside.HAPPENED])))
 
 
 class _Model:
