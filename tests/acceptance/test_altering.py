@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.world import World, play
@@ -401,3 +403,67 @@ def test_defaults_in_files_reach_the_sentinels_of_all_files(world: World):
     assert [("one", "unchanged")] == _apply(world, one)
     assert [("one", "altered")] == _apply(world, one, "Defaults For Tags shop Fetch 3 hour")
     assert "Fetch every 3 hour" in world.sentinel("one").text
+
+
+def _altering_answer(world: World, text: str, body: str) -> None:
+    """Let the next look at the page find another body, and the sentinel altered while it is under way."""
+
+    def answer(seen: Any, wire: Any) -> None:
+        world.add(text)
+        world.page("/a", body)
+        data = body.encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(data)}\r\n\r\n"
+        wire.send(head.encode() + data)
+
+    world.server.pages["/a"] = answer
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("Compare first", "Compare pairwise", ["one→two", "one→three", "three→four"]),
+        ("Compare first", "Compare moving 2", ["one→two", "one→three", "three→four"]),
+        ("", "Compare first", ["one→two", "two→three", "three→four"]),
+        ("", "Compare moving 2", ["one→two", "two→three", "three→four"]),
+        ("Compare moving 2", "Compare pairwise", ["one→two", "one→three", "three→four"]),
+    ],
+)
+def test_another_compare_during_a_look_tells_nothing_twice(world: World, before: str, after: str, expected: list[str]):
+    """The look that was under way is told as it began; from the version that it brought on the new meaning holds."""
+    world.page("/a", "<p>one</p>")
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour {before}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, HOUR)
+        _altering_answer(world, f"Alter s {after}", "<p>three</p>")
+        await world.pass_time(monitor, 4 * HOUR)
+        world.page("/a", "<p>four</p>")
+        await world.pass_time(monitor, 4 * HOUR)
+
+    play(world, story)
+
+    assert expected == [f"{pair['old']}→{pair['new']}" for record in world.changes() for pair in record["updated"]]
+    assert [] == world.violations()
+
+
+def test_another_monitor_during_a_look_tells_neither_the_switch_nor_twice(world: World):
+    """Words and links change in the look that was under way: its words are told as it began, its links never."""
+    world.page("/a", '<p>one</p><a href="/1">x</a>')
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        _altering_answer(world, "Alter s Monitor all links", '<p>two</p><a href="/2">x</a>')
+        await world.pass_time(monitor, 4 * HOUR)
+        world.page("/a", '<p>three</p><a href="/3">x</a>')
+        await world.pass_time(monitor, 4 * HOUR)
+
+    play(world, story)
+    words, links = world.changes()
+
+    assert ("all words", [{"old": "one", "new": "two"}]) == (words["kind"], words["updated"])
+    assert ("all links", 1, 1) == (links["kind"], len(links["inserted"]), len(links["deleted"]))
+    assert links["inserted"][0].endswith("/3")
+    assert links["deleted"][0].endswith("/2")

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from tidings.model.sentinel import Compare
 
+TO_BEGIN = -1
+"""The number of a window that begins with the newest version that was taken, whichever that is by then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -53,15 +56,20 @@ def after(compare: Compare, window: Window, seq: int) -> Window:
             return Window(number, (seq,))
 
 
+def begun(window: Window, seen: int) -> Window:
+    """Return the window with the newest version taken (`seen`) as its first, if it is one that begins with that (`switched`)."""
+    return Window(1, (seen,)) if window.number == TO_BEGIN else window
+
+
 def switched(before: Compare, now: Compare, window: Window, seen: int) -> Window:
     """Return the window once Compare is altered: what was told is not told again, and what was not yet told is not lost.
 
-    `seen` is the newest version that was taken. The versions that are left are the first of a new sequence.
+    `seen` is the newest version that was taken. The versions that are left are the first of a new sequence. One whose
+    number is `TO_BEGIN` begins with the newest version at the next look (`begun`): one that is under way may bring it, and tells it as it began.
     """
     if before == now or not window.kept:
         return window
     if before.mode == "first":
-        kept: tuple[int, ...] = (seen,)
-    else:
-        kept = window.kept[-now.n :] if now.mode == "moving" else window.kept[-1:]
+        return Window(TO_BEGIN, (seen,))
+    kept = window.kept[-now.n :] if now.mode == "moving" else window.kept[-1:]
     return Window(len(kept), kept)

@@ -104,7 +104,10 @@ def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare
     for sub in subscriptions.listing(connection, sentinel_id=row.id):
         now = window.switched(before, after, Window(sub.number, sub.taken), sub.seen)
         if now.kept != sub.taken or now.number != sub.number:
-            subscriptions.rewrite(connection, sub.id, base=sub.base, taken=now.kept, number=now.number)
+            base = (
+                sub.seen if now.number == window.TO_BEGIN else sub.base
+            )  # newer than that of a look under way, which keeps its hands off then
+            subscriptions.rewrite(connection, sub.id, base=base, taken=now.kept, number=now.number)
 
 
 def sever(connection: Connection, name: str, *, now: Instant) -> None:

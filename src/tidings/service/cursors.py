@@ -53,7 +53,7 @@ def is_open(sub: Subscription, at: Instant) -> bool:
 
 def window_of(sub: Subscription) -> Window:
     """Return where a subscription stands in its own sequence of versions."""
-    return Window(sub.row.number, sub.row.taken)
+    return window.begun(Window(sub.row.number, sub.row.taken), sub.row.seen)
 
 
 def reference(sub: Subscription) -> int:
