@@ -145,11 +145,13 @@ class ScheduleSettings:
     """When pages without an interval of their own are looked at."""
 
     pace_seconds: float = _setting(
-        3_600.0, "how long a page waits between its first looks (best_effort) or all looks (round_robin)", least=0.01
+        3_600.0,
+        "how long a page waits between its first looks (best_effort), all looks (round_robin), or looks at one that changes once a day (price)",
+        least=0.01,
     )
     policy: str = _setting(
         "best_effort",
-        "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on) or round_robin (the pace, always)",
+        "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on), price (looks where a look is worth its price, as the page changes and as Importance, Urgency and Life say) or round_robin (the pace, always)",
     )
     concurrency: int = _setting(64, "fetches in flight at most", least=1, most=4_096)
 

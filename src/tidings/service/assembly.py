@@ -11,13 +11,14 @@ import secrets as randomness
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 
 from tidings.archive.archive import Archive
 from tidings.clock import DAY, SECOND, SystemClock
 from tidings.errors import PollerBusyError, SecretError
+from tidings.estimation.learner import GammaLearner
 from tidings.fetching.browser import Browser
 from tidings.fetching.client import Client
 from tidings.fetching.door import Door
@@ -30,6 +31,7 @@ from tidings.model.secret import Secret
 from tidings.model.weight import WHOLE
 from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
+from tidings.scheduling.learned import RATE, Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from tidings.model.page import HostState
     from tidings.model.unit import Unit
     from tidings.notification.channel import Sender
+    from tidings.scheduling.policy import Policy
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
@@ -114,6 +117,12 @@ def open_fetcher(settings: Settings, client: Client) -> Fetcher:
 def render_cost(settings: Settings) -> float:
     """Return what a rendered poll costs: what is set, but never more than the budget can save up."""
     return min(settings.fetch.browser_cost, settings.budget.burst)
+
+
+def open_policy(settings: Settings) -> Policy[Any]:
+    """Return the policy that the settings name; one that reads rates is told what is learned of its pages."""
+    made = POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND))
+    return Learned(made, GammaLearner()) if RATE in made.reads else made
 
 
 def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
@@ -215,7 +224,7 @@ async def _build(
     )
     needs = Needs()
     planner = Planner(
-        POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND)),
+        open_policy(settings),
         watchlist.pages,
         floor=round(settings.fetch.page_floor_seconds * SECOND),
         host_connections=settings.fetch.host_connections,
@@ -227,6 +236,7 @@ async def _build(
         needs=needs,
         second_looks=settings.detect.second_looks,
         classes={name: each.burst for name, each in settings.budget.named().items()},
+        budget=settings.budget.polls_per_day / DAY,
     )
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)

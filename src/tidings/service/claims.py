@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from tidings.model.timing import FetchEvery
 from tidings.model.weight import WHOLE, Life, Urgency
 from tidings.scheduling.population import HALF_LIFE, NEVER, LifeKind, UrgencyKind
 from tidings.service.cursors import hours_of, is_open, next_tick, ticks_of
@@ -104,6 +105,12 @@ def retry_at(page: WatchedPage) -> Instant | None:
     if page.state.kind == "robots" and robots_ignored(page):
         return None
     return page.state.retry_at
+
+
+def promised_interval(page: WatchedPage) -> Duration | None:
+    """Return the shortest fixed interval at which a page is looked at, None if it has none."""
+    asked = [s.interval for s in page.subscriptions.values()]
+    return min((i.interval for i in asked if isinstance(i, FetchEvery)), default=None)
 
 
 def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:

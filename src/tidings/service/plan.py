@@ -21,7 +21,7 @@ from tidings.model.unit import Grant
 from tidings.model.weight import WHOLE
 from tidings.scheduling import allocator
 from tidings.scheduling.needs import urgency
-from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Remembers
+from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Prices, Remembers
 from tidings.service.claims import (
     bounds,
     budget_class,
@@ -30,6 +30,7 @@ from tidings.service.claims import (
     first_open_on_change,
     importance,
     is_on_change,
+    promised_interval,
     retry_at,
     tick_of,
     worth,
@@ -55,6 +56,9 @@ lateness): before whatever a policy bids."""
 EXPECTED = "expected"
 """whose deadlines those of expected updates are"""
 LARGEST = 4096
+REPRICED_EVERY: Duration = 600 * SECOND
+ANOTHER_PRICE = 1.1
+"""Prices further apart than this factor are another price (bid_and_defaults §1)."""
 OVERDUE: Duration = SECOND
 """Pages that are due for less than this have not been missed."""
 
@@ -73,7 +77,7 @@ class Planner:
 
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
     Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most `render_places` of them are under way. `classes` are the budgets within the budget,
-    the most generous first, with what each can save up.
+    the most generous first, with what each can save up. `budget` is what all polls may cost per µs.
     """
 
     def __init__(
@@ -91,8 +95,12 @@ class Planner:
         needs: Needs | None = None,
         second_looks: bool = True,
         classes: Mapping[str, float] | None = None,
+        budget: float = float("inf"),
     ) -> None:
         self._policy = policy
+        self._budget = budget
+        self._price = 0.0
+        self._repriced_at: Instant = 0
         self._pages = pages
         self._floor = floor
         self._heed = heed
@@ -339,7 +347,7 @@ class Planner:
         page = self._pages.get(page_id)
         if page is None or not is_on_change(page) or page.state.checked_at is None or page_id not in self._row:
             return None
-        due = int(self._policy.next_due(self._state, [page_id], 0, 0.0)[0])
+        due = int(self._policy.next_due(self._state, [page_id], 0, self._price)[0])
         return max(due - page.state.checked_at, self._floor) if due != NEVER else None
 
     def servable(self) -> list[int]:
@@ -396,7 +404,7 @@ class Planner:
         population: Population = self._state.population
         known = population.has(ids)
         if known.any():
-            bids[known] = self._policy.bid(self._state, now, 0.0, rows=population.rows(ids[known]))
+            bids[known] = self._policy.bid(self._state, now, self._price, rows=population.rows(ids[known]))
         late = self._tick[rows] <= now
         bids[late] = TICKED + (now - np.maximum(self._tick[rows][late], 0)) / SECOND
         if needed := self._needs.ends(ids.tolist(), now):
@@ -408,8 +416,30 @@ class Planner:
         if now is not None:
             self._needs.expire(now)
         self._renew()
+        if now is not None and self._reprice(now):
+            self._renew()
         if now is not None and self._shut_out(now):
             self._renew()
+
+    def _reprice(self, now: Instant) -> bool:
+        """Find the price anew, every ten minutes; say whether it is another, so that pages are due at other instants (bid_and_defaults §2)."""
+        if not isinstance(self._policy, Prices) or now < self._repriced_at:
+            return False
+        self._repriced_at = now + REPRICED_EVERY
+        price = self._policy.price(self._state, max(self._budget - self._promised(), 0.0))
+        if abs(math.log(max(price, 1e-300) / max(self._price, 1e-300))) <= math.log(ANOTHER_PRICE):
+            return False
+        self._price = price
+        self.touch(page_id for page_id in self._row if is_on_change(self._pages[page_id]))
+        return True
+
+    def _promised(self) -> float:
+        """Return what the looks at fixed intervals cost per µs: they come first, whatever the price."""
+        return sum(
+            float(self._cost[row]) / interval
+            for page_id, row in self._row.items()
+            if (interval := promised_interval(self._pages[page_id])) is not None
+        )
 
     def _renew(self) -> None:
         if not self._stale and not self._observed:
@@ -425,7 +455,7 @@ class Planner:
             self._place(page_id)
         on_change = [i for i in kept if is_on_change(self._pages[i])]
         due = (
-            dict(zip(on_change, self._policy.next_due(self._state, on_change, 0, 0.0).tolist(), strict=True))
+            dict(zip(on_change, self._policy.next_due(self._state, on_change, 0, self._price).tolist(), strict=True))
             if on_change
             else {}
         )

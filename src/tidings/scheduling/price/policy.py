@@ -147,9 +147,10 @@ class Price:
         return due
 
     def remember(self, state: PriceState, page: int) -> dict[str, Any]:
-        """Return what was found out of a page that always differs. Raises KeyError."""
+        """Return what was found out of a page, and its `period` (s) at the floor price, for people. Raises KeyError."""
         row = int(state.population.rows([page])[0])
         return {
+            "period": float(self.gaps(state, self.floor, np.array([row]))[0]) / SECOND,
             "streak": int(state.streak[row]),
             "saturated": bool(state.saturated[row]),
             "quiet": int(state.quiet[row]),

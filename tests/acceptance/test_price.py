@@ -1,0 +1,92 @@
+"""Promise: with `schedule.policy = price` pages are looked at as they change, as much as they matter, and within the budget."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from tests.world import play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.monitor import Monitor
+
+
+def looks(world: Any, page_id: int) -> list[int]:
+    """Return when a page was looked at."""
+    return [poll.charged_at for poll in world.polls(page_id)]
+
+
+def test_a_page_that_changes_is_looked_at_sooner_than_one_that_does_not(make_world):
+    """Within two days both find their pace; the still one ends near a few looks a day, the busy one at many; nothing is lost by a restart."""
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
+    world.page("/busy", "<p>edition 0</p>")
+    world.page("/still", "<p>for ever</p>")
+    world.add(
+        "Create Sentinel busy Using {/busy} Monitor all words;Create Sentinel still Using {/still} Monitor all words"
+    )
+
+    async def days(monitor: Monitor) -> None:
+        for edition in range(1, 2 * 24):
+            world.page("/busy", f"<p>edition {edition}</p>")
+            await world.pass_time(monitor, HOUR)
+
+    play(world, days)
+    gaps = {page: [b - a for a, b in pairwise(looks(world, page))][-4:] for page in (1, 2)}
+
+    async def later(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 12 * HOUR)
+
+    play(world, later)
+    after = [b - a for a, b in pairwise(looks(world, 2))][-2:]
+
+    assert max(gaps[1]) < 25 * MINUTE
+    assert min(gaps[2]) > HOUR
+    assert min(after) > HOUR
+    assert 42 < len(world.changes("busy"))
+    assert [] == world.violations()
+
+
+def test_importance_and_urgency_move_looks(make_world):
+    """Two pages alike, one more important, one more urgent: each is looked at more than the plain one. No clause is said to have no effect."""
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
+    for path in ("/plain", "/important", "/urgent"):
+        world.page(path, "<p>as it was</p>")
+    world.add(
+        "Create Sentinel plain Using {/plain} Monitor all words;"
+        "Create Sentinel important Using {/important} Monitor all words Importance 1;"
+        "Create Sentinel urgent Using {/urgent} Monitor all words Urgency exponential 1 hour"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+    plain, important, urgent = (len(looks(world, page)) for page in (1, 2, 3))
+
+    assert plain < important
+    assert plain < urgent
+
+
+def test_the_budget_makes_the_price(make_world):
+    """Six pages that would like more looks than there are: the budget is nearly used, never exceeded, and no page starves."""
+    world = make_world(
+        schedule__policy="price",
+        fetch__page_floor_seconds="60",
+        budget__polls_per_day="60",
+        budget__burst="6",
+        schedule__pace_seconds="300",
+    )
+    for page in range(6):
+        world.page(f"/{page}", "<p>0</p>")
+    world.add(";".join(f"Create Sentinel s{page} Using {{/{page}}} Monitor all words" for page in range(6)))
+
+    async def story(monitor: Monitor) -> None:
+        for edition in range(1, 9):
+            for page in (0, 3):
+                world.page(f"/{page}", f"<p>{edition}</p>")
+            await world.pass_time(monitor, 6 * HOUR)
+
+    play(world, story)
+    made = world.polls()
+
+    assert 0.75 * 120 < len(made) <= 120 + 6
+    assert all(len(looks(world, page)) >= 3 for page in range(1, 7))
