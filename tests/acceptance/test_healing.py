@@ -60,6 +60,17 @@ def test_a_class_of_another_name_is_found_again_and_told(world: World) -> None:
     assert 3 == len(told)
 
 
+def test_versions_are_compared_as_they_were_found(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """`tidings diff` of versions before and after looks where the sentinel looked."""
+    follow(world, [shop("19"), shop("18", name="amount")])
+    capsys.readouterr()
+
+    main(["--data", str(world.directory), "diff", "s", "--json"])
+    assert [{"old": "19", "new": "18"}] == json.loads(capsys.readouterr().out)["updated"]
+    main(["--data", str(world.directory), "diff", "s", "--view", "single"])
+    assert "18" in capsys.readouterr().out
+
+
 def test_where_two_places_are_as_like_the_part_is_lost(world: World) -> None:
     """Nothing is guessed."""
     twice = shop(

@@ -5,6 +5,7 @@ Pure, and run in a process that can be killed. The old bodies are parsed only wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tidings.detection.absence import absence
@@ -59,11 +60,16 @@ def examine(job: Job) -> Examination:
 
 
 def compare_bodies(
-    old: Body, new: Body, expression: Expression, extraction: Extraction = WHOLE
+    old: Body, new: Body, expression: Expression, extraction: Extraction = WHOLE, targets: Sequence[Target] = ()
 ) -> tuple[ChangeSet, str]:
-    """Return (what an expression finds between any two bodies, "") or (nothing, why they could not be compared)."""
+    """Return (what an expression finds between any two bodies, "") or (nothing, why they could not be compared).
+
+    `targets` say what stands in for selectors that find nothing.
+    """
     keep_tree = needs_nodes(expression, extraction)
     before, after = (parsed(body, keep_tree=keep_tree) for body in (old, new))
+    use(before, targets)
+    use(after, targets)
     problem = before.problem or after.problem
     if problem:
         return ChangeSet(), problem

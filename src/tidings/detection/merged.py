@@ -5,13 +5,14 @@ A stretch is some changes that are near one another, with the words around them;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from tidings.detection.aims import needs_nodes, scopes_of
 from tidings.detection.examiner import parsed
 from tidings.detection.expression import evaluate
-from tidings.detection.job import Body
+from tidings.detection.healing import use
+from tidings.detection.job import Body, Target
 from tidings.detection.pair import Pair
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
@@ -26,13 +27,17 @@ Piece = tuple[str, str]
 """`same`, `deleted`, `inserted` or `moved`, and the words."""
 
 
-def merge_bodies(old: Body, new: Body, expression: Expression, extraction: Extraction) -> tuple[tuple[Piece, ...], ...]:
+def merge_bodies(
+    old: Body, new: Body, expression: Expression, extraction: Extraction, targets: Sequence[Target] = ()
+) -> tuple[tuple[Piece, ...], ...]:
     """Return the stretches of two bodies around the words that changed for an expression.
 
     None if they cannot be compared, if no words changed, or if the expression looks at several parts of the page.
     """
     scopes = scopes_of(expression, extraction)
     before, after = (parsed(body, keep_tree=needs_nodes(expression, extraction)) for body in (old, new))
+    use(before, targets)
+    use(after, targets)
     if before.problem or after.problem or len(scopes) != 1:
         return ()
     whole = Pair(before, after)

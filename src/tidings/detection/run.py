@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidings.detection.job import Body, Examination, FramedJob, Job, Part
+    from tidings.detection.job import Body, Examination, FramedJob, Job, Part, Target
     from tidings.document.extraction import Extraction
     from tidings.model.change import ChangeSet
     from tidings.model.sentinel import Expression
@@ -37,15 +37,19 @@ def compare_framed(
     return framed.compare_versions(*pair)
 
 
-def merge(pair: tuple[Body, Body, Expression, Extraction]) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Return the stretches of two bodies around the words that changed for an expression (old, new, …, what is selected)."""
+def merge(
+    pair: tuple[Body, Body, Expression, Extraction, tuple[Target, ...]],
+) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Return the stretches of two bodies around the words that changed for an expression (old, new, …, what is selected, what stands in for selectors)."""
     from tidings.detection import merged
 
     return merged.merge_bodies(*pair)
 
 
-def compare(pair: tuple[Body, Body, Expression, Extraction]) -> tuple[ChangeSet, str]:
-    """Return what an expression finds between two bodies (old, new, …, what is selected), or nothing and why they could not be compared."""
+def compare(pair: tuple[Body, Body, Expression, Extraction, tuple[Target, ...]]) -> tuple[ChangeSet, str]:
+    """Return what an expression finds between two bodies (old, new, …, what is selected, what stands in for selectors), or nothing and why they
+    could not be compared.
+    """
     from tidings.detection import examiner
 
     return examiner.compare_bodies(*pair)

@@ -14,12 +14,13 @@ from tidings.model.version import version_id
 from tidings.service.assembly import open_archive, open_runner
 from tidings.service.bodies import read_body, read_parts
 from tidings.service.records import Record, found_record, rfc3339
+from tidings.service.remembered import Remembered
 from tidings.service.watchlist import meaning
-from tidings.storage import pages
+from tidings.storage import pages, subscriptions
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
-    from tidings.detection.job import Part
+    from tidings.detection.job import Part, Target
     from tidings.model.page import PageIdentity
     from tidings.model.version import Version
     from tidings.settings import Settings
@@ -40,13 +41,14 @@ async def two_versions(
     sentinel = meaning(row.text)
     expression, extraction = sentinel.monitor, extraction_of(sentinel)
     before, after = (database.read(_parts, archive, identity, version) for version in (old, new))
+    healed = database.read(_healed, row, page_id)
     runner = open_runner(settings)
     try:
         if old.frames or new.frames or identity.frames:
             pair = (before, after, expression, identity.frames, extraction)
             answer = await runner.run(run.compare_framed, pair)
         else:
-            answer = await runner.run(run.compare, (before[0].body, after[0].body, expression, extraction))
+            answer = await runner.run(run.compare, (before[0].body, after[0].body, expression, extraction, healed))
     finally:
         await runner.close()
     if isinstance(answer, Died):
@@ -87,16 +89,25 @@ async def in_place(
     if old.frames or new.frames or identity.frames:
         return []
     sentinel = meaning(row.text)
+    healed = database.read(_healed, row, page_id)
     (before, *_), (after, *_) = (database.read(_parts, archive, identity, version) for version in (old, new))
     runner = open_runner(settings)
     try:
-        answer = await runner.run(run.merge, (before.body, after.body, sentinel.monitor, extraction_of(sentinel)))
+        answer = await runner.run(
+            run.merge, (before.body, after.body, sentinel.monitor, extraction_of(sentinel), healed)
+        )
     finally:
         await runner.close()
     if isinstance(answer, Died):
         message = f"versions {old.seq} and {new.seq} could not be shown side by side: {answer.reason}"
         raise TidingsError(message)
     return [list(stretch) for stretch in answer.value]
+
+
+def _healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:
+    """Return what stands in for the selectors of a sentinel on a page."""
+    held = subscriptions.listing(connection, sentinel_id=row.id, page_id=page_id)
+    return tuple(target for sub in held for target in Remembered.of(sub.remembered).targets if target.stand_in)
 
 
 def _parts(connection: Connection, archive: Archive, identity: PageIdentity, version: Version) -> tuple[Part, ...]:
