@@ -121,8 +121,7 @@ def fixed(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> tupl
 
 def waiters(c: Connection, event: str) -> list[tuple[SentinelRow, Sentinel]]:
     """Return the living sentinels that wait for an event, with their meanings."""
-    named = f"event({event})"
-    found = [(row, meaning(row.text)) for row in sentinels.listing(c) if named in row.text]
+    found = [(row, meaning(row.text)) for row in sentinels.saying(c, f"event({event})")]
     return [(row, sentinel) for row, sentinel in found if event in events_of(sentinel)]
 
 

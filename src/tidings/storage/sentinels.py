@@ -27,6 +27,7 @@ __all__ = [
     "listing",
     "move",
     "names",
+    "saying",
     "subscriptions",
 ]
 
@@ -151,6 +152,15 @@ def get(c: Connection, id: int) -> SentinelRow:  # noqa: A002
     if not rows:
         raise UnknownNameError(f"there is no sentinel with the id {id}; `tidings list` shows those that are there")
     return _with_tags(c, rows)[0]
+
+
+def saying(c: Connection, words: str) -> list[SentinelRow]:
+    """Return the living sentinels whose text has these words, in the order of creation; a text in quotes may have them, too."""
+    conditions = ["s.state <> 'ended'", "r.text LIKE :pattern"]
+    rows = c.rows(
+        select(_SELECT, conditions, "ORDER BY s.id"), pattern=f"%{words}%"
+    )  # _ stands for any letter: they are a few more
+    return [row for row in _with_tags(c, rows) if words in row.text]
 
 
 def listing(c: Connection, *, ended: bool = False, tag: str | None = None) -> list[SentinelRow]:

@@ -18,12 +18,12 @@ from tidings.events.expression import Periodic
 from tidings.events.rule import Coupling, Firing, Rule
 from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.service import register
-from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Moment, Wanted, closed, heard, opened
+from tidings.service.behaviour import NO_DEEDS, Arrangement, Deeds, Moment, Wanted, closed, happening, heard, opened
 from tidings.service.committer import Committer
 from tidings.service.rules import NAME, Rules
 from tidings.service.watchlist import WatchedSentinel, Watchlist
 from tidings.settings import load
-from tidings.storage import deliveries, events, leases, rules, sentinels
+from tidings.storage import deliveries, events, leases, outside, rules, sentinels
 from tidings.storage.commit import Committed
 from tidings.storage.database import Database, open_database
 from tidings.storage.store import Store
@@ -187,6 +187,46 @@ def test_a_clock_tells_what_was_heard_before_it_went_off(home: Home):
     run(story())
 
     assert [("one", f"2 at {TICK}", 3, 4)] == home.told()
+
+
+class Hearing(Counting):
+    """Notes what an event of other origin came with."""
+
+    hears = frozenset({outside.HAPPENED})
+
+    async def arrange(self, moment: Moment) -> Arrangement:
+        """One rule, in Python, on an event that no page brings."""
+        rule = Rule(name="counting.deploy", event=happening("deploy", moment.held.row.id), coupling=Coupling.DETACHED)
+        return Arrangement((Wanted(rule),))
+
+    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+        """Remember its params."""
+        moment.memory.setdefault("heard", []).append(dict(firing.occurrence.params))
+        return NO_DEEDS
+
+
+def test_rules_in_python_hear_events_of_other_origin(home: Home):
+    """Each rule that waits for it hears it once, over restarts and with what it came with; those that came later do not."""
+    home.behaviour = Hearing()
+    row = home.door.write(outside.create, "deploy", "webhook", text="", at=START, due_at=None)
+    one = home.add("one", START)
+
+    def take(number: int) -> int:
+        return int(home.door.write(outside.happen, row, {"n": number}, at=START + number * MINUTE))
+
+    async def story() -> list[int]:
+        async with home.life(START):
+            seqs = [take(1)]
+            await home.step(START + MINUTE)
+        seqs.append(take(2))  # nobody runs
+        home.add("two", START + 3 * MINUTE)
+        async with home.life(START + 4 * MINUTE) as held:
+            await home.step(START + 4 * MINUTE)
+            heard = [held.memory(number, "counting").get("heard", []) for number in (one, one + 1)]
+        assert [[{"n": n, "seq": seq} for n, seq in zip((1, 2), seqs, strict=True)], []] == heard
+        return seqs
+
+    run(story())
 
 
 def test_rules_go_with_their_sentinel_after_their_last_deed(home: Home):
