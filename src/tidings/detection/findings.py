@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TypeVar
 
+from tidings.detection.compare.readable import Side, readable
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.moves import moves_of, without
 from tidings.document.document import Document
@@ -24,7 +26,12 @@ _OPS: dict[Direction, Op] = {"inserted": "insert", "deleted": "delete", "updated
 
 def finding_of_words(old: Document, new: Document) -> ChangeSet:
     """Return what changed in the words of two documents: edits over their tokens, with the texts that people read."""
-    return finding_of_edits(compare_sequences(old.tokens, new.tokens), old, new)
+    edits = compare_sequences(old.tokens, new.tokens)
+    return finding_of_edits(readable(edits, _side(old), _side(new)), old, new)
+
+
+def _side(document: Document) -> Side:
+    return Side(document.tokens, cache(lambda: frozenset((0, *document.line_ends))))
 
 
 def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> ChangeSet:
