@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,7 +128,9 @@ def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> Non
     assert [] == world.violations()
 
 
-def test_every_mask_is_visible_and_can_be_undone(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_mask_is_visible_and_can_be_undone(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`mask` and `show` say where, why, since when and what was seen; `--off` has it told again, `--on` not."""
     ads = itertools.cycle(ADS)
     watched(world, lambda: next(ads), ["€5"] * 8)
@@ -149,6 +152,11 @@ def test_every_mask_is_visible_and_can_be_undone(world: World, capsys: pytest.Ca
 
     play(world, story)
     assert before + 2 == len(told(world))
+    file = tmp_path / "other.sentinel"
+    file.write_text(world.text("Create Sentinel other Using {/a} Monitor all words"))
+    sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
+    assert 0 == main(["--data", str(world.directory), *sets, "test", str(file)])
+    assert f"mask {mask['id']}" in capsys.readouterr().out
     assert "OFF" not in run(world, capsys, "mask", "shop", "--on", mask["id"])
     play(world, story)
     assert before + 2 == len(told(world))
@@ -163,3 +171,17 @@ def test_quiet_changes_are_listed_when_asked_for(world: World, capsys: pytest.Ca
 
     assert ("(noise)" in plain, "(noise)" in all_) == (False, True)
     assert "left out as noise" in plain
+
+
+def test_test_shows_what_a_changed_sentinel_would_have_told(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Over the archive: how many changes, how many more would be quiet, and what is masked, before anything is stored."""
+    count = itertools.count(100)
+    watched(world, lambda: f"{next(count)} views", ["€5", "€5", "€6"])
+    file = tmp_path / "other.sentinel"
+    file.write_text(world.text("Create Sentinel other Using {/a} Monitor all words"))
+    sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
+
+    assert 0 == main(["--data", str(world.directory), *sets, "test", str(file)])
+    assert "1 change: 3→4; 2 more would be quiet: all noise" in capsys.readouterr().out

@@ -7,6 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
+from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.language.texts import compare_text
 from tidings.service import trial
@@ -47,12 +48,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _told(told: Hindsight) -> str:
     """Return the changes that an option would have told: how many, and between which versions, the newest if there are many."""
+    news = [r for r in told.reports if not r.quiet]
     pairs = [
         f"{r.from_version.partition('.')[2]}→{r.to_version.partition('.')[2]}{' (partial)' if r.partial else ''}"
-        for r in told.reports
+        for r in news
     ]
+    quiet = len(told.reports) - len(news)
     shown = ", ".join((["…"] if len(pairs) > SHOWN else []) + pairs[-SHOWN:])
-    return f"{len(pairs)} change{'' if len(pairs) == 1 else 's'}{': ' if pairs else ''}{shown}"
+    said = f"{len(pairs)} change{'' if len(pairs) == 1 else 's'}{': ' if pairs else ''}{shown}"
+    return f"{said}; {quiet} more would be quiet: all noise" if quiet else said
 
 
 def _print(tried: Tried) -> None:
@@ -75,5 +79,7 @@ def _print(tried: Tried) -> None:
         write_line(f"      {compare_text(told.compare):<10}{' *' if told.is_own else '  '} {_told(told)}")
         for problem in told.problems if told.is_own else ():
             write_line(f"                 {problem}")
+    for line in lines_of(tried.masks) if tried.masks is not None else ():
+        write_line(f"    {line}")
     for warning in tried.warnings:
         write_line(f"    warning  {warning}")

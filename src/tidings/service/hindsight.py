@@ -1,13 +1,14 @@
 """Hindsight: what a sentinel would have told of the versions of a page that are stored, with each Compare option (sentinels §4.4).
 
 For `tidings test`, before anything is stored: the newest versions are taken in turn, one job for each with all that is compared with it, as
-the running service would have taken them on change.
+the running service would have taken them on change. What is known of the page's noise is left out as it would be; where nothing is known yet
+it is learned from these versions, in their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tidings.detection import run, window
@@ -20,14 +21,16 @@ from tidings.isolation.runner import Died
 from tidings.language.texts import compare_text
 from tidings.model.sentinel import Compare
 from tidings.model.version import version_id
+from tidings.service import noise
 from tidings.service.bodies import read_body, read_parts
 from tidings.service.joint import joint_of
 from tidings.storage import pages, versions
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
-    from tidings.detection.job import Examination, Part
+    from tidings.detection.job import Examination, Noise, Part
     from tidings.isolation.runner import Runner
+    from tidings.model.interval import Instant
     from tidings.model.page import PageIdentity
     from tidings.model.sentinel import Sentinel, Watched
     from tidings.storage.connection import Connection
@@ -41,12 +44,13 @@ USUAL_N = 3
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A change that would have been told, between two versions of the page; `partial` as in a change."""
+    """A change that would have been told, between two versions of the page; `partial` as in a change. A `quiet` one is all noise: nobody would."""
 
     from_version: str
     to_version: str
     summary: str
     partial: bool
+    quiet: bool = False
 
 
 @dataclass(slots=True)
@@ -63,7 +67,13 @@ class Hindsight:
     def record(self) -> dict[str, Any]:
         """Return it as a part of a record."""
         reports = [
-            {"from_version": r.from_version, "to_version": r.to_version, "summary": r.summary, "partial": r.partial}
+            {
+                "from_version": r.from_version,
+                "to_version": r.to_version,
+                "summary": r.summary,
+                "partial": r.partial,
+                "quiet": r.quiet,
+            }
             for r in self.reports
         ]
         return {
@@ -79,11 +89,13 @@ async def hindsight(
     database: Database, archive: Archive, runner: Runner, sentinel: Sentinel, page: Watched, identity: PageIdentity
 ) -> list[Hindsight]:
     """Return what each option would have told of a page, the sentinel's own first; nothing for a page that has not two versions."""
-    page_id, stored = database.read(_stored, archive, identity)
+    page_id, stored, times = database.read(_stored, archive, identity)
     if page_id is None or len(stored) < 2:
         return []
     found = [Hindsight(compare, is_own=place == 0) for place, compare in enumerate(_options(sentinel.compare))]
     asked = joint_of(sentinel).asked_of(page.name or "")
+    known = database.read(noise.read, page_id)
+    before = 0
     for seq, new in stored.items():
         wanted = [
             Wanted(
@@ -96,8 +108,13 @@ async def hindsight(
             for place, option in enumerate(found)
             for one in asked
         ]
-        references = {w.reference: stored[w.reference] for w in wanted if w.reference}
-        answer = await _examined(runner, new, references, tuple(wanted), identity)
+        seqs = {w.reference for w in wanted if w.reference} | ({before} if before and known.is_new else set())
+        references = {one: stored[one] for one in seqs}
+        masks = noise.of_archive(known, times, before, seq)
+        answer = await _examined(runner, new, references, tuple(wanted), identity, masks)
+        if not isinstance(answer, str) and answer.memory is not None:
+            known = replace(known, memory=answer.memory)
+        before = seq
         for place, option in enumerate(found):
             _take(option, place, seq, page_id, answer)
     return found
@@ -114,14 +131,15 @@ async def _examined(
     references: Mapping[int, tuple[Part, ...]],
     wanted: tuple[Wanted, ...],
     identity: PageIdentity,
+    masks: Noise,
 ) -> Examination | str:
     """Return what a job says of a version, or why it said nothing."""
     if len(new) > 1 or any(len(parts) > 1 for parts in references.values()):
-        framed = FramedJob(new=new, references=references, known={}, wanted=wanted, depth=identity.frames)
+        framed = FramedJob(new=new, references=references, known={}, wanted=wanted, depth=identity.frames, noise=masks)
         answer = await runner.run(run.examine_framed, framed)
     else:
         bodies: dict[int, Body] = {seq: parts[0].body for seq, parts in references.items()}
-        job = Job(new=new[0].body, references=bodies, known={}, wanted=wanted, depth=identity.frames)
+        job = Job(new=new[0].body, references=bodies, known={}, wanted=wanted, depth=identity.frames, noise=masks)
         answer = await runner.run(run.examine, job)
     if isinstance(answer, Died):
         return answer.reason
@@ -143,6 +161,7 @@ def _take(option: Hindsight, place: int, seq: int, page_id: int, answer: Examina
                 version_id(page_id, seq),
                 summary(found.change),
                 window.is_partial(option.compare, option.window),
+                found.quiet,
             )
             for found in answer.found
             if found.key == place
@@ -154,14 +173,16 @@ def _take(option: Hindsight, place: int, seq: int, page_id: int, answer: Examina
 
 def _stored(
     connection: Connection, archive: Archive, identity: PageIdentity
-) -> tuple[int | None, dict[int, tuple[Part, ...]]]:
-    """Return a page's id and its newest versions that can be given back, oldest first."""
+) -> tuple[int | None, dict[int, tuple[Part, ...]], dict[int, Instant]]:
+    """Return a page's id, its newest versions that can be given back, oldest first, and when they were looked at."""
     page_id = pages.find_by_key(connection, identity.key)
     found: dict[int, tuple[Part, ...]] = {}
+    times: dict[int, Instant] = {}
     for version in versions.listing(connection, page_id)[-NEWEST:] if page_id is not None else ():
         try:
             body = read_body(connection, archive, version.page_id, version.seq)
             found[version.seq] = read_parts(connection, archive, identity, version, body)
+            times[version.seq] = version.fetched_at
         except (BlobError, LookupError):
             continue
-    return page_id, found
+    return page_id, found, times

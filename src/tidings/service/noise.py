@@ -80,6 +80,23 @@ def of_stored(known: Known, times: Mapping[int, Instant], seq: int) -> Noise:
     return Noise(memory=known.memory, kept=known.kept, at=times.get(seq, 0), times=times)
 
 
+def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int) -> Noise:
+    """Return what a job is told of the noise of a page whose version `seq` is looked at as if it had just come after version `before`.
+
+    What was learned of the page is used as it is; where nothing was, it is learned version by version.
+    """
+    at = times.get(seq, 0)
+    return Noise(
+        memory=known.memory,
+        kept=known.kept,
+        at=at,
+        times=times,
+        learns=known.is_new and before > 0,
+        polls=seq,
+        is_quick=is_quick(times.get(before, 0), at),
+    )
+
+
 def is_second(reason: str, eager: Collection[int]) -> bool:
     """Return whether a look was made only to tell noise from news: `eager` are the sentinels that asked for it themselves."""
     return reason == SECOND_LOOK and not eager
@@ -129,6 +146,12 @@ def masks(connection: Connection, page_id: int) -> PageMasks:
     known = read(connection, page_id)
     url = pages.identity(connection, page_id).given
     return PageMasks(page_id, url, known.memory.masks, known.kept)
+
+
+def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
+    """Return what is masked of the page of a key, None if there is no such page."""
+    page_id = pages.find_by_key(connection, key)
+    return None if page_id is None else masks(connection, page_id)
 
 
 def switched(

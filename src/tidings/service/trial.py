@@ -23,7 +23,7 @@ from tidings.language.verify import Known
 from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import CreateEvent, Sentinel
 from tidings.model.weight import WHOLE
-from tidings.service import outside, register
+from tidings.service import noise, outside, register
 from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web, render_cost
 from tidings.service.frames import followed
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.language.problems import Problem
     from tidings.model.page import PageIdentity
+    from tidings.service.noise import PageMasks
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
@@ -62,6 +63,8 @@ class Tried:
     """addresses of the frames that would be followed; they are not asked for"""
     hindsight: tuple[Hindsight, ...] = ()
     """what each Compare option would have told of the stored versions, if the page is known already"""
+    masks: PageMasks | None = None
+    """what was learned to be noise on the page, if it is known already"""
 
     def record(self) -> dict[str, Any]:
         """Return it as a record."""
@@ -80,6 +83,7 @@ class Tried:
             "frames": list(self.frames),
             "warnings": list(self.warnings),
             "hindsight": [told.record() for told in self.hindsight],
+            "masks": [] if self.masks is None else self.masks.records(self.sentinel),
         }
 
 
@@ -128,7 +132,8 @@ async def trial(
                 identity = address.identify(page.url, sentinel.asking)
                 tried = await looker.look(sentinel, identity)
                 told = await hindsight(database, archive, runner, sentinel, page, identity)
-                found.append(replace(tried, hindsight=tuple(told)))
+                masks = database.read(noise.masks_of_page, identity.key)
+                found.append(replace(tried, hindsight=tuple(told), masks=masks))
     return found, parsed.warnings
 
 

@@ -67,7 +67,7 @@ def _new_places(
     before, after = words
     if sum(edit.new_end - edit.new_start for edit in edits) > _REWRITTEN * max(after.length, 1):
         return
-    hunks = hunks_of(edits)
+    hunks = hunks_of(edits, before, after)
     shuffled = shuffles_of(hunks, before, after)
     apart = [hunk for hunk in hunks if not any(_touch(hunk, (one.new_start, one.new_end)) for one in shuffled)]
     made = 0

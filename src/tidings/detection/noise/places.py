@@ -8,8 +8,10 @@ only while what stands between them is not much longer than ever before, so that
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
 
 import xxhash
 
@@ -26,6 +28,7 @@ _DIGITS = re.compile(rb"[0-9]+")
 _ROOM = 1.25
 _ROOM_WORDS = 3
 _NEAR = 24
+_LONG_LINE = 6
 
 Span = tuple[int, int]
 
@@ -35,12 +38,25 @@ class Words:
 
     def __init__(self, document: Document) -> None:
         self._tokens = document.tokens
+        self._line_ends = document.line_ends
         self._text = b"^ " + _DIGITS.sub(b"0", document.canonical) + b" $ "
 
     @cached_property
     def length(self) -> int:
         """Return how many words there are."""
         return len(self._tokens)
+
+    def line_of(self, start: int, end: int) -> int | None:
+        """Return the number of the line that words `start:end` are some of, of an empty stretch that of the word before it; None for several."""
+        first = bisect_right(self._line_ends, start if start < end else max(0, start - 1))
+        return first if start >= end or bisect_right(self._line_ends, end - 1) == first else None
+
+    def is_half(self, line: int | None, words: int) -> bool:
+        """Return whether so many words are half or more of a long line."""
+        if line is None or line >= len(self._line_ends):
+            return False
+        length = self._line_ends[line] - (self._line_ends[line - 1] if line else 0)
+        return length >= _LONG_LINE and 2 * words >= length
 
     def around(self, start: int, end: int) -> bytes:
         """Return words `start:end` as they are looked for; the place before the first word and after the last has a sign of its own."""
@@ -117,9 +133,9 @@ def place_of(hunk: Edit, old: Words, new: Words, room: Span) -> Place | None:
     return None
 
 
-def hunks_of(edits: Sequence[Edit]) -> list[Edit]:
-    """Return edits with those joined that only a few chance words part: fewer than either of them has."""
-    hunks = [edit for edit in edits if edit.op != "move"]
+def hunks_of(edits: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
+    """Return edits with those joined that only a few chance words part: fewer than either of them has, or half a line that became another."""
+    hunks = list(_of_lines([edit for edit in edits if edit.op != "move"], old, new))
     while True:
         joined = list(_joined(hunks))
         if len(joined) == len(hunks):
@@ -161,6 +177,20 @@ def room_of(stretch: Edit, hunks: Sequence[Edit], words: int) -> Span:
 
 def _is_within(hunk: Edit, stretch: Edit) -> bool:
     return stretch.new_start <= hunk.new_start and hunk.new_end <= stretch.new_end
+
+
+def _of_lines(edits: Sequence[Edit], old: Words, new: Words) -> Iterator[Edit]:
+    """Yield the edits, those of one long line of which half or less is left as one."""
+    for line, group in groupby(
+        edits, lambda edit: (old.line_of(edit.old_start, edit.old_end), new.line_of(edit.new_start, edit.new_end))
+    ):
+        held = list(group)
+        gone, come = sum(e.old_end - e.old_start for e in held), sum(e.new_end - e.new_start for e in held)
+        if None not in line and old.is_half(line[0], gone) and new.is_half(line[1], come):
+            first, last = held[0], held[-1]
+            yield Edit("replace", first.old_start, last.old_end, first.new_start, last.new_end)
+        else:
+            yield from held
 
 
 def _joined(hunks: Sequence[Edit]) -> Iterator[Edit]:

@@ -14,7 +14,7 @@ def page(*lines):
 def placed(old, new):
     edits = finding_of_words(old, new).edits
     before, after = Words(old), Words(new)
-    (hunk,) = hunks_of(edits)
+    (hunk,) = hunks_of(edits, before, after)
     return place_of(hunk, before, after, room_of(hunk, [hunk], after.length)), before, after
 
 
@@ -74,12 +74,17 @@ def test_an_article_is_no_place():
 
 def test_edits_that_chance_parts_are_one_hunk_and_a_price_beside_a_counter_is_its_own():
     """Two quotes have a word in common by chance; `5 | Price 3` has two changes and not one."""
-    quotes = finding_of_words(
-        page("all that glitters is not gold my friend"), page("no man is an island entire of itself")
-    ).edits
-    line = finding_of_words(page("17 Price 3"), page("18 Price 4")).edits
 
-    assert (1, 2) == (len(hunks_of(quotes)), len(hunks_of(line)))
+    def hunks(old, new):
+        return len(hunks_of(finding_of_words(old, new).edits, Words(old), Words(new)))
+
+    assert 1 == hunks(page("all that glitters is not gold my friend"), page("no man is an island entire of itself"))
+    assert 1 == hunks(page("buy seven red boots today from $ 17"), page("try a green silk scarf from $ 18"))
+    assert 2 == hunks(page("17 Price 3"), page("18 Price 4"))
+    assert 2 == hunks(
+        page("Views of this page 17 and the price of it is now $ 3"),
+        page("Views of this page 18 and the price of it is now $ 4"),
+    )
 
 
 def test_another_order_is_seen_as_one():
@@ -91,7 +96,7 @@ def test_another_order_is_seen_as_one():
     more = page(HEAD, "rain coat", "red boots", "wool hat", "silk", TAIL)
 
     def shuffles(a, b):
-        return shuffles_of(hunks_of(finding_of_words(a, b).edits), Words(a), Words(b))
+        return shuffles_of(hunks_of(finding_of_words(a, b).edits, Words(a), Words(b)), Words(a), Words(b))
 
     assert [Edit("replace", 4, 10, 4, 10)] == shuffles(old, new)
     assert [] == shuffles(old, more)
