@@ -161,7 +161,8 @@ class Reader:
         if not is_child:
             zone, values = self._grouped(values, zone)
         self._check_presence(name, values, places, needs_monitor=not is_child)
-        if self.report.faults > faults or (is_child and base is None):
+        says_nothing = "monitor" not in values and not is_child  # its tag's defaults had a fault
+        if self.report.faults > faults or says_nothing or (is_child and base is None):
             return None
         now = self.outside.now
         if base is None:

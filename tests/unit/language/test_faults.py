@@ -243,7 +243,10 @@ MORE_ROWS = [
         f"{WATCHING}\nFetch on change slack 1 min",
         "2:17: E14 slack belongs to a fixed interval (hint: Fetch 1 hour slack 5 min)",
     ),
-    (f"{WATCHING}\nFetch 2 day slck 1 hour", '2:13: E03 found "slck"; expected "OR" or "slack" (hint: did you mean "slack"?)'),
+    (
+        f"{WATCHING}\nFetch 2 day slck 1 hour",
+        '2:13: E03 found "slck"; expected "OR" or "slack" (hint: did you mean "slack"?)',
+    ),
     (
         f"{WATCHING}\nFrom 2026-02-30",
         '2:6: E08 "2026-02-30" is no date (hint: write it as 2026-03-01 (year-month-day))',
@@ -325,6 +328,13 @@ def test_ten_faults_are_told_at_once():
     )
 
     assert [f"{line} E22" for line in range(1, 11)] == [f"{problem.line} {problem.code}" for problem in parsed.problems]
+
+
+def test_what_leans_on_defaults_with_a_fault_is_not_blamed():
+    """A sentinel whose tag would have said what to watch for is left out; the one fault is that of the defaults."""
+    text = "Defaults For Tags new Fetch soon Create Sentinel d Using https://d.example Tags new Drop d"
+
+    assert [(1, "E03")] == [(problem.line, problem.code) for problem in parse(text, known=EXISTING.get).problems]
 
 
 def test_a_broken_sentinel_is_not_blamed_twice():

@@ -214,7 +214,7 @@ def test_rules_in_python_hear_events_of_other_origin(home: Home):
     def take(number: int) -> int:
         return int(home.door.write(outside.happen, row, {"n": number}, at=START + number * MINUTE))
 
-    async def story() -> list[int]:
+    async def story() -> None:
         async with home.life(START):
             seqs = [take(1)]
             await home.step(START + MINUTE)
@@ -224,7 +224,6 @@ def test_rules_in_python_hear_events_of_other_origin(home: Home):
             await home.step(START + 4 * MINUTE)
             heard = [held.memory(number, "counting").get("heard", []) for number in (one, one + 1)]
         assert [[{"n": n, "seq": seq} for n, seq in zip((1, 2), seqs, strict=True)], []] == heard
-        return seqs
 
     run(story())
 
