@@ -1,7 +1,13 @@
 import dataclasses
 
+import pytest
+
+from tests import data_sets
+from tidings.detection.examiner import examine
 from tidings.detection.gates import are_equal, digest_of, is_current
+from tidings.detection.job import Body, Job, Wanted
 from tidings.document.parse import parse
+from tidings.model.sentinel import Interest
 
 
 def digest(body, url="http://x.org/"):
@@ -44,3 +50,24 @@ def test_seed_makes_other_digests():
     document = parse(b"<p>a<a href=x>")
 
     assert not any(are_equal([name], digest_of(document), digest_of(document, seed=7)) for name in ("text", "links"))
+
+
+@pytest.mark.parametrize(("family", "step"), [("terms-html", 180), ("terms-text", 180), ("docs-text", 30), ("feed", 30)])
+def test_no_verdict_is_ever_empty(family, step):
+    """On real successive versions: what is told has edits or objects and a text, and the text has changed exactly where words have.
+
+    `bench/detection.py` does the same with all pairs.
+    """
+    kinds = ("words", "any", "links", "images")
+    wanted = tuple(Wanted(key=key, reference=1, expression=Interest(kind)) for key, kind in enumerate(kinds))
+    for pair in data_sets.page_pairs(family)[::step]:
+        old, new = (Body(data=data, content_type=pair.content_type) for data in (pair.old, pair.new))
+        first = examine(Job(new=old, references={}, known={}, wanted=()))
+        job = Job(new=new, references={1: old}, known={1: first.digest}, wanted=wanted, text_digest=first.digest.text)
+        seen = examine(job)
+        changes = {found.key: found.change for found in seen.found}
+
+        assert "" == seen.problem
+        assert all(change.edits or change.objects for change in changes.values()), pair.file
+        assert all(change.inserted or change.deleted or change.updated or change.moved for change in changes.values())
+        assert seen.text_changed == (0 in changes), pair.file
