@@ -7,7 +7,7 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.monitor import Monitor
-from tidings.storage import rules
+from tidings.storage import rules, timers
 
 PAIR = (
     "Create Sentinel s Using {/a} As A, {/b} As B Monitor any change of A AND any change of B within 1 hour"
@@ -250,4 +250,53 @@ def test_who_ends_in_a_pause_tells_what_had_gathered_and_leaves_nothing(world: W
 
     assert [1] == counts(world)
     assert [] == world.read(rules.listing, "rules")
+    assert [] == world.violations()
+
+
+KINDS = (
+    "Monitor any change of A AND any change of B within 3 hour Notify By webhook HOOK immediate",
+    "Monitor any change of A AND NOT any change of B within 3 hour Notify By webhook HOOK best effort",
+    "Monitor any change of A Then within 30 min check B Notify By webhook HOOK every 1 day",
+    "Monitor all words of A OR all words of B Notify By webhook HOOK immediate quiet 00:00 to 23:00",
+    "Monitor any change Notify By webhook HOOK every 1 week or 10 changes max 1 per 1 day",
+    "Monitor any change Notify By webhook HOOK at 08:00 To first change",
+)
+
+
+def test_lives_of_every_kind_leave_nothing_behind(world: World):
+    """Windows, needs, digests, quiet hours, caps and pauses come and go with their sentinels: no rule, clock, node, need or row is left (W-55)."""
+    hook = world.receiver()
+    sizes = []
+
+    async def story(monitor: Monitor) -> None:
+        for turn in range(2):
+            names = [f"s{turn}_{n}" for n in range(3 * len(KINDS))]
+            for name in ("a", "b"):
+                write(world, name, "one")
+            lives = (
+                f"Create Sentinel {s} Using {{/a}} As A, {{/b}} As B Fetch every 1 hour {KINDS[n % 6]}"
+                for n, s in enumerate(names)
+            )
+            world.add(";\n".join(lives).replace("HOOK", hook))
+            await world.pass_time(monitor, MINUTE)
+            write(world, "a", f"two {turn}")
+            await world.pass_time(monitor, HOUR)
+            sizes.append(monitor.parts.rules.sizes.rules)
+            world.add(";".join(f"Disable {s}" for s in names[::2] if world.sentinel(s).state == "enabled"))
+            await world.pass_time(monitor, HOUR)
+            world.add(";".join(f"Enable {s}" for s in names[::4] if world.sentinel(s).state == "disabled"))
+            await world.pass_time(monitor, HOUR)
+            world.add(";".join(f"Drop {s}" for s in names))
+            await world.pass_time(monitor, HOUR)
+            assert (0, 0, 0) == monitor.parts.rules.sizes
+            assert ({}, {}) == (monitor.parts.watchlist.pages, monitor.parts.watchlist.sentinels)
+            assert not monitor.parts.needs._by_owner
+        await monitor.parts.rules.remember()
+
+    play(world, story)
+
+    assert 1 == len(set(sizes))
+    assert sizes[0] > 30
+    assert [] == world.read(rules.listing, "rules") == world.read(rules.listing, "rules.finished")
+    assert [] == world.read(timers.due, 2**62)
     assert [] == world.violations()
