@@ -79,7 +79,8 @@ def walk(root: LexborNode) -> Walked:
     Scripts, styles, `noscript`, templates, frames' fallbacks, the title and comments are no text; hidden elements are.
     """
     walked = Walked()
-    put = walked.pieces.append
+    pieces, links, link_places = walked.pieces, walked.links, walked.link_places
+    put = pieces.append
     open_elements: list[tuple[LexborNode, int]] = []
     open_links: list[int] = []
     drawings = 0
@@ -103,12 +104,12 @@ def walk(root: LexborNode) -> Walked:
             elif number == _A:
                 if not drawings and (address := node.attrs.get("href")) is not None:
                     kind = _LINK
-                    open_links.append(len(walked.links))
-                    walked.links.append(address)
-                    walked.link_places.append((len(walked.pieces), len(walked.pieces)))
+                    open_links.append(len(links))
+                    links.append(address)
+                    link_places.append((at := len(pieces), at))
             elif number == _IMG and (address := image_of(node)) is not None:
                 walked.images.append(address)
-                walked.image_places.append((len(walked.pieces), len(walked.pieces)))
+                walked.image_places.append((at := len(pieces), at))
             child = node.first_child
             if child is not None:
                 open_elements.append((node, kind))
@@ -125,7 +126,7 @@ def walk(root: LexborNode) -> Walked:
             node, kind = open_elements.pop()
             if kind == _LINK:
                 link = open_links.pop()
-                walked.link_places[link] = (walked.link_places[link][0], len(walked.pieces))
+                link_places[link] = (link_places[link][0], len(pieces))
             elif kind:
                 put(BREAK)
                 if kind == _DRAWING:
