@@ -23,7 +23,7 @@ DEEPEST = 40
 LONGEST = 4_000
 """Characters of a value that are kept to be read."""
 
-LONGEST_COMPARED = 1_000_000
+LONGEST_COMPARED = 300_000
 """Characters of two values that are looked at to find where they part."""
 
 _LONGEST_PATH = 400
@@ -70,6 +70,8 @@ def _from_where_they_part(old: str, new: str) -> tuple[str, str]:
     if max(len(old), len(new)) <= _LONG:
         return old, new
     same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    if old == new:
+        return f"{old[:_LONG]}…", f"{new[:_LONG]}… (other after {len(new):,} characters)"
     start = max(0, old.rfind(" ", 0, max(0, same - _LEAD)) + 1)
     return (f"… {old[start:]}", f"… {new[start:]}") if start else (old, new)
 

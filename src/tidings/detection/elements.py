@@ -148,9 +148,9 @@ class _Comparison:
             return 1
         known = self._sizes.get(id(node))
         if known is None:
-            inside = node[2]
-            known = len(node[1]) + len(inside)
-            known += sum(self._size(child) - 1 for child in inside if not isinstance(child, str))
+            known = len(node[1])
+            for child in node[2]:
+                known += 1 if isinstance(child, str) else self._size(child)
             self._sizes[id(node)] = known
         return known
 
@@ -170,6 +170,11 @@ class _Aligned:
         self.old, self.new = old, new
         self.keys = _keys(old, new)
         self._comparison = comparison
+        self._known = [_key(child, self.keys) for child in old], [_key(child, self.keys) for child in new]
+        self._tokens = tuple(
+            [self._token(child, key) for child, key in zip(side, keys, strict=True)]
+            for side, keys in zip((old, new), self._known, strict=True)
+        )
         edits = self._edits()
         left = [i for edit in edits for i in range(edit.old_start, edit.old_end)]
         fresh = [j for edit in edits for j in range(edit.new_start, edit.new_end)]
@@ -177,8 +182,12 @@ class _Aligned:
         pairs = [*_between(edits, len(old), len(new)), *self.moved]
         taken = {i for i, _ in self.moved}, {j for _, j in self.moved}
         for edit in edits:
-            gap = [i for i in range(edit.old_start, edit.old_end) if i not in taken[0] and not self._is_keyed(old[i])]
-            into = [j for j in range(edit.new_start, edit.new_end) if j not in taken[1] and not self._is_keyed(new[j])]
+            gap, into = (
+                [at for at in range(*span) if at not in out and keys[at] is None]
+                for span, out, keys in zip(
+                    ((edit.old_start, edit.old_end), (edit.new_start, edit.new_end)), taken, self._known, strict=True
+                )
+            )
             pairs += self._edited(gap, into)
         self.pairs = sorted(pairs, key=_second)
         ours, theirs = {i for i, _ in pairs}, {j for _, j in pairs}
@@ -188,27 +197,24 @@ class _Aligned:
     def _edits(self) -> list[Edit]:
         """Return the edits of the sequence of children: of those with a key by their keys, of the others by what is in them."""
         head, tail = common_ends(self.old, self.new)
-        middles = self.old[head : len(self.old) - tail], self.new[head : len(self.new) - tail]
-        edits = compare_sequences(*([self._token(child) for child in side] for side in middles))
+        was, now = (tokens[head : len(tokens) - tail] for tokens in self._tokens)
+        edits = compare_sequences(was, now)
         return [
             Edit(edit.op, edit.old_start + head, edit.old_end + head, edit.new_start + head, edit.new_end + head)
             for edit in edits
         ]
 
-    def _token(self, child: Child) -> str:
-        key = _key(child, self.keys)
+    def _token(self, child: Child, key: str | None) -> str:
         return f"#{self._comparison.number(child)}" if key is None else f"{_local(child)} {key}"
-
-    def _is_keyed(self, child: Child) -> bool:
-        return _key(child, self.keys) is not None
 
     def _same(self, left: Sequence[int], fresh: Sequence[int]) -> Iterator[Pair]:
         """Yield which of the children that are left are the same as a new one elsewhere."""
+        was, now = self._tokens
         places: dict[str, list[int]] = {}
         for j in reversed(fresh):
-            places.setdefault(self._token(self.new[j]), []).append(j)
+            places.setdefault(now[j], []).append(j)
         for i in left:
-            if waiting := places.get(self._token(self.old[i])):
+            if waiting := places.get(was[i]):
                 yield i, waiting.pop()
 
     def _edited(self, left: Sequence[int], fresh: Sequence[int]) -> list[Pair]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.findings import finding_of_body
 from tidings.detection.keyed import Update, finding_of_things
 from tidings.document.document import Document
@@ -43,13 +44,13 @@ class Tables:
         return sum(len(table.rows) for table in tables_of(document, self.ordinal))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what changed in the tables, each with the one in its place."""
+        """Return what changed in the tables, each beside the one in its place."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
         gone: list[str] = []
         come: list[str] = []
         updates: list[Update] = []
-        for before, after in zip_longest(tables_of(old, self.ordinal), tables_of(new, self.ordinal), fillvalue=_NONE):
+        for before, after in _paired(tables_of(old, self.ordinal), tables_of(new, self.ordinal)):
             lost, won, other = _told(before, after)
             gone += lost
             come += won
@@ -59,6 +60,22 @@ class Tables:
 
 
 _NONE = Table((), ())
+
+
+def _paired(old: Sequence[Table], new: Sequence[Table]) -> Iterator[tuple[Table, Table]]:
+    """Yield the tables of two versions side by side: in their order if there are as many, else those with the same columns."""
+    edits = [] if len(old) == len(new) else compare_sequences([*map(_form, old)], [*map(_form, new)])
+    i = j = 0
+    for edit in (*edits, None):
+        until = (len(old), len(new)) if edit is None else (edit.old_start, edit.new_start)
+        yield from zip(old[i : until[0]], new[j : until[1]], strict=True)
+        if edit is not None:
+            i, j = edit.old_end, edit.new_end
+            yield from zip_longest(old[edit.old_start : i], new[edit.new_start : j], fillvalue=_NONE)
+
+
+def _form(table: Table) -> str:
+    return "\x00".join(table.columns) or f"{table.width} columns"
 
 
 def tables_digest(document: Document) -> str:

@@ -48,6 +48,7 @@ ID_FIELDS = (
 )
 """Fields by which members of an array may be known, best first; after them any field whose name ends in `id`."""
 
+_CONTAINERS = frozenset({tuple, list})
 _PLAIN_KEY = re.compile(r"[\w$@-]+")
 _LONGEST_KEY = 80
 _MOST_WORK = 4_000_000
@@ -228,9 +229,13 @@ class _Comparison:
             return 1
         known = self._sizes.get(id(value))
         if known is None:
-            inner = [member for _, member in value] if isinstance(value, tuple) else value
-            known = len(inner) + (len(inner) if isinstance(value, tuple) else 0)
-            known += sum(self._size(member) - 1 for member in inner if isinstance(member, (tuple, list)))
+            known = 0
+            if isinstance(value, tuple):
+                for _, member in value:
+                    known += 1 + (self._size(member) if type(member) in _CONTAINERS else 1)
+            else:
+                for member in value:
+                    known += self._size(member) if type(member) in _CONTAINERS else 1
             self._sizes[id(value)] = known
         return known
 
@@ -368,23 +373,27 @@ def _json(value: Value, most: int) -> str:
 
 
 def _written(value: Value) -> Iterator[str]:
-    if isinstance(value, tuple):
-        yield "{"
-        for number, (key, member) in enumerate(value):
-            yield f"{', ' if number else ''}{_quoted(key)}: "
-            yield from _written(member)
-        yield "}"
-    elif isinstance(value, list):
-        yield "["
-        for number, member in enumerate(value):
-            if number:
-                yield ", "
-            yield from _written(member)
-        yield "]"
-    elif isinstance(value, str):
-        yield _quoted(value)
-    else:
-        yield scalar_text(value)
+    """Yield a value as JSON writes it, in parts."""
+    left: list[tuple[str, Value] | str] = [("", value)]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+            continue
+        before, inside = item
+        yield before
+        if isinstance(inside, tuple):
+            left.append("}")
+            left += [(f"{', ' if at else '{'}{_quoted(key)}: ", member) for at, (key, member) in enumerate(inside)][
+                ::-1
+            ]
+            left += () if inside else ("{",)
+        elif isinstance(inside, list):
+            left.append("]")
+            left += [(", " if at else "[", member) for at, member in enumerate(inside)][::-1]
+            left += () if inside else ("[",)
+        else:
+            yield _quoted(inside) if isinstance(inside, str) else scalar_text(inside)
 
 
 def _quoted(text: str) -> str:

@@ -18,7 +18,7 @@ MOST_PAGES = 2_000
 MOST_CHARACTERS = 20_000_000
 """Most characters of all pages."""
 MOST_OF_A_STREAM = 4_000_000
-"""Most bytes of one unpacked stream that is no picture and no font: PDFium takes some seconds and 200 bytes of memory for each ten of them."""
+"""Most bytes of one unpacked stream that is no picture and no font: PDFium needs far more memory and time than that for it."""
 MOST_PICTURES = 2_000
 
 NOT_READ = (

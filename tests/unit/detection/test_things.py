@@ -94,6 +94,16 @@ def test_what_spans_stands_everywhere_it_is_seen():
         tables.tables_of(page(f"<table>{'<tr><td colspan=1000>x' * 300}</table>", "text/html"))
 
 
+def test_tables_are_found_again_by_their_columns():
+    """A table that came before another one moves nothing: what is in the other is compared with what was."""
+    other = table(("a", "1"), head=("Name", "Size"))
+
+    assert (["a | 1"], [], [("SE, Rate: 3.0", "SE, Rate: 9")]) == found(
+        "table", table(NO, SE), other + table(NO, ("SE", "9", "x"))
+    )
+    assert ([], ["a | 1"], []) == found("table", other + table(NO), table(NO))
+
+
 def test_the_second_table_and_list():
     """A place names one; the others are silence, and one that is not there is not compared."""
     two = table(NO) + table(SE)
