@@ -14,6 +14,7 @@ from tidings.notification.addresses import limit_of
 from tidings.presentation import atom
 from tidings.presentation.edits import Record, summary
 from tidings.presentation.hypertext import document
+from tidings.presentation.net import with_net
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
 from tidings.presentation.writing import cut, subject_line, unmentioning
@@ -74,10 +75,11 @@ def _console(news: News) -> tuple[str, bytes]:
 
 def _email(news: News) -> tuple[str, bytes]:
     caption = Caption(heading=news.subject, sentinel=news.sentinel)
-    text = _TEXT.present(news.records, caption, most=MOST_TEXT)
+    records = with_net(news.records)
+    text = _TEXT.present(records, caption, most=MOST_TEXT)
     views = {view_of(news.presentation, record) for record in news.records}
     drawing = presenter(views.pop() if len(views) == 1 else "changes", "html")
-    return mail.body_of(f"{text}\n", drawing.present(news.records, caption, most=MOST_HTML))
+    return mail.body_of(f"{text}\n", drawing.present(records, caption, most=MOST_HTML))
 
 
 def _apprise(news: News) -> tuple[str, bytes]:

@@ -1,0 +1,66 @@
+"""Net: what a page became over several changes of one message: from the first old text to the last new one, what came and went again left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tidings.presentation.edits import Record
+
+_EDITS = ("inserted", "deleted", "updated")
+
+
+def with_net(records: Sequence[Record]) -> list[Record]:
+    """Return records (the oldest first) with, before the first change of each page that changed more than once, what became of it in all.
+
+    That is a change record itself, from the first version to the last, whose summary begins with `3 changes, net:`; what belongs to several
+    pages has none.
+    """
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for record in records:
+        if record.get("record") == "change" and not record.get("parts") and all(name in record for name in _EDITS):
+            groups.setdefault((record.get("url"), record.get("kind")), []).append(record)
+    netted = {id(group[0]): _net(group) for group in groups.values() if len(group) > 1}
+    told: list[Record] = []
+    for record in records:
+        told += [netted[id(record)], record] if id(record) in netted else [record]
+    return told
+
+
+def _net(records: Sequence[Record]) -> Record:
+    inserted: list[str] = []
+    deleted: list[str] = []
+    updated: dict[str, str] = {}
+    """by the text that there is now: the text that there was"""
+    for record in records:
+        for pair in record["updated"]:
+            if pair["old"] in inserted:
+                inserted[inserted.index(pair["old"])] = pair["new"]
+            else:
+                updated[pair["new"]] = updated.pop(pair["old"], pair["old"])
+        for text in record["deleted"]:
+            if text in inserted:
+                inserted.remove(text)
+            else:
+                deleted.append(updated.pop(text, text))
+        for text in record["inserted"]:
+            if text in deleted:
+                deleted.remove(text)
+            else:
+                inserted.append(text)
+    first, last = records[0], records[-1]
+    pairs = [{"old": old, "new": new} for new, old in updated.items() if old != new]
+    found = {"inserted": inserted, "deleted": deleted, "updated": pairs, "moved": []}
+    whole = {k: v for k, v in last.items() if k not in {"counts", "places", "frames"}} | found
+    whole |= {"from_version": first.get("from_version"), "summary": f"{len(records)} changes, net: {_spelled(found)}"}
+    return whole
+
+
+def _spelled(found: Record) -> str:
+    """Return the first few edits in one line."""
+    said = [f'"{pair["old"]}" → "{pair["new"]}"' for pair in found["updated"]]
+    said += [f'+"{text}"' for text in found["inserted"]] + [f'-"{text}"' for text in found["deleted"]]
+    if not said:
+        return "as it was before"
+    rest = f"; and {len(said) - 3} more" if len(said) > 3 else ""
+    return "; ".join(said[:3]) + rest
