@@ -8,7 +8,9 @@ from typing import Any, Final
 from tidings.model.interval import Duration
 from tidings.registry import Registry
 from tidings.scheduling.best_effort import BestEffort
+from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.policy import Policy
+from tidings.scheduling.price.others import LambdaCrawl, Sbr, Wic
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
 
@@ -17,10 +19,15 @@ Maker = Callable[[Duration], Policy[Any]]
 HOUR: Final[Duration] = 3_600_000_000
 
 POLICIES: Final[Registry[Maker]] = Registry(
-    "policy", {"best_effort": BestEffort, "price": Price, "round_robin": RoundRobin}
+    "policy",
+    {
+        "best_effort": BestEffort,
+        "lambda_crawl": LambdaCrawl,
+        "nutch": Nutch,
+        "price": Price,
+        "round_robin": RoundRobin,
+        "sbr": Sbr,
+        "stormcrawler": StormCrawler,
+        "wic": Wic,
+    },
 )
-
-
-def reads_of(name: str) -> frozenset[str]:
-    """Return the columns of the population that the bids of a policy depend on. Raises `UsageError` for a name that is not there."""
-    return POLICIES[name](HOUR).reads

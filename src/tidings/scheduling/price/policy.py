@@ -17,7 +17,7 @@ from tidings.model.interval import NEVER, Duration, Instant
 from tidings.scheduling.lateness import FIRST, SECOND, TURNS, due_after
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Mask, Observation, Population, Rows, Signal
 from tidings.scheduling.price.market import Market, clear
-from tidings.scheduling.price.value import COLUMNS, DAY, floor_price, values
+from tidings.scheduling.price.value import COLUMNS, DAY, Values, floor_price, values
 
 MINUTE: Final[Duration] = 60 * SECOND
 HOUR: Final[Duration] = 60 * MINUTE
@@ -66,12 +66,22 @@ class Price:
         """Return the price at which looks are made if the budget does not bind."""
         return floor_price(self.pace)
 
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return how long after a look the next one is worth its price (µs), inf if it never is."""
+        return worth.gaps(price)
+
+    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+        """Return what a look after `age` (µs) is worth per unit of cost: the price when the wait is over."""
+        return worth.bids(age, price)
+
     def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
         """Return how long each page waits after a look at this price (µs), within its bounds."""
         population = state.population
         least = population["shortest"][rows]
         most = np.maximum(np.minimum(population["longest"][rows], self.longest), least)
-        wished = np.minimum(np.ceil(values(population, rows).gaps(max(price, self.floor))), float(most.max(initial=1)))
+        wished = np.minimum(
+            np.ceil(self.waits(values(population, rows), max(price, self.floor))), float(most.max(initial=1))
+        )
         wished = np.where(state.saturated[rows], np.where(state.relooks[rows], self.shortest, float(self.pace)), wished)
         gap: Instants = np.clip(wished.astype(np.int64), least, most)
         return gap
@@ -102,7 +112,7 @@ class Price:
         last = population["last_polled"][where]
         new = last == UNPOLLED
         age = np.where(new, 0, now - np.where(new, now, last)).astype(np.float64)
-        bids = np.maximum(values(population, where).bids(age, level), level)
+        bids = np.maximum(self.gathered(values(population, where), age, level), level)
         waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
         return np.where(due <= now, np.where(new, FIRST + waited, bids), 0.0)
 

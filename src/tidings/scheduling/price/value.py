@@ -27,12 +27,18 @@ COLUMNS: Final = frozenset({"cost", "importance", "rate", "urgency_kind", "urgen
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Of each page: weight × rate of change (`inflow`, per µs), decay of urgency θ, what further changes overwrite (both per µs), cost."""
+    """Of each page: importance W, rate of change μ, decay of urgency θ, what further changes overwrite (all three per µs), and cost."""
 
-    inflow: Floats
+    importance: Floats
+    rate: Floats
     decay: Floats
     overwritten: Floats
     cost: Floats
+
+    @property
+    def inflow(self) -> Floats:
+        """Return W·μ: what comes in per µs."""
+        return self.importance * self.rate
 
     def heeded(self, price: float) -> Floats:
         """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a look now and then (guard 5)."""
@@ -66,7 +72,7 @@ def values(population: Population, rows: Rows | slice = slice(None)) -> Values:
     urgent = np.where(
         kind == UrgencyKind.EXPONENTIAL, math.log(2) / scale, np.where(kind == UrgencyKind.WINDOW, 1.0 / scale, SLOWEST)
     )
-    return Values(population["importance"][rows] * rate, urgent + fading, overwritten, population["cost"][rows])
+    return Values(population["importance"][rows], rate, urgent + fading, overwritten, population["cost"][rows])
 
 
 def floor_price(pace: float) -> float:

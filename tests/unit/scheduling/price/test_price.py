@@ -63,7 +63,7 @@ def test_more_urgent_or_more_important_never_waits_longer(inflow, decay, steeper
     """Guard 5: without it an urgent rare page would starve."""
 
     def gap(inflow: float, decay: float) -> float:
-        arrays = (np.array([value]) for value in (inflow, decay, overwritten, 1.0))
+        arrays = (np.array([value]) for value in (1.0, inflow, decay, overwritten, 1.0))
         return float(Values(*arrays).gaps(price)[0])
 
     assert gap(inflow, decay * steeper) <= gap(inflow, decay) * (1 + 1e-6)

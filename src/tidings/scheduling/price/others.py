@@ -1,0 +1,95 @@
+"""Other answers to the same question, as policies under one price: WIC, LambdaCrawl, freshness at fixed intervals and without memory.
+
+Each says how long a page waits at a price and what a look is then worth; bounds, new pages, pages that never look the same, and the price
+that a budget makes are those of `Price`. The papers' own allocations under a budget are in `scheduling.refresh`; at the price of the budget
+these waits are their rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from tidings.scheduling.index import wait
+from tidings.scheduling.index import worth as index_worth
+from tidings.scheduling.policy import Floats
+from tidings.scheduling.population import Population
+from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.value import Values, values
+
+
+@dataclass(frozen=True, slots=True)
+class _Other(Price):
+    """A policy whose floor is, like that of `Price`, where a page of default importance that changes once a day waits the pace."""
+
+    @property
+    def floor(self) -> float:
+        """Return the price at which looks are made if the budget does not bind."""
+        return _floor(self.waits, self.pace)
+
+
+@dataclass(frozen=True, slots=True)
+class Wic(_Other):
+    """What has gathered is what a look is worth (000 §3): the myopic bid. It looks at what costs nothing to put off as soon as at what does."""
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return when G(t) = c·price."""
+        kappa = worth.decay + worth.overwritten
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(worth.inflow > 0, worth.cost * price * kappa / worth.inflow, np.inf)
+        return np.where(share < 1, -np.log1p(-np.minimum(share, 1 - 1e-16)) / kappa, np.inf)
+
+    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what has gathered has gathered
+        """Return G(age)/c."""
+        kappa = worth.decay + worth.overwritten
+        return np.asarray(worth.inflow / kappa * -np.expm1(-kappa * np.maximum(age, 0.0)) / worth.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaCrawl(_Other):
+    """Rates ½(−Δ + √(Δ² + 4μΔ/price)) of least harmonic penalty: no page is given up (Kolobov et al., NeurIPS 2019)."""
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return 1/ρ."""
+        return 1 / np.maximum(_looks(worth, price), 1e-300)
+
+    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+        """Return how late a page is, in waits, at this price."""
+        return np.asarray(price * np.maximum(age, 0.0) * _looks(worth, price))
+
+
+@dataclass(frozen=True, slots=True)
+class Sbr(_Other):
+    """Most freshness at fixed intervals; what changes too quickly waits its longest (002 §5, SBR; Cho and Garcia-Molina 2000)."""
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return x/Δ with μ(1 − (1 + x)e^{−x})/Δ = c·price."""
+        rate = worth.rate
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(worth.importance > 0, worth.cost * price * rate / worth.importance, np.inf)
+        return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / np.maximum(rate, 1e-300), np.inf)
+
+    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - divergence knows no price
+        """Return Olston and Pandey's divergence at an age, per unit of cost."""
+        rate = np.maximum(worth.rate, 1e-300)
+        return np.asarray(worth.importance / rate * index_worth(rate * np.maximum(age, 0.0)) / worth.cost)
+
+
+def _looks(worth: Values, price: float) -> Floats:
+    rate = worth.rate
+    pull = 4 * worth.importance * rate / (worth.cost * price)
+    return np.asarray(pull / 2 / np.maximum(np.sqrt(rate**2 + pull) + rate, 1e-300))
+
+
+@lru_cache(maxsize=64)
+def _floor(waits: Callable[[Values, float], Floats], pace: int) -> float:
+    """Return the price at which the page that the pace is said of waits so long, by bisection."""
+    one = values(Population({"id": [0], "rate": [1.0]}))
+    low, high = 1e-30, 1e30
+    for _ in range(200):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if waits(one, middle)[0] > pace else (middle, high)
+    return high
