@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tidings.detection.aims import Aim, Aimed, Both, Either, aimed
 from tidings.detection.kinds import can_lack, is_there
+from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
@@ -55,7 +56,10 @@ def _lacking(aim: Aim, document: Document) -> str:
         return ""
     if part.missing is not None:
         return f'{part.missing.language} "{part.missing.text}"'
-    if is_there(aim.interest, part):
+    try:
+        if is_there(aim.interest, part):
+            return ""
+    except RefusedError:  # the comparison says so
         return ""
     ordinal = aim.interest.ordinal
     return aim.interest.kind if ordinal is None else f"{aim.interest.kind} {ordinal}"

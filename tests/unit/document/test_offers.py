@@ -198,7 +198,7 @@ HOSTILE = {
     "megabytes of script": ld('{"offers": {"price": "' + "1" * 3_000_000 + '"}}'),
     "nested a hundred thousand deep": ld('{"a":' * 100_000 + "1" + "}" * 100_000),
     "lists a hundred thousand deep": ld("[" * 100_000),
-    "hundreds of thousands of values": ld("[" + "0," * 400_000 + "0]"),
+    "hundreds of thousands of values": ld("[" + "0," * 100_000 + "0]"),
     "names each other": ld(
         {"@graph": [{"@id": "#a", "offers": {"@id": "#b"}}, {"@id": "#b", "offers": {"@id": "#a"}}]}
     ),
@@ -206,7 +206,7 @@ HOSTILE = {
     "endless number": ld('{"offers": {"price": 1e999999999}}'),
     "not a number": ld('{"offers": {"price": NaN}}'),
     "no value": ld("", "null", "5", '"x"', "[]", "{}"),
-    "many offers": ld({"offers": [{"price": "x"}] * 20_000}),
+    "many offers": ld({"offers": [{"price": "x"}] * 4_000}),
     "scopes in scopes": '<div itemscope itemtype="http://schema.org/Offer">' * 400,
 }
 
