@@ -31,3 +31,8 @@ POLICIES: Final[Registry[Maker]] = Registry(
         "wic": Wic,
     },
 )
+
+
+def reads_of(name: str) -> frozenset[str]:
+    """Return the columns of the population that the bids of a policy depend on. Raises `UsageError` for a name that is not there."""
+    return POLICIES[name](HOUR).reads
