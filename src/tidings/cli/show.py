@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from tidings.cli.happenings import happening_of, show_happening
+from tidings.cli.happenings import happening_of
 from tidings.cli.listing import failing, held_pages
 from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.cli.show_event import show_happening
 from tidings.clock import SystemClock
 from tidings.language.dates import zone_of
 from tidings.model.weight import WHOLE
