@@ -63,8 +63,9 @@ def compare_values(old: Sequence[Value], new: Sequence[Value]) -> list[Differenc
 
     Raises `TooManyError`, and RecursionError for values that are nested too deep.
     """
-    comparison = _Comparison()
-    if len(old) == len(new) == 1:
+    is_one = len(old) == len(new) == 1
+    comparison = _Comparison(is_parts=not is_one)
+    if is_one:
         comparison.compare("", _At(old[0], 0), _At(new[0], 0))
     else:
         comparison.compare("", _At(list(old), 0), _At(list(new), 0))
@@ -82,7 +83,10 @@ class _At:
 
 
 class _Comparison:
-    def __init__(self) -> None:
+    """The state of one comparison. `is_parts`: the values are parts of a document, whose numbers say nothing."""
+
+    def __init__(self, *, is_parts: bool) -> None:
+        self._is_parts = is_parts
         self.differences = Differences()
         self._sizes: dict[int, int] = {}
         self._depth = 0
@@ -179,12 +183,12 @@ class _Comparison:
             gone, come = old[1][edit.old_start : edit.old_end], new[1][edit.new_start : edit.new_end]
             if len(gone) == len(come):
                 for number, (one, other) in enumerate(zip(gone, come, strict=True)):
-                    self.compare(f"{path}[{head + edit.new_start + number}]", one, other)
+                    self.compare(self._place(path, head + edit.new_start + number), one, other)
                 continue
             for number, one in enumerate(gone):
-                self._gone(f"{path}[{head + edit.old_start + number}]", one, new[0])
+                self._gone(self._place(path, head + edit.old_start + number), one, new[0])
             for number, one in enumerate(come):
-                self._come(f"{path}[{head + edit.new_start + number}]", one, old[0])
+                self._come(self._place(path, head + edit.new_start + number), one, old[0])
 
     def _unordered(self, path: str, head: int, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
         self._spend(old[1], new[1])
@@ -196,14 +200,18 @@ class _Comparison:
             one, other = old[1][left[0]].value, new[1][fresh[0]].value
             pairs += [(left[0], fresh[0])] if isinstance(one, list) and isinstance(other, list) else []
         for i, j in sorted(pairs):
-            self.compare(f"{path}[{head + j}]", old[1][i], new[1][j])
+            self.compare(self._place(path, head + j), old[1][i], new[1][j])
         gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
         for at in left:
             if at not in gone:
-                self._gone(f"{path}[{head + at}]", old[1][at], new[0])
+                self._gone(self._place(path, head + at), old[1][at], new[0])
         for at in fresh:
             if at not in come:
-                self._come(f"{path}[{head + at}]", new[1][at], old[0])
+                self._come(self._place(path, head + at), new[1][at], old[0])
+
+    def _place(self, path: str, number: int) -> str:
+        """Return the path of a member of an array that is known by its number."""
+        return f"{path}[{number}]" if path or not self._is_parts else ""
 
     def _gone(self, path: str, one: _At, there: _At, *, is_member: bool = False) -> None:
         start, end = self._span(one)

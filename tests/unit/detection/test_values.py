@@ -168,6 +168,7 @@ def test_parts_found_by_jsonpath_are_compared_likewise():
     )
 
     assert updated("[id=1].v: 1", "[id=1].v: 2") == told(old, new, **scope)
+    assert updated("1", "2") == told(old, new, selectors=(Selector("jsonpath", "$.data.items[*].v"),))
 
 
 def test_long_texts_are_shown_from_where_they_part():
