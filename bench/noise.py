@@ -1,6 +1,7 @@
 """False alarms and missed changes where the kinds of noise of real pages are planted on real edits at real times.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py [KIND…] [--pages 40] [--looks 100] [--seed 1] [--show]
+    PYTHONPATH=. TIDINGS_DATA_SETS=DIR python bench/noise.py --real [FAMILY…] [--show]
 
 A *series* is one page of `page_versions` shown at the times of one page of `change_traces/text_change_times`: where that page changed its visible
 text, ours goes on to its next version (and after the last begins again); where only its markup changed, ours stays as it is. One kind of noise is
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,10 +22,11 @@ from datetime import UTC, datetime
 import numpy as np
 
 from tests.data_sets import files_of, rows_of
-from tidings.clock import DAY, MINUTE, SECOND
+from tests.replay import FAMILIES, RealPage, real_pages
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.detection.examiner import compare_bodies, examine
 from tidings.detection.job import Body, Job, Noise, Wanted
-from tidings.detection.noise.looks import is_quick
+from tidings.detection.noise.looks import Looked, calm, is_quick
 from tidings.detection.noise.memory import Memory
 from tidings.model.change import ChangeSet
 from tidings.model.interest import Interest
@@ -278,6 +280,12 @@ class Watch:
         found = seen.found[0] if seen.found else None
         return (found.change, found.quiet, seen.second_look) if found else (ChangeSet(), False, seen.second_look)
 
+    def rest(self, at: Instant) -> None:
+        """Look a second time at a page that has not changed."""
+        self.polls += 1
+        self.seconds += 1
+        self.memory = calm(self.memory, Looked(self.polls, at, is_quick=True))
+
 
 @dataclass(slots=True)
 class Tally:
@@ -349,6 +357,73 @@ def replay(page: Page, times: Sequence[tuple[Instant, bool]], plant: Plant, rng:
     tally.seconds += watch.seconds
 
 
+# -- real pairs, nothing planted ---------------------------------------------------------------------------------------------------
+
+
+def real(families: Sequence[str], *, shows: bool) -> None:
+    """Show every version of every real page an hour after the one before and print what is told of pairs that the index calls text or markup-only."""
+    print(
+        f"{'family':<15}{'text':>6}{'told':>6}{'quiet':>7}{'nothing':>9}{'markup':>8}{'told':>6}{'quiet':>7}{'URLs alone':>12}{'masks':>7}"
+    )
+    whole: Counter[tuple[str, str]] = Counter()
+    for family in families:
+        counts: Counter[tuple[str, str]] = Counter()
+        quiet: list[str] = []
+        for page in real_pages([family]):
+            _real_page(page, counts, quiet)
+        whole += counts
+        print(_real_line(family, counts), flush=True)
+        for line in quiet if shows else ():
+            print(f"    {line}")
+    print(_real_line("all", whole))
+
+
+def _real_page(page: RealPage, counts: Counter[tuple[str, str]], quiet: list[str]) -> None:
+    watch = Watch()
+    for number, version in enumerate(page.versions):
+        at = HOUR * (number + 1)
+        body = Body(data=version.body, content_type=version.content_type, url=URL)
+        change, is_quiet, second = watch.look(body, at)
+        if second:
+            watch.rest(at + MINUTE)
+        if not version.said:
+            continue
+        counts[version.said, "pairs"] += 1
+        counts[version.said, "quiet" if change and is_quiet else "told" if change else "nothing"] += 1
+        counts[version.said, "urls"] += (
+            bool(change) and not is_quiet and not change.edits and set(change.kinds) <= {"links", "images"}
+        )
+        if change and is_quiet:
+            quiet.append(f"{family_name(page)} version {number}, {version.said}: {change.masked[:4]}")
+    counts["text", "masks"] += len(watch.memory.masks)
+
+
+def family_name(page: RealPage) -> str:
+    """Return how a page is called in the set."""
+    return f"{page.family}/{page.name}"
+
+
+def _real_line(name: str, c: Counter[tuple[str, str]]) -> str:
+    t, m = "text", "markup-only"
+    return (
+        f"{name:<15}{c[t, 'pairs']:>6}{c[t, 'told']:>6}{c[t, 'quiet']:>7}{c[t, 'nothing']:>9}{c[m, 'pairs']:>8}{c[m, 'told']:>6}{c[m, 'quiet']:>7}"
+        f"{c[m, 'urls']:>12}{c[t, 'masks']:>7}"
+    )
+
+
+def times() -> None:
+    """Print how often hashing bytes would alarm for nothing where the visible text stayed, in 1,000 days of a page."""
+    found: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    for row in rows_of("change_traces/text_change_times.csv.gz"):
+        found[row["page_id"]].append((int(row["unix_time"]), row["visible_text_changed"] == "1"))
+    days = sum((max(at for at, _ in one) - min(at for at, _ in one)) / 86_400 for one in found.values())
+    raw, text = sum(map(len, found.values())), sum(changed for one in found.values() for _, changed in one)
+    print(
+        f"{len(found)} pages, {days:,.0f} page-days, {raw:,} changes of bytes, {text:,} of the visible text: by bytes {1000 * (raw - text) / days:,.0f}"
+    )
+    print("false alarms in 1,000 page-days, by the visible text none of these")
+
+
 def _line(name: str, t: Tally) -> str:
     down = 1 - t.false / t.false_whole if t.false_whole else 1.0
     return (
@@ -369,7 +444,14 @@ def main() -> int:
         action="store_true",
         help="list the changes that were missed and the series whose noise was not learned",
     )
+    options.add_argument(
+        "--real", action="store_true", help="real pairs instead, with nothing planted; KINDs are families"
+    )
     chosen = options.parse_args()
+    if chosen.real:
+        real(FAMILIES if chosen.kinds == [*KINDS] else chosen.kinds, shows=chosen.show)
+        times()
+        return 0
     begun = time.process_time()
     shown = list(pages(chosen.pages, np.random.default_rng(chosen.seed)))
     print(f"{len(shown)} pages, {chosen.looks} looks each, seed {chosen.seed}")

@@ -29,13 +29,17 @@ from tidings.detection.job import (
     Wanted,
     Work,
 )
+from tidings.detection.noise.mask import Mask
+from tidings.detection.noise.memory import Memory
 from tidings.detection.pair import Pair
+from tidings.detection.quiet import Heard, settled
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
 from tidings.document.extraction import WHOLE, Extraction, named
 from tidings.document.frames import ALONE, addresses_of
 from tidings.model.change import ChangeSet, Edit, FrameShare
+from tidings.model.interest import Interest
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
 
@@ -220,7 +224,7 @@ class _Examiner:
         self.digest = self.new.digest(seed=job.seed)
         self.old: dict[int, Whole] = {}
         self.pairs: dict[int, list[tuple[str, str, Pair]]] = {}
-        self.changes: dict[tuple[int, Expression, Extraction], ChangeSet | Refused] = {}
+        self.changes: dict[tuple[int, Expression, Extraction], Heard | Refused] = {}
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
 
@@ -246,39 +250,67 @@ class _Examiner:
             change = self.changes[asked]
             if isinstance(change, Refused):
                 self.refused.append(replace(change, key=wanted.key))
-            elif change:
+            elif change.found:
                 scopes = scopes_of(wanted.expression, wanted.extraction)
                 name = WITH_FRAMES if all(scope.is_whole for scope in scopes) else f"{WITH_FRAMES} {named(*scopes)}"
                 yield Found(
-                    key=wanted.key, reference=wanted.reference, change=change, extraction=name, number=wanted.number
+                    key=wanted.key,
+                    reference=wanted.reference,
+                    change=change.found,
+                    extraction=name,
+                    number=wanted.number,
+                    quiet=change.is_quiet,
                 )
 
-    def _change(self, wanted: Wanted) -> ChangeSet | Refused:
+    def _change(self, wanted: Wanted) -> Heard | Refused:
         known = self.job.known.get(wanted.reference)
         is_plain = all(scope.is_whole for scope in scopes_of(wanted.expression, wanted.extraction))
         names = digests_of(wanted.expression)
         if is_plain and is_current(known, WITH_FRAMES) and known and are_equal(names, known, self.digest):
-            return ChangeSet()
+            return Heard()
         old = self._whole(wanted.reference)
         if old.problem:
-            return ChangeSet()
+            return Heard()
         try:
-            if wanted.reference not in self.pairs:
-                self.pairs[wanted.reference] = [*_pairs(old, self.new)]
-            pairs = self.pairs[wanted.reference]
-            return compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs)
+            pairs, mask = self._pairs(wanted.reference), self._mask(wanted.reference)
+            if mask is None:
+                return Heard(compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs))
+            masked = [(key, url, pair.through(mask)) for key, url, pair in pairs]
+            real = compare(old, self.new, wanted.expression, wanted.extraction, pairs=masked)
+            return settled(
+                real, lambda: compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs), mask
+            )
         except RefusedError as error:
             return Refused(key=wanted.key, reason=reason_of(error))
 
+    def _pairs(self, reference: int) -> list[tuple[str, str, Pair]]:
+        if reference not in self.pairs:
+            self.pairs[reference] = [*_pairs(self._whole(reference), self.new)]
+        return self.pairs[reference]
+
+    def _mask(self, reference: int) -> Mask | None:
+        """Return the value classes; nothing is learned of pages with frames."""
+        noise = self.job.noise
+        if noise is None:
+            return None
+        return Mask(Memory(), noise.kept, noise.times.get(reference, 0), noise.at)
+
     def _text_changed(self) -> bool:
-        """Compare with the newest version; where its digest is none of ours, by its text."""
+        """Compare with the newest version, without what is noise."""
         newest = max(self.job.references, default=None)
+        mask = None if newest is None else self._mask(newest)
+        if newest is None or mask is None or not self._differs(newest) or self._whole(newest).problem:
+            return self._differs(newest)
+        return any(pair.through(mask).compare(Interest("words")) for _, _, pair in self._pairs(newest))
+
+    def _differs(self, newest: int | None) -> bool:
+        """Return whether the text differs from the newest version; where its digest is none of ours, by its text."""
         if newest is None or is_current(self.job.known.get(newest), WITH_FRAMES):
             return bool(self.job.text_digest) and self.job.text_digest != self.digest.text
         old = self._whole(newest)
         if old.problem:
             return False
-        return any(pair.old.canonical != pair.new.canonical for _, _, pair in _pairs(old, self.new))
+        return any(pair.old.canonical != pair.new.canonical for _, _, pair in self._pairs(newest))
 
     def _whole(self, reference: int) -> Whole:
         if reference not in self.old:

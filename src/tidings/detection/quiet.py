@@ -36,11 +36,16 @@ def heard(wanted: Wanted, pair: Pair, mask: Mask) -> Heard:
     """Return what an expression finds on one pair of versions through a mask; raises `RefusedError` if it cannot be compared."""
     pair = pair.knowing(frozenset(wanted.seen))
     real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
+    return settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
+
+
+def settled(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
+    """Return what is told and kept of a comparison: `real` is what it finds through a mask, `whole` makes what it finds without."""
     if not mask.masked:
         return Heard(real)
     if real:
         return Heard(with_masked(real, mask))
-    return Heard(with_masked(evaluate(wanted.expression, pair, wanted.extraction), mask), is_quiet=True)
+    return Heard(with_masked(whole(), mask), is_quiet=True)
 
 
 class Quieter:

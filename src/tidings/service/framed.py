@@ -22,6 +22,7 @@ from tidings.service.claims import robots_ignored
 from tidings.service.cursors import references, takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
+from tidings.service.noise import of_stored
 from tidings.service.occasion import first_look, modified_at, picture_name, version_of, with_findings, with_ticks
 from tidings.service.records import PARTIAL
 from tidings.storage import members
@@ -282,6 +283,7 @@ class Framed:
             modified_at=_modified_at(poll, gathered, stored),
             lost=stored.lost,
             parts={**stored.parts, seq: (holder, *frames)},
+            noise=of_stored(stored.noise, {**stored.times, seq: poll.at}, seq),
         )
 
     def _state(

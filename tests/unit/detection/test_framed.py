@@ -8,7 +8,7 @@ import pytest
 
 from tidings.detection.compare.sequence import apply_edits
 from tidings.detection.framed import compare_versions, examine
-from tidings.detection.job import WITH_FRAMES, Body, FramedJob, Part, Wanted
+from tidings.detection.job import WITH_FRAMES, Body, Found, FramedJob, Noise, Part, Wanted
 from tidings.detection.summary import summary
 from tidings.document.parse import parse
 from tidings.model.change import FrameShare
@@ -207,3 +207,19 @@ def test_a_job_and_its_answer_travel_between_processes():
 
     assert len(sent) < 1.5 * len(large[1].body.data)
     assert 1 == len(examine(pickle.loads(sent)).found)
+
+
+def test_values_are_noise_in_frames_too():
+    """A counter in a frame is quiet, and a word beside it is told without it."""
+
+    def seen(old: str, new: str) -> tuple[Found, bool]:
+        whole = examine(job(version(menu=MENU, text=new), old=version(menu=MENU, text=old), noise=Noise()))
+        (found,) = whole.found
+        return found, whole.text_changed
+
+    quiet, is_news = seen("<p>5 views, boots", "<p>6 views, boots")
+    told, is_news_too = seen("<p>5 views, boots", "<p>6 views, shoes")
+
+    assert (True, False, False, True) == (quiet.quiet, is_news, told.quiet, is_news_too)
+    assert (("boots", "shoes"),) == told.change.updated
+    assert ["count"] == [one.mask for one in told.change.masked]

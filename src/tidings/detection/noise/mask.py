@@ -127,7 +127,10 @@ class Mask:
             self.masked.append(
                 Masked(shown if row.new < row.old else "", shown if row.new > row.old else "", masks[row])
             )
-        return finding_of_objects(sort, [row for row in left if row not in masks])
+        kept = [row for row in left if row not in masks]
+        named = {row.object for row in kept}
+        places = tuple(place for place in finding.places if place.object in named)
+        return replace(finding_of_objects(sort, kept), places=places) if kept else ChangeSet()
 
     def _within(self, sort: str, rows: Sequence[ObjectCount], old: Document, new: Document) -> Iterator[ObjectCount]:
         """Yield the rows all of whose addresses on a side stand within words that are noise."""
