@@ -65,6 +65,7 @@ VERBS: dict[str, Row] = {
     "history": Row("past", "versions of a page, --polls: every look"),
     "diff": Row("past", "two versions compared, by default the last two"),
     "deliveries": Row("deliveries", "what was told, to whom; --dead; replay ID"),
+    "plan": Row("plan", "the next looks, each with its reason; --expert: rates and prices"),
     "secret": Row("secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
     "settings": Row("configuration", "every setting, its value and where it can be set"),
     "gc": Row("gc", "let go of the versions that nobody needs any more; --dry-run"),

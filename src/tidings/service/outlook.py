@@ -6,7 +6,7 @@ host or the budget one later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
@@ -52,9 +52,15 @@ class Prospect:
 
 
 def outlook(
-    connection: Connection, row: SentinelRow, *, find: Find, settings: Settings, now: Instant
+    connection: Connection,
+    row: SentinelRow,
+    *,
+    find: Find,
+    settings: Settings,
+    now: Instant,
+    learned: Mapping[int, Mapping[str, Any]] | None = None,
 ) -> list[Prospect]:
-    """Return what comes next for a sentinel, life first."""
+    """Return what comes next for a sentinel, life first. `learned` is what the policy remembers, read if it is not given."""
     if row.state == "ended":
         return []
     sentinel = meaning(row.text)
@@ -65,10 +71,10 @@ def outlook(
     if row.state == "disabled":
         found.append(Prospect("look", None, f"paused: tidings enable {row.name} goes on"))
     elif row.state == "enabled":
-        learned = estimates.load_all(connection, settings.schedule.policy)
+        known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
         for sub in subscriptions.listing(connection, sentinel_id=row.id):
             state = pages.state(connection, sub.page_id)
-            look = _look(Subscription(sub, held), state, learned.get(sub.page_id, {}), settings, now)
+            look = _look(Subscription(sub, held), state, known.get(sub.page_id, {}), settings, now)
             found.append(Prospect("look", *look, pages.identity(connection, sub.page_id).given))
     return [*found, *_news(held, now)]
 

@@ -1,0 +1,58 @@
+"""`tidings plan [NAME…]`: the next looks, each with its reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import add_json, short_time, write_json, write_line
+from tidings.clock import SystemClock
+from tidings.service.agenda import Look, agenda
+from tidings.service.records import rfc3339
+from tidings.storage.database import open_database
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tidings.settings import Settings
+
+SHOWN = 20
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
+    """Declare the arguments."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="sentinels; all, if none is named")
+    parser.add_argument("--limit", type=int, default=SHOWN, metavar="N", help=f"so many looks ({SHOWN}); 0: all")
+    parser.add_argument(
+        "--expert", action="store_true", help="what is learned of each page: changes a day, and how sure"
+    )
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print what comes."""
+    now = SystemClock().now()
+    database = open_database(settings, create=False)
+    try:
+        looks = database.read(agenda, settings, names=arguments.names, now=now)
+    finally:
+        database.close()
+    shown = looks[: arguments.limit] if arguments.limit > 0 else looks
+    if arguments.json:
+        for look in shown:
+            write_json(look.record(expert=arguments.expert))
+        return 0
+    if not looks:
+        write_line("no look is planned: nothing is watched (tidings add), or everything is paused (tidings list)")
+    for look in shown:
+        write_line(_line(look, now, expert=arguments.expert))
+    if len(shown) < len(looks):
+        write_line(f"and {len(looks) - len(shown):,} more: --limit 0 shows all")
+    return 0
+
+
+def _line(look: Look, now: int, *, expert: bool) -> str:
+    prospect = look.prospect
+    when = "when asked" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
+    rate = look.changes_a_day
+    learned = f"  ({rate:.3g} changes a day expected)" if expert and rate is not None else ""
+    return f"{when:<17} {look.sentinel}  {prospect.url}  {prospect.why}{learned}"

@@ -1,0 +1,71 @@
+"""Agenda: the next looks of all sentinels, in the order in which they come, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidings.service import register
+from tidings.service.outlook import Prospect, outlook
+from tidings.service.records import rfc3339
+from tidings.storage import estimates, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tidings.model.interval import Instant
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look that comes: for which sentinel, at which page; `at` is None where it waits for something else than time. `learned` is what the
+    policy remembers of the page.
+    """
+
+    sentinel: str
+    page_id: int
+    prospect: Prospect
+    learned: Mapping[str, Any]
+
+    def record(self, *, expert: bool) -> dict[str, Any]:
+        """Return the JSON record."""
+        known = {name: value for name, value in self.learned.items() if name in {"rate", "period", "saturated"}}
+        return {
+            "record": "plan",
+            "sentinel": self.sentinel,
+            "page": str(self.page_id),
+            "url": self.prospect.url,
+            "at": rfc3339(self.prospect.at),
+            "reason": self.prospect.why,
+            **({"learned": known} if expert else {}),
+        }
+
+    @property
+    def changes_a_day(self) -> float | None:
+        """Return how often the page is expected to change, None if no rate is learned of it."""
+        rate = self.learned.get("rate")
+        if not isinstance(rate, Mapping) or not rate.get("scale"):
+            return None
+        return float(rate["shape"]) / float(rate["scale"])
+
+
+def agenda(connection: Connection, settings: Settings, *, names: Collection[str], now: Instant) -> list[Look]:
+    """Return the looks of these sentinels (of all, if none is named), the soonest first, those without a time last. Raises UnknownSentinelError."""
+    rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
+    learned = estimates.load_all(connection, settings.schedule.policy)
+    find = register.lives(connection)
+    found = []
+    for row in rows:
+        pages = [sub.page_id for sub in subscriptions.listing(connection, sentinel_id=row.id)]
+        coming = outlook(connection, row, find=find, settings=settings, now=now, learned=learned)
+        looks = [prospect for prospect in coming if prospect.what == "look"]
+        found += [
+            Look(row.name, page_id, prospect, learned.get(page_id, {}))
+            for page_id, prospect in zip(pages, looks, strict=False)
+        ]
+    return sorted(
+        found, key=lambda look: (look.prospect.at is None, look.prospect.at or 0, look.sentinel, look.page_id)
+    )

@@ -1,0 +1,59 @@
+"""`tidings plan`: what is looked at next, and why then."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def watched(tidings, server):
+    """Two pages: one at an interval, one as it changes."""
+    server.pages["/other"] = server.pages["/news"]
+    tidings("add", "--url", server.url("/news"), "--name", "hourly", "--every", "1h")
+    tidings("add", "--url", server.url("/other"), "--name", "free")
+    return tidings
+
+
+def test_the_next_looks_come_soonest_first_with_their_reasons(watched):
+    """As text and as records; `--limit` says how many, and how many more there are."""
+    records = watched("plan", "--json").records
+    lines = watched("plan", "--limit", "1").out.splitlines()
+
+    assert {"hourly", "free"} == {record["sentinel"] for record in records}
+    assert all(record["record"] == "plan" and record["reason"] and record["url"] for record in records)
+    assert sorted(record["at"] for record in records) == [record["at"] for record in records]
+    assert "and 1 more" in lines[-1]
+    assert 2 == len(lines)
+
+
+def test_one_sentinel_and_a_paused_one(watched):
+    """A paused sentinel has no time, and says how it goes on; a name that nobody has is an error."""
+    watched("disable", "free")
+    (record,) = watched("plan", "free", "--json").records
+    unknown = watched("plan", "nobody")
+
+    assert record["at"] is None
+    assert "tidings enable free" in record["reason"]
+    assert 2 == unknown.code
+    assert "nobody" in unknown.err
+
+
+def test_experts_see_what_is_learned(watched):
+    """With a policy that learns rates: changes a day."""
+    flags = ("--set", "schedule.policy=price")
+    for _ in range(2):
+        watched("check", "free", *flags)
+    records = watched("plan", "--expert", "--json", *flags).records
+    text = watched("plan", "--expert", *flags).out
+    learned = next(record["learned"] for record in records if record["sentinel"] == "free")
+
+    assert learned["rate"]["shape"] > 0
+    assert "changes a day expected" in text
+
+
+def test_nothing_is_planned_where_nothing_is_watched(tidings, server):
+    """It says what to do."""
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+    tidings("drop", "n")
+
+    assert "tidings add" in tidings("plan").out
