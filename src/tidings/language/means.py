@@ -73,7 +73,7 @@ def _unread(parsed: Parsed, places: Mapping[str, int], means: Means) -> Iterator
             continue
         readers = sorted(name for name, reads in policies.items() if reads.issuperset(_SETS[part]))
         message = f"the policy in use (schedule.policy = {means.policy}) does not read {_WORDS[part]}: it is kept, and changes no look"
-        hint = f"{' and '.join(readers)} read{'' if len(readers) > 1 else 's'} it" if readers else ""
+        hint = f"{either(readers, joint='and')} read{'' if len(readers) > 1 else 's'} it" if readers else ""
         yield parsed.report.problem(places[part], "W19", message, hint=hint)
 
 
