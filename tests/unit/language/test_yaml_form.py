@@ -71,6 +71,16 @@ def test_what_is_written_as_yaml_is_read_as_the_same(statement):
     assert (statement, text) == (again, to_yaml([again]))
 
 
+@pytest.mark.parametrize("letter", ["\0", "\t", "\r", "\x1b", "\x85", "\ufeff"])
+def test_odd_letters_in_texts_survive_yaml(letter):
+    """Whatever the sentence form takes in a text the YAML form takes, too."""
+    (sentinel,) = read(
+        f'Create Sentinel s Using https://x.example Monitor phrase "a{letter}b" Exclude regex "x{letter}"'
+    )
+
+    assert (sentinel,) == load(to_yaml([sentinel])).statements
+
+
 def test_each_clause_may_be_written_as_the_language_says_it():
     """A sentence stands for its keys."""
     text = """
