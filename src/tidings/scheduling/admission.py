@@ -1,0 +1,51 @@
+"""Whether looks at fixed intervals can all be made in time: the demand bound (bid_and_defaults §7; Gardener §3).
+
+Each is to be made once in every interval. The demand of any stretch of h is Σ c·⌊h/T⌋, all intervals beginning at once; it and the blocking of
+one dearest look that has just begun, which is not interrupted, must fit into what h takes. The sum of c/T being below the capacity is
+necessary; with blocking it is not enough. Pinwheels (`gardener.pinwheel`) say more only with a schedule in hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.scheduling.population import Floats
+
+MOST = 4_096
+"""Stretches that are tried, the shortest first; beyond them the demand stays below its line (see `admit`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """`load` is the share of the capacity that the intervals take in the long run; `worst` the most that any stretch asks for of what it takes,
+    blocking included, and `stretch` (µs) which one.
+    """
+
+    load: float
+    worst: float
+    stretch: int
+
+    @property
+    def holds(self) -> bool:
+        """Say whether all can be kept."""
+        return self.worst <= 1 + 1e-9
+
+
+def admit(intervals: NDArray[np.int64], costs: Floats, capacity: float) -> Admission:
+    """Return whether looks of these costs at these intervals (µs) fit a capacity (cost per µs, a host's is 1/gap)."""
+    if not intervals.size:
+        return Admission(0.0, 0.0, 0)
+    load = float((costs / intervals).sum()) / capacity if capacity > 0 else np.inf
+    if load > 1:
+        return Admission(load, load, int(intervals.max()))
+    blocking = float(costs.max()) if intervals.size > 1 else 0.0
+    turns = np.arange(1, max(2, MOST // intervals.size) + 1)
+    stretches = np.unique((np.unique(intervals)[:, None] * turns[None, :]).ravel())[:MOST]
+    stretches = stretches[stretches <= stretches[0] * turns[-1]] if stretches.size > 1 else stretches
+    demand = np.array([float((costs * (h // intervals)).sum()) for h in stretches.tolist()])
+    share = (demand + blocking) / (capacity * stretches)
+    worst = int(share.argmax())
+    return Admission(load, float(share[worst]), int(stretches[worst]))
