@@ -197,8 +197,7 @@ class Document:
         if start >= end:
             return ""
         end = min(end, start + most + 1)  # a token has a character at least
-        ends = self._counted[1]
-        if any(len(self.chunks[bisect_right(ends, token)]) > _ENDLESS for token in (start, end - 1)):
+        if self._has_endless and self._is_endless(start, end):
             return _cut(" ".join(self.tokens[start:end]), most)
         first, left, _ = self._place(start)
         last, _, right = self._place(end - 1)
@@ -213,6 +212,15 @@ class Document:
             length += len(self.chunks[number]) + 1
         middle.append(self.chunks[last][:right])
         return _cut(" ".join(middle), most)
+
+    @cached_property
+    def _has_endless(self) -> bool:
+        return max(map(len, self.chunks), default=0) > _ENDLESS
+
+    def _is_endless(self, start: int, end: int) -> bool:
+        """Return whether tokens `start:end` begin or end in a chunk in which none is looked for."""
+        ends = self._counted[1]
+        return any(len(self.chunks[bisect_right(ends, token)]) > _ENDLESS for token in (start, end - 1))
 
     def chunks_around(self, start: int, end: int) -> tuple[int, list[str]]:
         """Return (the first token of them, the chunks that hold tokens `start:end`, each whole)."""
