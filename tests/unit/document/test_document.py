@@ -64,3 +64,13 @@ def test_a_long_text_without_white_space_is_shown_quickly():
     document = page("价格很高" * 5_000)
 
     assert ["格"] * 1_000 == [document.shown(place, place + 1) for place in range(1, 4_000, 4)]
+
+
+def test_an_endless_text_is_shown_by_its_tokens():
+    """In a text of megabytes without white space no token is looked for; what is shown of it is bounded all the same."""
+    document = Document(media="text", pieces=("price: " + "漢,字." * 40_000,))
+
+    assert "price" == document.shown(0, 1)
+    assert "字 漢 字" == document.shown(2, 5)
+    assert 4_000 == len(document.shown(1, 60_000))
+    assert document.shown(1, 60_000).endswith("…")
