@@ -332,6 +332,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "clock": _clock,
     "browser": lambda ward: _health(ward, rendering.findings, settings=ward.settings),
     "looks": lambda ward: _health(ward, health.looks, settings=ward.settings, now=ward.now, polling=ward.polling),
+    "intervals": lambda ward: _health(ward, health.promises, settings=ward.settings),
     "classes": lambda ward: _health(ward, health.classes, settings=ward.settings, now=ward.now),
     "pages": lambda ward: _health(ward, health.failing_pages, now=ward.now),
     "hosts": lambda ward: _health(ward, health.failing_hosts, now=ward.now),

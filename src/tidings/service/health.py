@@ -9,17 +9,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import SentinelError
 from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.weight import WHOLE
-from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_since, warn
+from tidings.scheduling.admission import Admission, admit
+from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_length, spell_since, warn
 from tidings.service.joint import joint_of
 from tidings.service.purses import purses
 from tidings.service.records import class_of
 from tidings.service.standing import is_fresh_until
 from tidings.service.watchlist import meaning
-from tidings.storage import charge, comparisons, deliveries, endpoints, events, hosts, pages, sentinels, subscriptions
+from tidings.storage import (
+    charge,
+    comparisons,
+    deliveries,
+    endpoints,
+    estimates,
+    events,
+    hosts,
+    pages,
+    sentinels,
+    subscriptions,
+)
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -84,19 +98,28 @@ def _overdue(
     states = {state.page_id: (identity, state) for identity, state in watched}
     found: dict[int, tuple[Instant, str, str]] = {}
     heed = round(settings.fetch.freshness_seconds * SECOND)
+    learned = estimates.load_all(c, settings.schedule.policy)
     for sub in subscriptions.listing(c, active=True):
         identity, state = states[sub.page_id]
         owner = owners[sub.sentinel_id]
         fresh = 0 if sub.next_tick is not None else is_fresh_until(state, most=heed)
         held = max(state.retry_at or 0, paused.get(identity.host, 0), fresh)
-        since = _late_since(sub, owner, state, held=held, settings=settings, now=now)
+        paced = _pace(learned.get(sub.page_id, {}), settings)
+        since = _late_since(sub, owner, state, held=held, settings=settings, pace=paced, now=now)
         if since is not None and (sub.page_id not in found or since < found[sub.page_id][0]):
             found[sub.page_id] = (since, identity.given, owner.name)
     yield from found.values()
 
 
 def _late_since(
-    sub: SubscriptionRow, owner: SentinelRow, state: PageState, *, held: Instant, settings: Settings, now: Instant
+    sub: SubscriptionRow,
+    owner: SentinelRow,
+    state: PageState,
+    *,
+    held: Instant,
+    settings: Settings,
+    pace: Duration,
+    now: Instant,
 ) -> Instant | None:
     """Return since when a look for this subscription has been due, None if that is not long ago; a back-off counts as a look."""
     floor = round(settings.fetch.page_floor_seconds * SECOND)
@@ -106,10 +129,21 @@ def _late_since(
         return None
     if _is_only_shown(sub, owner):
         return None
-    interval = _interval(owner, pace=round(settings.schedule.pace_seconds * SECOND), floor=floor)
+    interval = _interval(owner, pace=pace, floor=floor)
     if interval is None or now - since <= PATIENCE_INTERVALS * interval + floor:
         return None
     return since + interval
+
+
+def _pace(learned: Mapping[str, object], settings: Settings) -> Duration:
+    """Return how long a page that is fetched on change may wait: what the policy remembers of it, the pace at least."""
+    period = learned.get("period")
+    seconds = (
+        max(float(period), settings.schedule.pace_seconds)
+        if isinstance(period, int | float)
+        else settings.schedule.pace_seconds
+    )
+    return round(seconds * SECOND)
 
 
 def _is_only_shown(sub: SubscriptionRow, owner: SentinelRow) -> bool:
@@ -147,6 +181,77 @@ def _budget_mend(c: Connection, now: Instant) -> str:
     spent = [row.name for row in charge.budgets(c) if row.refilled(now).level < 1]
     setting = "budget.polls_per_day" if WHOLE in spent else "budget.classes"
     return f"raise {setting} in tidings.toml: the budget {', '.join(spent)} is spent" if spent else ""
+
+
+def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
+    """Yield whether all looks at fixed intervals can be made in time: within the budget, and within what each host may be asked."""
+    asked = list(_promised(c, settings))
+    if not asked:
+        yield ok("intervals", "no page is looked at at a fixed interval")
+        return
+    found = [
+        warn("intervals", f"{where} cannot take all looks in time: {_spell_load(admission)}", mend)
+        for where, mend, admission in _admissions(asked, settings)
+        if not admission.holds
+    ]
+    yield from shortened(found, mend="tidings plan")
+    if not found:
+        whole = next(admission for where, _, admission in _admissions(asked, settings) if where == "the budget")
+        yield ok("intervals", f"all can be kept: {spell_count(len(asked), 'page')}, {whole.load:.0%} of the budget")
+
+
+def _promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration, float]]:
+    """Yield host, interval and cost of each page with a fixed interval, its shortest."""
+    owners = {row.id: row for row in sentinels.listing(c)}
+    identities = {state.page_id: identity for identity, state in pages.population(c)}
+    floor = round(settings.fetch.page_floor_seconds * SECOND)
+    shortest: dict[int, Duration] = {}
+    for sub in subscriptions.listing(c, active=True):
+        fetch = _fetch(owners[sub.sentinel_id])
+        if isinstance(fetch, FetchEvery) and sub.page_id in identities:
+            interval = max(fetch.interval, floor)
+            shortest[sub.page_id] = min(interval, shortest.get(sub.page_id, interval))
+    dear = min(settings.fetch.browser_cost, settings.budget.burst)
+    for page_id, interval in shortest.items():
+        identity = identities[page_id]
+        yield identity.host, interval, dear if identity.render else 1.0
+
+
+def _fetch(owner: SentinelRow) -> Fetch | None:
+    try:
+        return meaning(owner.text).fetch
+    except (SentinelError, TypeError, ValueError):
+        return None
+
+
+def _admissions(
+    asked: Sequence[tuple[str, Duration, float]], settings: Settings
+) -> Iterator[tuple[str, str, Admission]]:
+    """Yield for the budget, and for each host that is spaced, what mends it and whether its looks fit (bid_and_defaults §7)."""
+    intervals, costs = np.array([i for _, i, _ in asked]), np.array([cost for *_, cost in asked])
+    yield (
+        "the budget",
+        "raise budget.polls_per_day, or longer intervals",
+        admit(intervals, costs, settings.budget.polls_per_day / DAY),
+    )
+    gap = round(settings.fetch.host_gap_seconds * SECOND)
+    if not gap:
+        return
+    by_host: dict[str, list[Duration]] = {}
+    for host, interval, _ in asked:
+        by_host.setdefault(host, []).append(interval)
+    for host, own in sorted(by_host.items()):
+        yield (
+            host,
+            "longer intervals, or a smaller fetch.host_gap_seconds if the site is yours",
+            admit(np.array(own), np.ones(len(own)), 1 / gap),
+        )
+
+
+def _spell_load(admission: Admission) -> str:
+    if admission.load > 1:
+        return f"they are {admission.load:.1f} times what it takes"
+    return f"in {spell_length(admission.stretch)} they are {admission.worst:.1f} times what it takes"
 
 
 def classes(c: Connection, *, settings: Settings, now: Instant) -> Iterator[Finding]:

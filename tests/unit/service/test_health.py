@@ -7,10 +7,10 @@ import pytest
 from tests.stores import SECOND, World, products
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.page import HostState
-from tidings.model.unit import DeliveryResult, EndpointMove, Event
+from tidings.model.unit import DeliveryResult, EndpointMove, Estimate, Event
 from tidings.service import health
 from tidings.service.finding import MOST_LINES
-from tidings.settings import FetchSettings, ScheduleSettings, Settings
+from tidings.settings import BudgetSettings, FetchSettings, ScheduleSettings, Settings
 from tidings.storage import charge, deliveries, endpoints, events, hosts, pages
 
 __all__ = ["products"]
@@ -59,6 +59,50 @@ def looks(world, later, *, polling=True):
 def lines(world, check, *, later=HOUR, **more):
     """Return the findings of one check."""
     return world.read(lambda c: list(check(c, now=world.at + later, **more)))
+
+
+# -- intervals ---------------------------------------------------------------------------------------------------------------------
+
+
+def promised(world, settings):
+    """Return what is said of fixed intervals."""
+    return world.read(lambda c: list(health.promises(c, settings=settings)))
+
+
+def test_fixed_intervals_that_cannot_be_kept_are_said(world):
+    """By the budget, and by the host that may be asked less often than its pages together ask."""
+    watch(world, fetch="Fetch every 1 hour")
+    (fine,) = promised(world, SETTINGS)
+    tight = replace(SETTINGS, budget=BudgetSettings(polls_per_day=10))
+    slow = replace(SETTINGS, fetch=replace(SETTINGS.fetch, host_gap_seconds=2 * HOUR / SECOND))
+    (poor,) = promised(world, tight)
+    (crowded,) = promised(world, slow)
+
+    assert ("ok", "all can be kept: 1 page, 0% of the budget") == (fine.status, fine.detail)
+    assert "warn" == poor.status
+    assert "the budget cannot take all looks in time: they are 2.4 times" in poor.detail
+    assert "2.0 times" in crowded.detail
+
+
+def test_without_fixed_intervals_nothing_is_promised(world):
+    """Pages on change take what there is."""
+    watch(world)
+
+    assert "ok" == promised(world, SETTINGS)[0].status
+
+
+def test_a_page_that_waits_as_its_policy_says_is_not_late(world):
+    """What is learned of a page says how long it waits; three times as long is late."""
+    watch(world)
+    world.commit(
+        replace(
+            world.unchanged(1),
+            estimates=(Estimate(page_id=1, name=SETTINGS.schedule.policy, state={"period": 86_400.0}, at=world.at),),
+        )
+    )
+
+    assert "none of 1 page is overdue" == looks(world, DAY).detail
+    assert "warn" == looks(world, 3 * DAY).status
 
 
 # -- looks -------------------------------------------------------------------------------------------------------------------------
