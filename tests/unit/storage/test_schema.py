@@ -12,6 +12,7 @@ from sqlalchemy.pool import StaticPool
 from tests.stores import PRODUCTS, Products
 from tidings.settings import Settings
 from tidings.storage import migrate
+from tidings.storage.connection import Connection
 from tidings.storage.database import open_database
 from tidings.storage.schema import metadata
 
@@ -51,12 +52,14 @@ def _columns(settings: Settings, product: str) -> set[tuple[Any, ...]]:
         found = {tuple(row) for row in database.read(lambda c: c.rows(query))}
     else:
         for table in tables:
-            found |= {
-                (table, *tuple(row)[1:]) for row in database.read(lambda c, t=table: c.rows(f"PRAGMA table_info({t})"))
-            }
+            found |= {(table, *tuple(row)[1:]) for row in database.read(_described, table)}
     database.close()
     assert len(tables) <= len({row[0] for row in found})
     return found
+
+
+def _described(connection: Connection, table: str) -> list[tuple[Any, ...]]:
+    return connection.rows(f"PRAGMA table_info({table})")
 
 
 def test_every_table_of_the_contract_is_there():

@@ -41,8 +41,10 @@ class Standing:
 class Ranking(Protocol):
     """How good it is to capture one open interval now."""
 
-    sums: bool
-    """Whether a resource is as good as all its open intervals together, or as the best of them."""
+    @property
+    def sums(self) -> bool:
+        """Say whether a resource is as good as all its open intervals together, or as the best of them."""
+        ...
 
     def score(self, standing: Standing, interval: Interval, now: int) -> float:
         """Return the score; the highest is probed first."""

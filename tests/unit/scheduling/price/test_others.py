@@ -7,7 +7,8 @@ import pytest
 
 from tidings.scheduling.policy import Population, UrgencyKind
 from tidings.scheduling.price.others import LambdaCrawl, Sbr, Wic
-from tidings.scheduling.price.policy import DAY, HOUR, Price
+from tidings.scheduling.price.policy import HOUR, Price
+from tidings.scheduling.price.value import DAY
 from tidings.scheduling.refresh.rates import lambda_crawl, sbr
 
 CHANGES = np.array([0.1, 1.0, 5.0])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.policy import LifeKind, Observation, Population, UrgencyKind
 from tidings.scheduling.price.market import Trim
-from tidings.scheduling.price.policy import DAY, HOUR, MINUTE, RELOOK_EVERY, Price, PriceState
-from tidings.scheduling.price.value import SLOWEST, Values, floor_price
+from tidings.scheduling.price.policy import HOUR, MINUTE, RELOOK_EVERY, Price, PriceState
+from tidings.scheduling.price.value import DAY, SLOWEST, Values, floor_price
 
 NOBODY = np.random.default_rng(0)
 START = 20_000 * DAY

@@ -11,7 +11,7 @@ from tidings.scheduling.profiles.cei import Cei, Interval, cei, overlaps_within_
 from tidings.scheduling.profiles.online import Online, best, capture
 from tidings.scheduling.profiles.ranking import Aggregate, MEdf, Mrsf, Ranking, SEdf, Standing, urgency_at
 
-RANKINGS = {"S-EDF": SEdf(), "MRSF": Mrsf(), "M-EDF": MEdf(), "AGG": Aggregate()}
+RANKINGS: dict[str, Ranking] = {"S-EDF": SEdf(), "MRSF": Mrsf(), "M-EDF": MEdf(), "AGG": Aggregate()}
 
 
 def instance(

@@ -158,7 +158,7 @@ def test_the_bound_holds_over_any_feasible_family():
         sets = [s for n in range(4) for s in itertools.combinations(range(4), n) if _is_feasible(s, costs, hosts)]
 
         choose = partial(_best_set, sets)
-        optimum = best(pages, 3, is_feasible=lambda s, c=costs, h=hosts: _is_feasible(s, c, h)).utility
+        optimum = best(pages, 3, is_feasible=partial(_is_feasible, costs=costs, hosts=hosts)).utility
 
         assert optimum <= (1 + urgencies.steepness(urgency, 4)) * wic(pages, choose).utility + 1e-9
 
