@@ -9,7 +9,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.detection import examiner, expression
+from tidings.detection import expression, quiet
 from tidings.service.monitor import Monitor
 from tidings.service.watchlist import Watchlist
 
@@ -62,7 +62,7 @@ def test_one_pair_is_compared_once_however_many_ask(world: World, monkeypatch: p
         compared.append(asked)
         return evaluate(*asked)
 
-    monkeypatch.setattr(examiner, "evaluate", counted)
+    monkeypatch.setattr(quiet, "evaluate", counted)
     _page(world, "/a")
     for number in range(40):
         world.add(f"Create Sentinel s{number} Using {{/a}} Monitor all words Fetch every 1 hour")

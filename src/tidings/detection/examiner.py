@@ -120,7 +120,7 @@ class _Examiner:
         self.stand_ins = tuple(target for wanted in job.wanted for target in wanted.targets or () if target.stand_in)
         use(self.document, self.stand_ins)
         self.verdict: Verdict = ("", "")
-        self.noise = None if job.noise is None else Quieter(job.noise, self._pair)
+        self.noise = None if job.noise is None else Quieter(job.noise, self._pair, job.wanted)
 
     def run(self) -> Examination:
         if self.document.problem:

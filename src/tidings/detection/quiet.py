@@ -7,21 +7,22 @@ that it lies between, never behind noise that grows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tidings.detection.expression import evaluate
+from tidings.detection.interests import interests_of
 from tidings.detection.job import Noise, Wanted
 from tidings.detection.noise.learn import learned
 from tidings.detection.noise.looks import Looked, calm, is_quick, with_second_look
 from tidings.detection.noise.mask import Mask, with_masked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.pair import Pair
-from tidings.model.change import ChangeSet, Edit
+from tidings.model.change import ChangeSet
 from tidings.model.interest import Interest
 
-_WORDS = Interest("words")
+_ANY, _WORDS = Interest("any"), Interest("words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,13 @@ def settled(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Hear
 class Quieter:
     """What is known of one page's noise while a job runs. `pair_of` returns the pair of a reference and the new version."""
 
-    def __init__(self, noise: Noise, pair_of: Callable[[int], Pair]) -> None:
+    def __init__(self, noise: Noise, pair_of: Callable[[int], Pair], wanted: Sequence[Wanted] = ()) -> None:
         self._noise = noise
         self._pair_of = pair_of
         self._memory = noise.memory
+        kinds = {interest.kind for one in wanted for interest in interests_of(one.expression)}
+        self._interest = _ANY if "any" in kinds else _WORDS  # what is compared already is not compared again
+        self._masks: dict[int, Mask] = {}
         self.learned: Memory | None = None
         """what is known after the look, None if it taught nothing"""
         self.second_look = False
@@ -86,7 +90,10 @@ class Quieter:
     def is_news(self, reference: int) -> bool:
         """Return whether words differ from a reference that are no noise."""
         pair = self._pair_of(reference)
-        return bool(pair.old.problem or pair.through(self._mask(reference)).compare(_WORDS))
+        if pair.old.problem:
+            return True
+        found = pair.through(self._mask(reference)).compare(self._interest)
+        return any("words" in finding.kinds for finding in found)
 
     def heard(self, wanted: Wanted) -> Heard:
         """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
@@ -94,11 +101,12 @@ class Quieter:
 
     def _mask(self, reference: int) -> Mask:
         noise = self._noise
-        return Mask(self._memory, noise.kept, noise.times.get(reference, 0), noise.at)
+        if reference not in self._masks:
+            self._masks[reference] = Mask(self._memory, noise.kept, noise.times.get(reference, 0), noise.at)
+        return self._masks[reference].again()
 
     def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
-        edits: list[Edit] = []
         values = Mask(Memory(), self._noise.kept, *at)
-        for finding in pair.through(values).compare(_WORDS):
-            edits.extend(finding.edits)
+        found = pair.through(values).compare(self._interest)
+        edits = [edit for finding in found if "words" in finding.kinds for edit in finding.edits]
         self._memory = learned(self._memory, pair.old, pair.new, edits, looked)

@@ -46,7 +46,7 @@ def values_between(
     found: dict[tuple[Span, Span], Covered] = {}
     for edit in listed:
         before = _touched(old, edit.old_start, edit.old_end, old_at if known else 0)
-        after = _touched(new, edit.new_start, edit.new_end, new_at if known else 0)
+        after = _touched(new, edit.new_start, edit.new_end, new_at if known else 0) if before else []
         if len(before) != len(after):
             continue
         for (was, gone), (now, come) in zip(before, after, strict=True):

@@ -49,12 +49,16 @@ class Mask:
     new_at: Instant = 0
     masked: list[Masked] = field(default_factory=list)
     _words: dict[int, Words] = field(default_factory=dict)
-    _spans: dict[tuple[int, int], tuple[list[Span], list[Span]]] = field(default_factory=dict)
+    _covered: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
 
     @property
     def things(self) -> tuple[Thing, ...]:
         """Return what was learned to be noise and is not kept."""
         return tuple(thing for thing in self.memory.masks if thing.id not in self.kept)
+
+    def again(self) -> Mask:
+        """Return the same mask for another comparison: what it knows of the documents stays, what it masked is none yet."""
+        return replace(self, masked=[])
 
     def real(self, kind: str, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
         """Return what is left of a finding that a change type `kind` made of two documents; what is not is added to `masked`."""
@@ -70,11 +74,11 @@ class Mask:
     def spans(self, edits: Sequence[Edit], old: Document, new: Document) -> tuple[list[Span], list[Span]]:
         """Return the tokens of two documents that are noise, given the edits between them; the same number on both sides."""
         asked = (id(old), id(new))
-        if asked not in self._spans:
-            covered = [*self._values(edits, old, new), *self._places(old, new)]
-            self._note(covered, old, new)
-            self._spans[asked] = ([c.old for c in covered], [c.new for c in covered])
-        return self._spans[asked]
+        if asked not in self._covered:
+            self._covered[asked] = [*self._values(edits, old, new), *self._places(old, new)]
+        covered = self._covered[asked]
+        self._note(covered, old, new)
+        return [one.old for one in covered], [one.new for one in covered]
 
     def _values(self, edits: Sequence[Edit], old: Document, new: Document) -> list[Covered]:
         if VALUES in self.kept:
@@ -134,9 +138,10 @@ class Mask:
 
     def _within(self, sort: str, rows: Sequence[ObjectCount], old: Document, new: Document) -> Iterator[ObjectCount]:
         """Yield the rows all of whose addresses on a side stand within words that are noise."""
-        spans = self._spans.get((id(old), id(new)), ([], []))
-        if not any(spans):
+        covered = self._covered.get((id(old), id(new)), [])
+        if not covered:
             return
+        spans = [one.old for one in covered], [one.new for one in covered]
         outside = [_outside(sort, document, held) for document, held in zip((old, new), spans, strict=True)]
         yield from (row for row in rows if outside[0][row.object] == outside[1][row.object])
 

@@ -123,6 +123,12 @@ _EPOCH = re.compile(r"(?<![\w.,])(?P<at>1[5-9]\d{8}|2\d{9})(?:\d{3})?(?![\w.,])"
 _YESTERDAY = re.compile(
     r"\b(?:yesterday|today|gestern|heute|hier|aujourd['\u2019]hui|ayer|hoy|ieri|oggi)\b", re.IGNORECASE
 )
+_HINT = re.compile(
+    r"\d|\bago\b|now\b|moment|vor e|vor w|eben\b|il y a|instant|\bhace\b|\bhá\b|\bfa\b|geleden|s[ei]d[ae]n|назад|刚|剛|yesterday|today|gestern|heute|hier\b"
+    r"|aujourd|ayer|\bhoy\b|ieri|oggi",
+    re.IGNORECASE,
+)
+"""What every value has something of: most lines have nothing, and are looked at once."""
 _TABLE: tuple[tuple[Label, re.Pattern[str]], ...] = (
     ("time", re.compile("|".join(_AGO), re.IGNORECASE)),
     ("count", re.compile("|".join(_COUNT), re.IGNORECASE)),
@@ -135,6 +141,8 @@ def values_of(line: str, at: Instant = 0) -> tuple[Value, ...]:
 
     `line` is a page's, of at most `LONGEST_LINE` characters; every pattern is bounded by that.
     """
+    if not _HINT.search(line):
+        return ()
     found = [Value(label, *match.span()) for label, pattern in _TABLE for match in pattern.finditer(line)]
     found += _days(line)
     if at:
