@@ -5,6 +5,8 @@ They stand beside `hostile_rows`, which play the same ids against the client alo
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import trustme
 
-from tests.fakes import Page, WebServer
+from tests.fakes import Page, Seen, WebServer, Wire
 from tests.hostile import Word
 from tests.hostile_rows import raw
 from tests.world import World, play
@@ -146,6 +148,26 @@ def _no_content(world: World) -> str:
     return f"{_polls(world)}; {len(world.versions())} version"
 
 
+def _nonce(world: World) -> str:
+    """A page with another nonce and another time at every request; how much of it is told after the fifth look."""
+    world.flags["detect.second_looks"] = "true"  # as it is where nobody says otherwise
+    requests = itertools.count()
+
+    def answer(seen: Seen, wire: Wire) -> None:
+        number = next(requests)
+        nonce = hashlib.sha256(str(number).encode()).hexdigest()
+        body = f"<h1>Shop</h1><p>{TEXT}</p><p>session {nonce}</p><p>it is 12:{number % 60:02}:30</p>".encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        wire.send(head + body)
+        wire.close()
+
+    world.server.pages["/a"] = answer
+    world.add(f"Create Sentinel s Using {{/a}} {EVERY}")
+    _live(world, 30 * MINUTE, *([HOUR] * 9))
+    late = [change for change in world.changes() if int(change["from_version"].partition(".")[2]) > 5]
+    return f"{sum(not change['quiet'] for change in late)} told after five looks"
+
+
 PRODUCT_ROWS = (
     ProductRow(
         "H-031", "Header with a line end", "REFUSE", "refused at save; 0 arrived", _saved('Header "X" "a\r\nX-Evil: y"')
@@ -179,5 +201,6 @@ PRODUCT_ROWS = (
         _unframed_once,
     ),
     ProductRow("H-117", "an ETag that never changes", "SAFE", "2 changes in two days", _constant_etag),
+    ProductRow("H-119", "a nonce and a time on every look", "LIMIT", "0 told after five looks", _nonce),
     ProductRow("H-118", "204 instead of the page", "FAIL", "new, error request; 1 version", _no_content),
 )
