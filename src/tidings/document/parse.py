@@ -38,6 +38,9 @@ MOST_ADDRESSES = 25_000
 
 _TOO_LONG = f"it has more than {MOST_WORDS:,} words"
 
+MOST_VALUES = 100_000
+"""Most values of JSON, counted by its commas, to which the same applies."""
+
 MOST_LEVELS = 3
 """How deep pages that are written into pages are read."""
 
@@ -243,6 +246,8 @@ def _as_it_is(text: str) -> list[str]:
 
 
 def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
+    if decoded.text.count(",") > MOST_VALUES:
+        return _refused(media, decoded, f"it has more than {MOST_VALUES:,} values")
     try:
         value = value_of(decoded.text)
     except (ValueError, RecursionError):

@@ -50,8 +50,9 @@ def test_what_cannot_be_read_safely_says_so():
         (b"+" * 700_001, "more than 700,000 words"),
         (b"a " * 700_001, "more than 700,000 words"),
         (b"<img src=a>" * 25_001, "more than 25,000 links and images"),
+        (b"[" + b"1," * 100_001 + b"1]", "more than 100,000 values"),
     ],
-    ids=["H-058", "symbols", "words", "images"],
+    ids=["H-058", "symbols", "words", "images", "values"],
 )
 def test_too_much_is_a_problem(data, reason):
     """What cannot be compared within a second and 200 MB says so."""
