@@ -79,21 +79,33 @@ def measure(pages):
     )
 
 
-def drive(pages, make_driver):
-    """Return seconds of computing for an hour of polls, one second a tick, and the polls made."""
-    population = Population({"id": np.arange(pages), "last_polled": NOW - (np.arange(pages) * 7_919 % 86_400) * SECOND})
+def drive(pages, make_driver, policy="round_robin"):
+    """Return seconds of computing for an hour of polls, one second a tick, and the polls made. `price` pays the price of ten looks a second."""
+    made = POLICIES[policy](24 * HOUR if policy == "round_robin" else HOUR)
+    rates = np.random.default_rng(2).lognormal(0, 1.5, pages)
+    last = NOW - (np.arange(pages) * 7_919 % 86_400) * SECOND
+    population = Population({"id": np.arange(pages), "last_polled": last, "rate": rates})
+    price = 0.0
+    if policy == "price":
+        state = made.begin(population, np.random.default_rng(1))
+        price = made.price(state, 10.0 / SECOND)
+        waited = np.random.default_rng(3).uniform(0, 1, pages) * made.gaps(state, price)
+        population = population.set(np.arange(pages), {"last_polled": NOW - waited.astype(np.int64)})
     bucket = TokenBucket(rate=10.0, burst=2_000.0, level=2_000.0, at=NOW)
     trace = make_trace({}, start=NOW, end=NOW + HOUR)
-    world = World(population=population, trace=trace, bucket=bucket, tick=SECOND)
+    world = World(population=population, trace=trace, bucket=bucket, tick=SECOND, price=price)
     start = time.perf_counter()
-    ledger = simulate(POLICIES["round_robin"](24 * HOUR), world, rng=np.random.default_rng(1), make_driver=make_driver)
+    ledger = simulate(made, world, rng=np.random.default_rng(1), make_driver=make_driver)
     return time.perf_counter() - start, len(ledger.polls.at)
 
 
 if __name__ == "__main__":
     for count in [int(word.replace(",", "")) for word in sys.argv[1:]] or [20_000, 1_000_000]:
         measure(count)
-    print("\none hour of 20,000 pages, a day's pace each, 3,600 ticks")
-    for name, make_driver in (("dense scan", DenseScan), ("due queue", DueQueue)):
-        seconds, polls = drive(20_000, make_driver)
-        print(f"  {name:12} {polls:,} polls, {seconds:.2f} s, {seconds / 3_600 * 1e6:.0f} µs an instant")
+    print("\none hour of 20,000 pages, ten polls a second, 3,600 ticks")
+    for policy in ("round_robin", "price"):
+        for name, make_driver in (("dense scan", DenseScan), ("due queue", DueQueue)):
+            seconds, polls = drive(20_000, make_driver, policy)
+            print(
+                f"  {policy:12} {name:12} {polls:,} polls, {seconds:.2f} s, {seconds / 3_600 * 1e6:.0f} µs an instant"
+            )

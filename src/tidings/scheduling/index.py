@@ -11,6 +11,8 @@ import numpy as np
 from tidings.scheduling.population import Floats
 
 _SMALL = 1e-3
+_STEPS = 4
+"""Newton's steps from √(2w) + w: three bring it to what double precision holds, everywhere."""
 
 
 def worth(x: Floats) -> Floats:
@@ -24,6 +26,6 @@ def wait(share: Floats) -> Floats:
     wanted = -np.log1p(-np.minimum(share, 1 - 1e-16))
     root = np.sqrt(2 * wanted)
     x = root + wanted
-    for _ in range(12):
+    for _ in range(_STEPS):
         x = x - (x - np.log1p(x) - wanted) * (1 + x) / np.maximum(x, 1e-12)
     return np.asarray(np.where(root < _SMALL, root * (1 + root * (1 / 3 + root / 36)), x))

@@ -2,21 +2,21 @@
 
 A *wait* is an execution interval (EI) of a page, a *need* a complex execution interval (CEI): groups of waits, of each of which so many must be
 captured. A look at a page captures all waits for it that are open: one probe serves all. What is not captured when its interval ends is
-missed. Who comes first where not all can be served is `urgency`: the earliest deadline first (S-EDF).
+missed.
+
+Who comes first is `ranks`. As long as all that is open can be served in time, the earliest deadline comes first (S-EDF): it then misses none.
+Where it cannot, a page comes the sooner the more a look at it would serve altogether: Σ w/(residual² · slack) over its open waits
+(scheduling §2.4, `profiles.ranking.Aggregate`). Which of both it is tells the demand bound: what is to be done within h, against what can be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
-
-import numpy as np
+from typing import Literal, NamedTuple
 
 from tidings.model.interval import ExecutionInterval, Instant
-from tidings.scheduling.policy import Floats, Ids
-
-MICROSECONDS = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,96 @@ class Need:
         return "partial" if any(wait.captured_at is not None for wait in self.waits) else "missed"
 
 
-def urgency(ends: Ids, now: Instant) -> Floats:
-    """Return how urgent looks are whose intervals end at `ends`: the earlier the end, the more; never 0 or less.
+class Sought(NamedTuple):
+    """A look that is sought now, for one wait: until when, what its need weighs, and how many captures that need still lacks (its residual)."""
 
-    S-EDF minimises `end − now + 1`; the order is the same (001 §4.2.1). Intervals that are over are the most urgent of all.
+    page: int
+    end: Instant
+    weight: float = 1.0
+    left: int = 1
+
+
+class Supply(NamedTuple):
+    """What looks can be paid with, or a host takes: `saved` at once, and `rate` more per µs."""
+
+    saved: float
+    rate: float
+
+    def by(self, time: float) -> float:
+        """Return how much there is within a time (µs)."""
+        return self.saved + (self.rate * time if time > 0 else 0.0)
+
+
+UNLIMITED = Supply(math.inf, 0.0)
+
+
+def load(looks: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -> float:
+    """Return the most that looks, as (until when, cost), ask for of what there is by the end of any of them: above 1 some must be missed.
+
+    Who is late already has to be served before others and is not missed once more.
     """
-    return np.asarray(1.0 / (1.0 + np.maximum(ends - now, 0) / MICROSECONDS), np.float64)
+    most = asked = 0.0
+    for end, cost in sorted(looks):
+        asked += cost
+        if end >= now:
+            there = supply.by(end - now)
+            most = max(most, asked / there if there > 0 else math.inf)
+    return most
+
+
+def ranks(
+    sought: Iterable[Sought],
+    now: Instant,
+    *,
+    budget: Supply = UNLIMITED,
+    costs: Mapping[int, float] | None = None,
+    hosts: Mapping[int, str] | None = None,
+    supplies: Mapping[str, Supply] | None = None,
+) -> dict[int, float]:
+    """Return for each page that is sought its rank, above 0 and at most 1: the highest is looked at first.
+
+    `budget` pays `costs` (1 for a page that is not there), `supplies` are what the `hosts` of pages take. Pages that can all be served in time
+    come before those of a host that is asked for too much, by the earliest deadline. Ties go to it, then to the lower number.
+    """
+    waits: dict[int, list[Sought]] = {}
+    for one in sought:
+        waits.setdefault(one.page, []).append(one)
+    ends = {page: min(wait.end for wait in some) for page, some in waits.items()}
+    paid = {page: (costs or {}).get(page, 1.0) for page in waits}
+    short = _short(ends, paid, now, budget, hosts or {}, supplies or {})
+
+    def key(page: int) -> tuple[bool, float, Instant, int]:
+        supply = short.get(page)
+        worth = 0.0 if supply is None else _worth(waits[page], now, supply.rate) / paid[page]
+        return supply is not None, -worth, ends[page], page
+
+    ordered = sorted(waits, key=key)
+    return {page: 1.0 - place / len(ordered) for place, page in enumerate(ordered)}
+
+
+def _short(
+    ends: Mapping[int, Instant],
+    costs: Mapping[int, float],
+    now: Instant,
+    budget: Supply,
+    hosts: Mapping[int, str],
+    supplies: Mapping[str, Supply],
+) -> dict[int, Supply]:
+    """Return what is asked for too much, for each page that has to do with it: the budget before a host."""
+    if load(((ends[page], costs[page]) for page in ends), now, budget) > 1:
+        return dict.fromkeys(ends, budget)
+    by_host: dict[str, list[int]] = {}
+    for page in ends:
+        if page in hosts and hosts[page] in supplies:
+            by_host.setdefault(hosts[page], []).append(page)
+    return {
+        page: supplies[host]
+        for host, pages in by_host.items()
+        if load(((ends[page], 1.0) for page in pages), now, supplies[host]) > 1
+        for page in pages
+    }
+
+
+def _worth(waits: Iterable[Sought], now: Instant, rate: float) -> float:
+    """Return what a look would serve altogether; slack is counted in looks that can be made until then."""
+    return sum(w.weight / (max(w.left, 1) ** 2 * (1.0 + max(w.end - now, 0) * rate)) for w in waits)

@@ -21,6 +21,8 @@ SLOWEST: Final = math.log(2) / (30 * DAY)
 """The slowest decay: a half-life of thirty days; who does not mind when is not put off for ever (guard 5; failure mode 1)."""
 STEEPEST: Final = 0.53516
 """The most of 1 − e^−x(1 + x) at equal slope, at x = 1.7933 (bid_and_defaults §4, guard 5)."""
+_OVERWRITE, _CHANGES, _FADES = int(LifeKind.OVERWRITE), int(LifeKind.CHANGES), int(LifeKind.WINDOW)
+_EXPONENTIAL, _WINDOW = int(UrgencyKind.EXPONENTIAL), int(UrgencyKind.WINDOW)
 COLUMNS: Final = frozenset({"cost", "importance", "rate", "urgency_kind", "urgency_scale", "life_kind", "life_scale"})
 """What values are made of."""
 
@@ -63,15 +65,11 @@ def values(population: Population, rows: Rows | slice = slice(None)) -> Values:
     rate = population["rate"][rows] / DAY
     life_kind, life_scale = population["life_kind"][rows], population["life_scale"][rows]
     counted = np.maximum(life_scale, 1).astype(np.float64)
-    overwritten = np.where(
-        life_kind == LifeKind.OVERWRITE, rate, np.where(life_kind == LifeKind.CHANGES, rate / counted, 0.0)
-    )
-    fading = np.where(life_kind == LifeKind.WINDOW, 1.0 / counted, 0.0)
+    overwritten = np.where(life_kind == _OVERWRITE, rate, np.where(life_kind == _CHANGES, rate / counted, 0.0))
+    fading = np.where(life_kind == _FADES, 1.0 / counted, 0.0)
     scale = np.maximum(population["urgency_scale"][rows], 1).astype(np.float64)
     kind = population["urgency_kind"][rows]
-    urgent = np.where(
-        kind == UrgencyKind.EXPONENTIAL, math.log(2) / scale, np.where(kind == UrgencyKind.WINDOW, 1.0 / scale, SLOWEST)
-    )
+    urgent = np.where(kind == _EXPONENTIAL, math.log(2) / scale, np.where(kind == _WINDOW, 1.0 / scale, SLOWEST))
     return Values(population["importance"][rows], rate, urgent + fading, overwritten, population["cost"][rows])
 
 
