@@ -412,3 +412,28 @@ def held(world, name):
     """Return a sentinel as it is watched."""
     row = world.sentinel(name)
     return WatchedSentinel(row, meaning(row.text), {})
+
+
+def test_where_not_all_can_be_looked_at_in_time_what_matters_more_is_complete(make_world):
+    """Three pages of one host are needed within 8 minutes, of which it lets two be looked at: those of the sentinel that matters more."""
+    world = make_world(fetch__host_gap_seconds="200")
+    feed(world, "grain up")
+    for name in "bcd":
+        write(world, name, "one")
+    oil = OIL.replace("every 3 min slack 2 min", "every 1 hour").replace("10 min", "8 min")
+    oil = oil.replace("HOOK", world.receiver())
+    less = oil.replace("oil Using", "less Using").replace("CHECKED", "B, C")
+    more = (
+        oil.replace("oil Using", "more Using").replace("{/c} As C", "{/c} As C, {/d} As D").replace("CHECKED", "C, D")
+    )
+    world.add(f"{less} Importance 0.2;{more} Importance 0.8")
+
+    async def story(monitor):
+        await world.pass_time(monitor, 90 * MINUTE)
+        feed(world, "grain up", "oil up")
+        await world.pass_time(monitor, 90 * MINUTE)
+
+    play(world, story)
+
+    assert {"less": "partial", "more": "complete"} == {record["sentinel"]: record["verdict"] for record in told(world)}
+    assert [] == world.violations()

@@ -79,6 +79,11 @@ class HostGate:
         """Return `ready_at` of each host, in the same order: what the allocator asks for a tick."""
         return [self.ready_at(host) for host in hosts]
 
+    def gap(self, host: str) -> Duration:
+        """Return the time from the start of a request to the host to that of the next (µs)."""
+        lane = self._lanes.get(host)
+        return self._gap if lane is None else lane.gap
+
     def pause(self, host: str, until: Instant) -> None:
         """Let no request to the host start before `until` (Retry-After, whole host: contracts.md §11). Never shortens a pause."""
         lane = self._lane(host)

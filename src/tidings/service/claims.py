@@ -35,6 +35,12 @@ def importance(page: WatchedPage) -> float:
     return max((s.owner.sentinel.importance for s in page.subscriptions.values()), default=0.5)
 
 
+def importance_to(page: WatchedPage, sentinel_id: int) -> float:
+    """Return the importance of one sentinel, as long as it watches the page."""
+    found = (s.owner.sentinel.importance for s in page.subscriptions.values() if s.row.sentinel_id == sentinel_id)
+    return next(found, 0.5)
+
+
 class Worth(NamedTuple):
     """What a captured change of a page is worth, in the terms of a population's columns."""
 

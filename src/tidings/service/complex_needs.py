@@ -222,12 +222,14 @@ def _waits_longer(memory: Plain, place: int, now: Instant) -> bool:
 def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline]:
     """Yield the waits of groups that miss something."""
     for plain in memory.get("open", ()):
-        for group in _need(plain).groups:
+        need = _need(plain)
+        for group in need.groups:
             if group.missing:
                 for wait in group.waits:
                     if wait.captured_at is None:
                         width = spell_duration(wait.interval.end - wait.interval.start)
-                        yield Deadline(wait.page, sentinel_id, wait.interval, f"needed within {width}: Then")
+                        why = f"needed within {width}: Then"
+                        yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing)
 
 
 def _both(one: Deeds, other: Deeds) -> Deeds:

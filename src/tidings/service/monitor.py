@@ -279,7 +279,15 @@ class Monitor:
         if free <= 0 or (now < self._budget_empty_until and not self.asked):
             return
         purses = await self._purses(now)
-        grants = parts.planner.choose(now, parts.gate, tokens=math.inf, limit=free, only=self.only, purses=purses)
+        grants = parts.planner.choose(
+            now,
+            parts.gate,
+            tokens=math.inf,
+            limit=free,
+            only=self.only,
+            purses=purses,
+            empty_at=self._budget_empty_until,
+        )
         self._classes_at = await self._classes_pay_at(now) if purses else None
         if not grants:
             return

@@ -6,7 +6,7 @@ an event for each sentinel that waits for it; a failed one is not, so that it co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ GOOD = frozenset({"new", "unchanged", "changed"})
 class Deadline:
     """A page is to be looked at in an interval, for a sentinel; `why` says for what, `late` the same when the interval is over.
 
-    `is_heard`: the look is noted as an event, for rules to hear. `is_kept`: it stays when the interval is over, until a look that
+    `left` is how many looks, this one among them, still lack to what is needed together. `is_heard`: the look is noted as an event, for rules to hear. `is_kept`: it stays when the interval is over, until a look that
     began in or after it.
     """
 
@@ -34,6 +34,7 @@ class Deadline:
     interval: ExecutionInterval
     why: str
     late: str = ""
+    left: int = 1
     is_heard: bool = True
     is_kept: bool = False
 
@@ -100,12 +101,10 @@ class Needs:
         begun = (deadline for deadline in self._by_page.get(page_id, ()) if deadline.interval.start <= now)
         return min(begun, key=lambda deadline: deadline.interval.end, default=None)
 
-    def ends(self, page_ids: Sequence[int], now: Instant) -> dict[int, Instant]:
-        """Return, by their places among `page_ids`, when the most urgent looks must have been made at pages that are needed."""
-        if not self._by_page:
-            return {}
-        found = ((place, self.most_urgent(page_id, now)) for place, page_id in enumerate(page_ids))
-        return {place: deadline.interval.end for place, deadline in found if deadline is not None}
+    def begun(self, now: Instant) -> Iterator[Deadline]:
+        """Yield the deadlines of all pages whose intervals have begun, page by page."""
+        for deadlines in self._by_page.values():
+            yield from (deadline for deadline in deadlines if deadline.interval.start <= now)
 
     def begin(self, page_id: int, at: Instant) -> None:
         """Hear that a look at a page begins: it serves no event that happens from now on."""

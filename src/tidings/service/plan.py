@@ -1,6 +1,7 @@
 """Plan: which pages are looked at now, and when the next one is.
 
-Four kinds of claims meet here: looks that somebody asked for, looks that are needed in time (`needs`, the earliest deadline first), ticks of
+Four kinds of claims meet here: looks that somebody asked for, looks that are needed in time (`needs`: the earliest deadline first as long as
+all can be made, else those that serve most), ticks of
 fixed intervals (arithmetic, served in order of lateness), and the bids of the policy for pages that are fetched on change. The allocator
 takes the best feasible set under budget and host limits.
 A page's due instant also waits for its floor, for its hours and for the end of a back-off, and where it is only fetched on change for
@@ -20,7 +21,7 @@ from tidings.model.interval import spell_duration
 from tidings.model.unit import Grant
 from tidings.model.weight import WHOLE
 from tidings.scheduling import allocator
-from tidings.scheduling.needs import urgency
+from tidings.scheduling.needs import Sought, Supply, ranks
 from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Observation, Policy, Population, Prices, Remembers
 from tidings.service.claims import (
     bounds,
@@ -29,6 +30,7 @@ from tidings.service.claims import (
     first_open,
     first_open_on_change,
     importance,
+    importance_to,
     is_on_change,
     promised_interval,
     retry_at,
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 ASKED = 1e15
 NEEDED = 4e14
 TICKED = 1e14
-"""Bids of looks that somebody asked for, of those that are needed in time (times their urgency, from 1 to 2), and of ticks (plus seconds of
+"""Bids of looks that somebody asked for, of those that are needed in time (times 1 to 2 by their rank), and of ticks (plus seconds of
 lateness): before whatever a policy bids."""
 EXPECTED = "expected"
 """whose deadlines those of expected updates are"""
@@ -252,10 +254,11 @@ class Planner:
         limit: int,
         only: Collection[int] | None = None,
         purses: Mapping[str, float] | None = None,
+        empty_at: Instant = 0,
     ) -> list[Grant]:
         """Return the grants of this tick; their pages are reserved.
 
-        `tokens` is what the budget may spend now, `purses` what each class may; `only` leaves all other pages alone. A look that somebody
+        `tokens` is what the budget may spend now, `purses` what each class may, and `empty_at` when the budget was last found empty; `only` leaves all other pages alone. A look that somebody
         asked for is granted whatever its class may spend: who charges it can say that it must wait.
         """
         self._refresh(now)
@@ -265,10 +268,11 @@ class Planner:
         if not len(rows):
             return []
         ready = {code: gate.ready_at(name) <= now for name, code in self._names_of(self._host[rows])}
-        rows = self._with_places(rows, now, ready)
+        needed = self._needed(now, gate, min(tokens, Supply(1.0, self._budget).by(now - empty_at)))
+        rows = self._with_places(rows, now, ready, needed)
         rows = rows[np.argsort(self._ids[rows])]  # ties go by page, whatever came and went before, over restarts too
         hosts = self._host[rows]
-        bids = self._bids(rows, now)
+        bids = self._bids(rows, now, needed)
         busy_hosts = self._host[self._busy]
         purse = np.where(self._forced[rows], 0, self._purse[rows])
         chosen = allocator.choose(
@@ -363,7 +367,11 @@ class Planner:
         return np.flatnonzero(((self._due <= now) | self._forced) & ~self._busy & (self._ids >= 0))
 
     def _with_places(
-        self, rows: np.ndarray[Any, np.dtype[np.intp]], now: Instant, ready: Mapping[int, bool]
+        self,
+        rows: np.ndarray[Any, np.dtype[np.intp]],
+        now: Instant,
+        ready: Mapping[int, bool],
+        needed: Mapping[int, float],
     ) -> np.ndarray[Any, np.dtype[np.intp]]:
         """Return the rows without the rendered pages for which the browser has no place now: they wait without a grant."""
         rendered = rows[self._rendered[rows]]
@@ -371,7 +379,7 @@ class Planner:
             return rows
         free = max(0, self._render_places - int((self._busy & self._rendered).sum()))
         could = rendered[[ready.get(code, True) for code in self._host[rendered].tolist()]]
-        best = could[np.argsort(-self._bids(could, now), kind="stable")][:free]
+        best = could[np.argsort(-self._bids(could, now, needed), kind="stable")][:free]
         return np.sort(np.concatenate([rows[~self._rendered[rows]], best]))
 
     def _reason(self, row: int, now: Instant) -> str:
@@ -398,7 +406,29 @@ class Planner:
         names = {code: name for name, code in self._hosts.items() if code in wanted}
         return [(names[code], code) for code in sorted(wanted)]
 
-    def _bids(self, rows: np.ndarray[Any, np.dtype[np.intp]], now: Instant) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
+        """Return the ranks of the pages that are needed in time now; `saved` is what the budget holds at most."""
+        sought = [
+            Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left)
+            for d in self._needs.begun(now)
+            if d.page_id in self._row and d.page_id in self._pages
+        ]
+        if not sought:
+            return {}
+        hosts = {one.page: self._pages[one.page].identity.host for one in sought}
+        gaps = {host: gate.gap(host) for host in hosts.values()}
+        return ranks(
+            sought,
+            now,
+            budget=Supply(saved, self._budget),
+            costs={page: float(self._cost[self._row[page]]) for page in hosts},
+            hosts=hosts,
+            supplies={host: Supply(1.0, 1.0 / gap) for host, gap in gaps.items() if gap},
+        )
+
+    def _bids(
+        self, rows: np.ndarray[Any, np.dtype[np.intp]], now: Instant, needed: Mapping[int, float]
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
         bids = np.zeros(len(rows))
         ids = self._ids[rows]
         population: Population = self._state.population
@@ -407,8 +437,9 @@ class Planner:
             bids[known] = self._policy.bid(self._state, now, self._price, rows=population.rows(ids[known]))
         late = self._tick[rows] <= now
         bids[late] = TICKED + (now - np.maximum(self._tick[rows][late], 0)) / SECOND
-        if needed := self._needs.ends(ids.tolist(), now):
-            bids[list(needed)] = NEEDED * (1.0 + urgency(np.fromiter(needed.values(), np.int64), now))
+        if needed:
+            rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
+            bids = np.where(rank > 0, NEEDED * (1.0 + rank), bids)
         bids[self._forced[rows]] = ASKED
         return np.maximum(bids, 1e-9)
 

@@ -23,7 +23,7 @@ def test_the_most_urgent_of_those_that_have_begun():
 
     assert 0 == needs.begins(7)
     assert [100, 30] == [found.interval.end for at in (10, 20) if (found := needs.most_urgent(7, at))]
-    assert {1: 30} == needs.ends([8, 7], 25)
+    assert [100, 30] == [found.interval.end for found in needs.begun(25)]
 
 
 def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
