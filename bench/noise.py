@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from tests.data_sets import files_of, rows_of
-from tests.replay import FAMILIES, RealPage, real_pages
+from tests.replay import FAMILIES, RealPage, is_churn, real_pages
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.detection.examiner import compare_bodies, examine
 from tidings.detection.job import Body, Job, Noise, Wanted
@@ -390,9 +390,7 @@ def _real_page(page: RealPage, counts: Counter[tuple[str, str]], quiet: list[str
             continue
         counts[version.said, "pairs"] += 1
         counts[version.said, "quiet" if change and is_quiet else "told" if change else "nothing"] += 1
-        counts[version.said, "urls"] += (
-            bool(change) and not is_quiet and not change.edits and set(change.kinds) <= {"links", "images"}
-        )
+        counts[version.said, "urls"] += bool(change) and not is_quiet and is_churn(change)
         if change and is_quiet:
             quiet.append(f"{family_name(page)} version {number}, {version.said}: {change.masked[:4]}")
     counts["text", "masks"] += len(watch.memory.masks)

@@ -16,7 +16,7 @@ from tidings.detection.interests import interests_of
 from tidings.detection.job import Noise, Wanted
 from tidings.detection.noise.learn import learned
 from tidings.detection.noise.looks import Looked, calm, is_quick, with_second_look
-from tidings.detection.noise.mask import Mask, with_masked
+from tidings.detection.noise.mask import Mask, looks_through, with_masked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.pair import Pair
 from tidings.model.change import ChangeSet
@@ -58,6 +58,11 @@ class Quieter:
         self._memory = noise.memory
         kinds = {interest.kind for one in wanted for interest in interests_of(one.expression)}
         self._interest = _ANY if "any" in kinds else _WORDS  # what is compared already is not compared again
+        self._is_masked = any(
+            looks_through(interest.kind) and interest.selector is None and not one.extraction.selectors
+            for one in wanted
+            for interest in interests_of(one.expression)
+        )
         self._masks: dict[int, Mask] = {}
         self.learned: Memory | None = None
         """what is known after the look, None if it taught nothing"""
@@ -78,7 +83,7 @@ class Quieter:
         if pair.old.problem or pair.old.textless or pair.new.textless:
             return
         self._take(pair, Looked(noise.polls, noise.at, noise.is_quick), (noise.times.get(newest, 0), noise.at))
-        if not noise.is_quick:
+        if not noise.is_quick and self._is_masked:
             self._memory, self.second_look = with_second_look(self._memory, noise.polls)
         self.learned = self._memory
 

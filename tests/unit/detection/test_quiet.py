@@ -174,12 +174,13 @@ def test_a_newspaper_is_never_silenced():
     ],
 )
 def test_what_somebody_names_is_not_masked(expression):
-    """A keyword, a selector, a number: told as it stands."""
+    """A keyword, a selector, a number: told as it stands, and no second look is made for it."""
     watch = Watch(expression)
     watch.look(page("<span class=n>5 views</span>"))
 
     assert "quiet" not in watch.look(page("<span class=n>6 views</span> 7 views"))
     assert watch.seen.found
+    assert 0 == watch.seconds
 
 
 def test_what_is_taken_out_of_the_page_leaves_its_masks():
