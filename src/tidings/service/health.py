@@ -9,13 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-import numpy as np
-
 from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import SentinelError
 from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
 from tidings.model.weight import WHOLE
-from tidings.scheduling.admission import Admission, admit
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_length, spell_since, warn
 from tidings.service.joint import joint_of
 from tidings.service.purses import purses
@@ -38,6 +35,7 @@ from tidings.storage import (
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import HostState, PageIdentity, PageState
+    from tidings.scheduling.admission import Admission
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.endpoints import EndpointRow
@@ -228,6 +226,10 @@ def _admissions(
     asked: Sequence[tuple[str, Duration, float]], settings: Settings
 ) -> Iterator[tuple[str, str, Admission]]:
     """Yield for the budget, and for each host that is spaced, what mends it and whether its looks fit (bid_and_defaults §7)."""
+    import numpy as np  # only for who has such pages: doctor starts quickly
+
+    from tidings.scheduling.admission import admit
+
     intervals, costs = np.array([i for _, i, _ in asked]), np.array([cost for *_, cost in asked])
     yield (
         "the budget",
