@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -228,6 +229,45 @@ def row_240(case, reading, name, captured, printed, cycles, theirs):
     )
 
 
+FADINGS = (1.0, 0.9, 0.8, 0.7, 0.5)
+
+
+def changing(*pairs):
+    """Return a maker of gaps (s) between these bounds, one pair after the other, for as many changes each, again and again."""
+
+    def gaps(rng, count):
+        share = 20
+        made = []
+        while len(made) < count:
+            for least, most in pairs:
+                made += rng.integers(least, most + 1, share).tolist()
+        return np.array(made[:count])
+
+    return gaps
+
+
+def report_fading(seeds):
+    """Print what it is worth that old intervals weigh less (W-125): 1 is the thesis' plain mean, 0.7 that of `best_effort_weighted`."""
+    print(
+        "\nChanges captured / cycles by what an interval weighs beside the next newer one (alpha 6, beta 2, history 20)"
+    )
+    print(f"{'':34}" + "".join(f"{fading:>14}" for fading in FADINGS))
+    cases = {
+        "quick, then slow": (changing((2, 10), (40, 80)), 40),
+        "slow, then quick": (changing((40, 80), (2, 10)), 40),
+        "quick and slow in turn": (changing((2, 10), (40, 80)), 240),
+        "RFast240": (fast, 240),
+        "Cons240, 5-15 s": (constant(5, 15), 240),
+        "Rand240, runs": (runs, 240),
+    }
+    for name, (make, count) in cases.items():
+        times = traces(make, count, seeds)
+        for told in (True, False):
+            found = [follow(replace(best_effort(), fading=fading), times, told=told) for fading in FADINGS]
+            cells = "".join(f"{captured:7.0f} /{cycles:5.0f}" for captured, cycles, _ in found)
+            print(f"  {name + ('' if told else ', nothing told'):32}{cells}")
+
+
 def main():
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     start = time.perf_counter()
@@ -244,6 +284,7 @@ def main():
     report_convergence(results)
     report_orderings(results)
     report_240(seeds)
+    report_fading(seeds)
     print(f"\n{seeds} seeds, {time.perf_counter() - start:.1f} s")
 
 

@@ -20,6 +20,9 @@ Beyond the paper: a page that differs at each of `saturation` looks in a row, al
 *saturated*. Looking closer shows no more of it, so it waits the pace, but for one look after Pmin in seven; two looks
 without a change set it free (bid_and_defaults §4, guard 6).
 
+Beyond the paper, too, mean(h) may be one in which every interval weighs `fading` times as much as the next newer one (W-125). With the plain
+mean (1, the paper's) a page that was quick for H changes is looked at too often for as many more after it has become slow.
+
 Two more guards beyond the paper. A look at a page that nobody could look at for a while (`Observation.interrupted`), and
 that comes more than half a period too late, shows no interval: that time was not the page's. And where `trial` looks in
 a row found a change, the intervals that are remembered are those of our own looks, whatever the page's are: they are
@@ -98,7 +101,8 @@ class BestEffort:
     """The policy of 004 §4.7. Durations in µs; `alpha`, `beta`, `weight` and `history` are those that §4.8 settles on.
 
     A page starts at the interval `pace`. `shortest` and `longest` hold for pages that name none, widened to hold `pace`.
-    Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds). A `saturation` or a
+    Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds). `fading`, above 0 and at most 1, is what
+    an interval weighs beside the next newer one. A `saturation` or a
     `trial` of 0 leaves that guard out, as the paper does.
     """
 
@@ -113,6 +117,7 @@ class BestEffort:
     tolerance: Duration = SECOND
     saturation: int = 20
     trial: int = 20
+    fading: float = 1.0
 
     def __post_init__(self) -> None:
         if self.pace <= 0:
@@ -131,9 +136,10 @@ class BestEffort:
         if not (0 <= self.saturation <= 255 and 0 <= self.trial <= 255):
             message = f"saturation and trial must be 0 to 255 looks: {self.saturation}, {self.trial}"
             raise ValueError(message)
-        if not (0 < self.weight <= 1 and self.tolerance >= 0):
+        if not (0 < self.weight <= 1 and 0 < self.fading <= 1 and self.tolerance >= 0):
             message = (
-                f"the weight must be above 0 and at most 1, the tolerance 0 or more: {self.weight}, {self.tolerance}"
+                "weight and fading must be above 0 and at most 1, the tolerance 0 or more:"
+                f" {self.weight}, {self.fading}, {self.tolerance}"
             )
             raise ValueError(message)
 
@@ -272,10 +278,19 @@ class BestEffort:
         page.steady[found] = np.where(constant, page.steady[found] + 1, 0)
         doubted = page.steady[found] >= self.beta
         page.steady[found[doubted]] = 0
-        known = page.intervals[found]
-        estimate = known.sum(axis=1, dtype=np.float64) / np.maximum((known > 0).sum(axis=1), 1)
+        estimate = self._mean(page.intervals[found])
         estimate = np.where(estimate > page.period[found], estimate * self.weight, estimate)
         page.period[found] = np.where(constant & ~doubted, new, estimate)
+
+    def _mean(self, known: NDArray[np.float32]) -> Floats:
+        """Return the mean of the intervals that were seen, the newer ones weighing more if old ones fade."""
+        if self.fading == 1:
+            mean: Floats = known.sum(axis=1, dtype=np.float64) / np.maximum((known > 0).sum(axis=1), 1)
+            return mean
+        weights = self.fading ** np.arange(self.history - 1, -1, -1.0)
+        seen = (weights * (known > 0)).sum(axis=1)
+        faded: Floats = (weights * known).sum(axis=1) / np.where(seen > 0, seen, 1.0)
+        return faded
 
     def _try_sooner(self, page: _Pages, found: Rows) -> None:
         """Count changes in a row; after `trial` of them forget their intervals, which are our own, and try a shorter period."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from tidings.model.interval import Duration
@@ -17,11 +18,14 @@ from tidings.scheduling.round_robin import RoundRobin
 Maker = Callable[[Duration], Policy[Any]]
 
 HOUR: Final[Duration] = 3_600_000_000
+FADING: Final = 0.7
+"""What an interval weighs beside the next newer one, so that ten of them are nearly all (`bench/best_effort.py`, W-125)."""
 
 POLICIES: Final[Registry[Maker]] = Registry(
     "policy",
     {
         "best_effort": BestEffort,
+        "best_effort_weighted": partial(BestEffort, fading=FADING),
         "lambda_crawl": LambdaCrawl,
         "nutch": Nutch,
         "price": Price,

@@ -123,6 +123,37 @@ def test_mean_is_over_what_was_seen():
     assert [12, 0.6 * 25] == follow(SMALL, begin(SMALL), [20, 30])
 
 
+def test_older_intervals_weigh_less_where_they_fade():
+    """Half as much as the next newer one: (30 + 10/2)/1.5 s, and 0.6 of it since that is above the period."""
+    fading = replace(SMALL, fading=0.5)
+
+    assert [6, pytest.approx(14)] == follow(fading, begin(fading), [10, 30])
+
+
+def test_old_intervals_of_a_quick_time_do_not_hold_back_what_is_learned():
+    """W-125: after 20 changes at about 10 s come some at about 100 s; with weights that fade 4 of them bring the period near, without 15."""
+    quick, slow = [9, 11] * 10, [99, 103] * 10
+
+    def taken(fading):
+        policy = replace(SMALL, longest=HOUR, history=20, tolerance=0, fading=fading)
+        periods = follow(policy, begin(policy), [*quick, *slow])[len(quick) :]
+        return next(number for number, period in enumerate(periods, start=1) if period > 45)
+
+    assert (4, 15) == (taken(0.7), taken(1.0))
+
+
+def test_a_memory_is_read_by_those_whose_intervals_fade():
+    """Intervals that were kept say the same to both: going over to the other loses nothing."""
+    plain, fading = SMALL, replace(SMALL, fading=0.7)
+    state = begin(plain)
+    for seconds in (10, 20, 40):
+        state = look(plain, state, changed=True, after=seconds)
+    recalled = fading.recall(begin(fading), {1: plain.remember(state, 1)})
+
+    assert [10, 20, 40] == fading.remember(recalled, 1)["intervals"]
+    assert state.period.tolist() == recalled.period.tolist()
+
+
 def test_mean_equal_to_the_period_is_not_weighted():
     """Only a mean above the period is (correction d)."""
     assert [6, 10, 10] == follow(SMALL, begin(SMALL), [10, 10, 10])
@@ -549,9 +580,10 @@ def test_far_instants_do_not_overflow():
         ({"alpha": 0}, "alpha and beta must be 1 to 255"),
         ({"beta": 256}, "alpha and beta must be 1 to 255"),
         ({"history": 1}, "the history 2 to 255"),
-        ({"weight": 1.5}, "weight must be above 0 and at most 1"),
+        ({"weight": 1.5}, "weight and fading must be above 0 and at most 1"),
         ({"saturation": 256}, "saturation and trial must be 0 to 255"),
         ({"trial": -1}, "saturation and trial must be 0 to 255"),
+        ({"fading": 0.0}, "fading must be above 0"),
         ({"tolerance": -1}, "tolerance 0 or more"),
     ],
 )
