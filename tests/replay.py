@@ -24,9 +24,10 @@ from tests.data_sets import files_of, rows_of
 from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.detection.compare.sequence import apply_edits
+from tidings.detection.compare.sequence import apply_edits, compare_sequences
 from tidings.document.document import Document
 from tidings.document.parse import parse
+from tidings.document.words import tokens_of
 from tidings.model.change import ChangeSet
 from tidings.model.interval import Instant
 from tidings.service.monitor import Monitor
@@ -215,6 +216,10 @@ def _result(world: World, pages: Sequence[RealPage], begun: Instant) -> Result:
     return result
 
 
+DATA = frozenset({"json", "xml", "csv"})
+"""Kinds of bodies that are compared by their values."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """What the database holds of a page: its versions' hashes and changes by sequence number, withheld looks by version shown."""
@@ -244,12 +249,32 @@ def _judge(page: RealPage, told: _Told, result: Result) -> None:
             result.empty.append(where)
         if is_churn(change):
             result.churn.append(where)
-        if before is not None and apply_edits(change.edits, before.tokens, document.tokens) != document.tokens:
+        if before is not None and not _leads_to(change, before, document):
             result.wrong_edits.append(where)
         if before is not None and last == number - 1:
             pair = Pair(page, number, version.said, change)
             result.pairs.append(pair if pair.agrees else replace(pair, reason=reason(pair)))
         before, last = document, number
+
+
+def _leads_to(change: ChangeSet, before: Document, document: Document) -> bool:
+    """Say whether the edits turn the old words into the new ones, but for what is kept as noise beside them.
+
+    Data are compared by their values, whose order may mean nothing: their edits lead to the words that differ, not to all of them.
+    """
+    if document.media in DATA:
+        return True
+    made = apply_edits(change.edits, before.tokens, document.tokens)
+    if made == document.tokens:
+        return True
+    noise = Counter(word for masked in change.masked for text in (masked.old, masked.new) for word in tokens_of(text))
+    rest = compare_sequences(made, document.tokens)
+    words = Counter(
+        word
+        for edit in rest
+        for word in (*made[edit.old_start : edit.old_end], *document.tokens[edit.new_start : edit.new_end])
+    )
+    return words <= noise
 
 
 def _says_something(change: ChangeSet) -> bool:
