@@ -15,6 +15,7 @@ from tidings.detection.expression import evaluate
 from tidings.detection.interests import interests_of
 from tidings.detection.job import Noise, Wanted
 from tidings.detection.noise.learn import learned
+from tidings.detection.noise.lines import Covered
 from tidings.detection.noise.looks import Looked, calm, is_quick, with_second_look
 from tidings.detection.noise.mask import Mask, looks_through, with_masked
 from tidings.detection.noise.memory import Memory
@@ -64,6 +65,7 @@ class Quieter:
             for interest in interests_of(one.expression)
         )
         self._masks: dict[int, Mask] = {}
+        self._values: dict[tuple[int, int], list[Covered]] = {}
         self.learned: Memory | None = None
         """what is known after the look, None if it taught nothing"""
         self.second_look = False
@@ -107,11 +109,12 @@ class Quieter:
     def _mask(self, reference: int) -> Mask:
         noise = self._noise
         if reference not in self._masks:
-            self._masks[reference] = Mask(self._memory, noise.kept, noise.times.get(reference, 0), noise.at)
+            at = noise.times.get(reference, 0)
+            self._masks[reference] = Mask(self._memory, noise.kept, at, noise.at, self._values)
         return self._masks[reference].again()
 
     def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
-        values = Mask(Memory(), self._noise.kept, *at)
+        values = Mask(Memory(), self._noise.kept, *at, self._values)
         found = pair.through(values).compare(self._interest)
         edits = [edit for finding in found if "words" in finding.kinds for edit in finding.edits]
         self._memory = learned(self._memory, pair.old, pair.new, edits, looked)

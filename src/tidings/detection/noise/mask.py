@@ -47,6 +47,8 @@ class Mask:
     kept: frozenset[str] = frozenset()
     old_at: Instant = 0
     new_at: Instant = 0
+    values: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
+    """the values found between documents, by their identities: masks of one job share them"""
     masked: list[Masked] = field(default_factory=list)
     _words: dict[int, Words] = field(default_factory=dict)
     _covered: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
@@ -83,8 +85,10 @@ class Mask:
     def _values(self, edits: Sequence[Edit], old: Document, new: Document) -> list[Covered]:
         if VALUES in self.kept:
             return []
-        found = values_between(edits, old, new, self.old_at, self.new_at)
-        return [covered for covered in found if covered.mask not in self.kept]
+        asked = (id(old), id(new))
+        if asked not in self.values:
+            self.values[asked] = values_between(edits, old, new, self.old_at, self.new_at)
+        return [covered for covered in self.values[asked] if covered.mask not in self.kept]
 
     def _places(self, old: Document, new: Document) -> list[Covered]:
         covered = []
