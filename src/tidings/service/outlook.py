@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import SECOND
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
 from tidings.language.texts import clause_lines, rate_text
 from tidings.model.interval import spell_duration
@@ -117,7 +117,7 @@ def _look(
     if state.checked_at is None:
         return _open(sub, least, "the first look")
     period, how = _period(fetch, learned, settings)
-    return _open(sub, max(state.checked_at + period, least), f"{said}: {how} {spell_duration(period)}")
+    return _open(sub, max(state.checked_at + period, least), f"{said}: {how} {spell_duration(_roundly(period))}")
 
 
 def _open(sub: Subscription, at: Instant, why: str) -> tuple[Instant, str]:
@@ -132,6 +132,12 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
     if fetch.shortest is not None and fetch.longest is not None:
         period = min(max(period, fetch.shortest), fetch.longest)
     return period, "as it changes, about every" if known is not None else "until more is known, about every"
+
+
+def _roundly(period: Duration) -> Duration:
+    """Return an interval as people say it: three units and more of minutes, hours or days are whole ones."""
+    unit = next((unit for unit in (DAY, HOUR, MINUTE) if period >= 3 * unit), SECOND)
+    return round(period / unit) * unit
 
 
 def _news(held: WatchedSentinel, now: Instant) -> Iterator[Prospect]:

@@ -1,0 +1,61 @@
+"""The page on who chooses when to look says what is so, and its examples run."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from tests.fakes import Page, WebServer
+from tidings.cli.main import main
+from tidings.scheduling.policies import POLICIES
+from tidings.settings import ScheduleSettings, load
+
+TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "when-to-look.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
+
+
+def block(language: str) -> str:
+    (found,) = (text for name, text in BLOCKS if name == language)
+    return found
+
+
+def test_all_policies_are_named_and_no_others():
+    """The table has a word on each row of `policies.py`."""
+    named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", TEXT, flags=re.MULTILINE)
+
+    assert set(POLICIES) == set(re.findall(r"`(\w+)`", " ".join(named)))
+
+
+def test_the_default_is_the_one_that_is_said_to_be(tmp_path):
+    """And the example's settings are settings."""
+    (default,) = re.findall(r"^\| `(\w+)` \|[^|]*The default\. \|", TEXT, flags=re.MULTILINE)
+    (tmp_path / "tidings.toml").write_text(block("toml"), encoding="utf-8")
+    settings = load(tmp_path, environment={})
+    given = tomllib.loads(block("toml"))
+
+    assert ScheduleSettings().policy == default
+    assert given == {part: {name: settings.value(f"{part}.{name}") for name in names} for part, names in given.items()}
+
+
+def test_the_plan_is_what_it_shows(tmp_path, monkeypatch, capsys):
+    """The sentinels, added and looked at once, have the next looks of the page, in its order and with its reasons."""
+    (tmp_path / "tidings.toml").write_text(block("toml"), encoding="utf-8")
+    for name, value in {
+        "TIDINGS_DATA": str(tmp_path),
+        "TIDINGS_FETCH_ALLOW_NETWORKS": "127.0.0.0/8",
+        "TIDINGS_FETCH_HOST_GAP_SECONDS": "0",
+        "TIDINGS_FETCH_ROBOTS": "false",
+        "TIDINGS_DETECT_ISOLATION": "in_process",
+    }.items():
+        monkeypatch.setenv(name, value)
+    paths = ("/", "/terms", "/prices", "/feed", "/downloads")
+    with WebServer(pages={path: Page(b"<p>as it was</p>", {"Content-Type": "text/html"}) for path in paths}) as server:
+        here = re.sub(r"https://\w+\.example/", server.url("/"), block("sentinel"))
+        (tmp_path / "all.txt").write_text(here, encoding="utf-8")
+        assert 0 == main(["add", str(tmp_path / "all.txt")])
+        assert 0 == main(["check"])
+        capsys.readouterr()
+        assert 0 == main(["plan"])
+        shown = re.sub(r"https://\w+\.example/", server.url("/"), block("console"))
+    said = [re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "…", line) for line in capsys.readouterr().out.splitlines()]
+
+    assert shown.splitlines()[1:] == said
