@@ -74,7 +74,7 @@ def body(rng: random.Random) -> str:
     return f"<p>{' '.join(words)}</p>"
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_nothing_needed_goes_and_everything_else_does(aging: World, seed: int):
     """Sentinels come, change their mind and go, pages change and change back, versions are let go of at any time: after each time exactly
     those are left that the rules name, all can be given back, and every invariant holds. When all sentinels are gone and their time

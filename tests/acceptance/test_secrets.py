@@ -257,7 +257,7 @@ def _use_everything(
     _say_settings(world, monkeypatch)
     words = [
         ("add", "-"), ("apply", str(tmp_path / "git"), "--dry-run"), ("apply", str(tmp_path / "git")), ("test", "-"),
-        ("list",), ("list", "--all"), ("changes",), ("deliveries",), ("deliveries", "--dead"), ("settings",), ("doctor",), ("gc",), ("gc", "--dry-run"),
+        ("list",), ("list", "--all"), ("plan", "--expert"), ("changes",), ("deliveries",), ("deliveries", "--dead"), ("settings",), ("doctor",), ("gc",), ("gc", "--dry-run"),
         ("doctor", "--deep"), ("secret", "list"), ("secret", "drop", "s1"), ("secret", "rotate"), ("check",), ("check", "plain"),
         ("disable", "plain"), ("enable", "plain"), ("add", "--url", server.url("/plain"), "--no-test"), ("drop", "missing"),
         ("secret", "set", "s1", CANARIES["s1"]), ("secret", "set", "s1"),
