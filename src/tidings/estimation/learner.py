@@ -38,7 +38,7 @@ class GammaLearner:
     """Learns Gamma posteriors. `mean` (changes a day) and `shape` are of the prior of all, `half_life` (days) is how fast looks are forgotten."""
 
     mean: float = 0.5
-    shape: float = 0.4
+    shape: float = 0.1
     half_life: float = 30.0
     deviations: float = 1.0
 

@@ -28,8 +28,8 @@ PRESENT: Final = "present"
 """A column of `on_update` only: False takes the page out."""
 HALF_LIFE: Final[interval.Duration] = 86_400_000_000
 """Half-life of a change where nobody named one, µs (bid_and_defaults §3)."""
-RATE: Final = (0.4 + 0.4**0.5) / 0.8
-"""Changes a day of a page of which nothing is known: mean and one deviation of a Gamma(0.4) prior of mean ½ (bid_and_defaults §3)."""
+RATE: Final = (0.1 + 0.1**0.5) / 0.2
+"""Changes a day of a page of which nothing is known: mean and one deviation of a Gamma(0.1) prior of mean ½ (docs/why/schedules.md)."""
 
 
 class UrgencyKind(IntEnum):

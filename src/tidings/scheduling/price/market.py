@@ -11,6 +11,8 @@ import numpy as np
 from tidings.scheduling.policy import Floats, Instants
 
 _HALVINGS: Final = 60
+PRECISION: Final = 1e-6
+"""To what part of itself the price is found."""
 TRIMMED: Final = 0.05
 """How strongly spend beside the plan moves the trim."""
 
@@ -51,6 +53,8 @@ def clear(
         least = spend(high)
         return Market(high, least, stretched=least / budget if budget > 0 else np.inf)
     for _ in range(_HALVINGS):
+        if high <= low * (1 + PRECISION):
+            break
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if spend(middle) > budget else (low, middle)
     return Market(high, spend(high))

@@ -1,0 +1,161 @@
+"""Runs on recorded changes: moved as wholes, within the budget, judged by rules that a brute force agrees with."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tidings.estimation.learner import GammaLearner
+from tidings.lab.traces import (
+    DAY,
+    WEEK,
+    Series,
+    follow,
+    hindsight,
+    hindsight_bound,
+    interval,
+    is_calibrated_on,
+    outcome,
+    page_equal,
+    quantile,
+    replay,
+    resamples,
+    windows,
+    worth,
+)
+from tidings.scheduling.learned import Learned
+from tidings.scheduling.ledger import Polls
+from tidings.scheduling.price.policy import Price
+from tidings.scheduling.round_robin import RoundRobin
+
+HOUR = DAY // 24
+
+
+def make(
+    changes: list[int], *, page: int = 0, group: int = 0, begin: int = 0, end: int = 30 * DAY, step: int = HOUR
+) -> Series:
+    """Return a series of these instants."""
+    return Series(page, group, "page", np.array(changes, dtype=np.int64), begin, end, step)
+
+
+def random_series(pages: int, seed: int, end: int = 30 * DAY) -> list[Series]:
+    """Return pages that change from a hundredth of a time to ten times a day."""
+    rng = np.random.default_rng(seed)
+    return [
+        make(
+            np.unique(rng.integers(1, end, rng.poisson(rate * end / DAY))).tolist(), page=page, group=page // 2, end=end
+        )
+        for page, rate in enumerate(10 ** rng.uniform(-2, 1, pages))
+    ]
+
+
+def polls(*looks: tuple[int, int]) -> Polls:
+    """Return looks: when, and at which page."""
+    at, page = zip(*looks, strict=True)
+    return Polls(np.array(at), np.array(page), np.ones(len(at)))
+
+
+def test_half_of_the_groups_is_for_calibration_and_always_the_same():
+    """By a hash of the group alone."""
+    halves = [is_calibrated_on(group) for group in range(2_000)]
+
+    assert 900 < sum(halves) < 1_100
+    assert [True, False, True, True, True, False, False, True] == halves[:8]
+
+
+def test_groups_are_moved_as_wholes_and_keep_their_hours():
+    """By whole weeks, onto a line that begins at 0; who is hardly there is left out."""
+    first = 2_600 * WEEK + 3 * HOUR
+    long = [
+        make([first + k * DAY for k in range(1, 300)], page=page, begin=first, end=first + 300 * DAY)
+        for page in range(2)
+    ]
+    brief = make([], page=2, group=1, begin=first, end=first + DAY)
+    found = windows([*long, brief], 60 * DAY, np.random.default_rng(3), least=7 * DAY)
+
+    assert [0, 1] == [one.page for one in found]
+    assert found[0].changes.tolist() == found[1].changes.tolist()
+    assert {3 * HOUR} == set((found[0].changes % DAY).tolist())
+    assert all(0 <= one.begin < one.end <= 60 * DAY for one in found)
+    assert 58 <= len(found[0].changes) <= 60
+
+
+@pytest.mark.parametrize(
+    "policy", [RoundRobin(pace=HOUR), Learned(Price(pace=HOUR // 6, longest=3_650 * DAY), GammaLearner())]
+)
+def test_a_run_spends_its_budget_and_no_more(policy: object):
+    """A quarter of an hourly source's looks, on pages that come and go; and nobody looks more often than the source."""
+    series = random_series(8, 1, 15 * DAY)
+    series[0] = make(series[0].changes.tolist(), begin=5 * DAY, end=10 * DAY)
+    found = replay(policy, series, share=1 / 4, tick=HOUR, rng=np.random.default_rng(0))  # type: ignore[arg-type]
+    budget = sum((one.end - one.begin) / one.step for one in series) / 4
+    own = np.sort(found.at[found.page == 0])
+
+    assert 0.9 * budget < len(found.at) <= budget + 8 * 24 / 4
+    assert 5 * DAY < own[0] <= own[-1] < 10 * DAY
+    assert min(np.diff(np.sort(found.at[found.page == 3]))) >= HOUR
+
+
+def test_who_is_limited_by_nothing_is_looked_at_when_due():
+    """A fixed interval of three hours is eight looks a day."""
+    found = follow(RoundRobin(pace=3 * HOUR), [make([])], shortest=0, rng=np.random.default_rng(0))
+
+    assert list(range(3 * HOUR, 30 * DAY, 3 * HOUR)) == found.at.tolist()
+
+
+def test_what_looks_found():
+    """Delays by the first look after a change; merged by a newer one; the free look at the end is nobody's merit."""
+    series = [make([1 * DAY, 2 * DAY, 9 * DAY], end=10 * DAY), make([4 * DAY], page=1, end=10 * DAY)]
+    found = outcome(series, polls((3 * DAY, 0), (5 * DAY, 1)))
+
+    assert [2 * DAY, 1 * DAY, 1 * DAY, 1 * DAY] == found.delay.tolist()
+    assert [False, True, False, True] == found.alone.tolist()
+    assert 2 == found.spent
+    assert [1 / 3, 1 / 3, 1 / 3, 1.0] == pytest.approx(page_equal(found).tolist())
+    assert [0.25, 0.5, 0.5, 0.5] == pytest.approx(worth(found.delay, DAY).tolist())
+
+
+def test_weighted_quantiles():
+    """The least value below which the share lies."""
+    assert 3.0 == quantile(np.array([3.0, 1.0, 9.0]), np.array([2.0, 1.0, 1.0]), 0.5)
+    assert np.isnan(quantile(np.zeros(0), np.zeros(0), 0.5))
+
+
+def test_groups_are_drawn_with_repetition():
+    """As many as there are; figures of resamples have an interval."""
+    draws = resamples(np.array([0, 0, 1, 2]), 400, np.random.default_rng(0))
+
+    assert (400, 3) == draws.shape
+    assert {3} == set(draws.sum(axis=1).tolist())
+    assert interval(np.arange(1_001.0)) == pytest.approx((25.0, 975.0))
+
+
+def test_hindsight_is_the_best_of_all_sets_of_looks():
+    """Brute force: any looks at instants of change and halfway between them."""
+    changes = [1 * DAY, 2 * DAY, 2 * DAY + HOUR, 6 * DAY, 9 * DAY]
+    one = make(changes, end=10 * DAY)
+    instants = sorted([*changes, *(at + HOUR // 2 for at in changes)])
+    for price in (0.05, 0.4, 1.1):
+        best = max(
+            worth(outcome([one], polls(*((at, 0) for at in looks))).delay, DAY).sum() - price * len(looks)
+            for number in range(1, 6)
+            for looks in itertools.combinations(instants, number)
+        )
+        best = max(best, worth(10 * DAY - np.array(changes), DAY).sum())
+
+        assert best == pytest.approx(hindsight(one, DAY, price)[0])
+
+
+def test_no_policy_beats_the_bound():
+    """Not even one that knows the rates, and with so many looks that hardly anything is missed the bound is near."""
+    series = random_series(6, 5)
+    for share in (1 / 64, 1 / 4):
+        found = replay(
+            Price(pace=HOUR // 6, longest=3_650 * DAY), series, share=share, tick=6 * HOUR, rng=np.random.default_rng(0)
+        )
+        earned = worth(found_delays := outcome(series, found).delay, DAY).sum()
+        bound = hindsight_bound(series, DAY, len(found.at))
+
+        assert earned <= bound <= len(found_delays) * 1.01
