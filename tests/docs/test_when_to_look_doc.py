@@ -15,7 +15,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTAL
 
 def block(language: str) -> str:
     (found,) = (text for name, text in BLOCKS if name == language)
-    return found
+    return str(found)
 
 
 def test_all_policies_are_named_and_no_others():

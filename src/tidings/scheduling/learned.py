@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,7 @@ from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,
     Floats,
+    HeedsHours,
     Ids,
     Instants,
     Mask,
@@ -60,6 +61,15 @@ class Learner(Protocol):
 
     def recall(self, known: Any, row: int, memory: Mapping[str, Any]) -> Any:
         """Return what is known with a page that is remembered."""
+        ...
+
+
+@runtime_checkable
+class KnowsHours(Protocol):
+    """A learner that also learns when in the week pages change (`estimation.hourly`)."""
+
+    def profiles(self, known: Any) -> tuple[Floats, Ids]:
+        """Return profiles, 168 weights of an hour each, and which of them each page has, −1 for none."""
         ...
 
 
@@ -116,7 +126,7 @@ class Learned:
         rows[here] = places
         known = self.learner.arrange(state.known, rows, after["host"])
         new = np.flatnonzero(rows < 0)
-        return LearnedState(self._rated(inner, known, new), known)
+        return LearnedState(self._timed(self._rated(inner, known, new), known), known)
 
     def on_poll(self, state: LearnedState, ids: ArrayLike, observation: Observation) -> LearnedState:
         """Return the state after looks, with the rates that they taught."""
@@ -128,7 +138,7 @@ class Learned:
         interrupted = np.zeros(len(rows), dtype=np.bool_) if broken is None else broken[here]
         known = self.learner.observe(state.known, rows, at, changed, modified, interrupted)
         inner = self.policy.on_poll(state.inner, ids, observation)
-        return LearnedState(self._rated(inner, known, rows), known)
+        return LearnedState(self._timed(self._rated(inner, known, rows), known), known)
 
     def on_signal(self, state: LearnedState, ids: ArrayLike, signal: Signal) -> LearnedState:
         """Return the policy's state after a hint."""
@@ -158,6 +168,13 @@ class Learned:
     def price(self, state: LearnedState, budget: float) -> float:
         """Return the policy's price, 0 if it has none."""
         return self.policy.price(state.inner, budget) if isinstance(self.policy, Prices) else 0.0
+
+    def _timed(self, inner: State, known: Any) -> State:
+        """Return the policy's state with the profiles that were learned, if it heeds any."""
+        if not (isinstance(self.policy, HeedsHours) and isinstance(self.learner, KnowsHours)):
+            return inner
+        timed: State = self.policy.on_hours(inner, *self.learner.profiles(known))
+        return timed
 
     def _rated(self, inner: State, known: Any, rows: Rows) -> State:
         if not len(rows):

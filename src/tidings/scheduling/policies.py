@@ -11,6 +11,7 @@ from tidings.registry import Registry
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.policy import Policy
+from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.others import LambdaCrawl, Sbr, Wic
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
@@ -29,6 +30,7 @@ POLICIES: Final[Registry[Maker]] = Registry(
         "lambda_crawl": LambdaCrawl,
         "nutch": Nutch,
         "price": Price,
+        "price_hours": PriceHours,
         "round_robin": RoundRobin,
         "sbr": Sbr,
         "stormcrawler": StormCrawler,

@@ -37,6 +37,7 @@ __all__ = [
     "Column",
     "Columns",
     "Floats",
+    "HeedsHours",
     "Ids",
     "Instants",
     "LifeKind",
@@ -161,6 +162,15 @@ class Prices(Protocol[S_contra]):
 
     def price(self, state: S_contra, budget: float) -> float:
         """Return the price per unit of cost at which the pages cost `budget` per µs (bid_and_defaults §2)."""
+        ...
+
+
+@runtime_checkable
+class HeedsHours(Protocol[S]):
+    """What a policy can do beside that plans over the hours of the week."""
+
+    def on_hours(self, state: S, weights: Floats, which: Ids) -> S:
+        """Return the state with other profiles: 168 weights of mean 1 a row, from Thursday 00:00 UTC on; `which` is that of each page, −1 for none."""
         ...
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from tidings.archive.archive import Archive
 from tidings.clock import DAY, SECOND, SystemClock
 from tidings.errors import PollerBusyError, SecretError
+from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.fetching.browser import Browser
 from tidings.fetching.client import Client
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from tidings.model.page import HostState
     from tidings.model.unit import Unit
     from tidings.notification.channel import Sender
-    from tidings.scheduling.policy import Policy
+    from tidings.scheduling.policy import HeedsHours, Policy
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
@@ -120,9 +121,11 @@ def render_cost(settings: Settings) -> float:
 
 
 def open_policy(settings: Settings) -> Policy[Any]:
-    """Return the policy that the settings name; one that reads rates is told what is learned of its pages."""
+    """Return the policy that the settings name; one that reads rates is told what is learned of its pages, and of their hours if it heeds them."""
     made = POLICIES[settings.schedule.policy](round(settings.schedule.pace_seconds * SECOND))
-    return Learned(made, GammaLearner()) if RATE in made.reads else made
+    if RATE not in made.reads:
+        return made
+    return Learned(made, HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner())
 
 
 def budgets(settings: Settings) -> dict[str, tuple[float, float]]:

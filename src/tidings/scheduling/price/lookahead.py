@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,34 @@ from tidings.scheduling.population import Floats
 OFFSETS: Final = 24
 """Instants ahead that a plan may look at, geometrically spaced."""
 Ticks = NDArray[np.int64]
+
+
+class Gathers(Protocol):
+    """How the changes of a batch of pages gather: W·μ, θ and what is overwritten, per tick."""
+
+    @property
+    def inflow(self) -> Floats:
+        """Return W·μ at the mean rate."""
+        ...
+
+    @property
+    def decay(self) -> Floats:
+        """Return θ."""
+        ...
+
+    @property
+    def overwritten(self) -> Floats:
+        """Return how much of the backlog further changes overwrite, at the mean rate."""
+        ...
+
+    def read(self, at: Ticks) -> tuple[Floats, Floats]:
+        """Return F and S at the end of ticks, one a page or rows of them."""
+        ...
+
+
+def backlog(begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> Floats:
+    """Return what has gathered between two instants, of which F and S are given: F[b] − e^−(S[b]−S[a])·F[a]; e^S is never formed."""
+    return np.asarray(end[0] - np.exp(-np.maximum(end[1] - begin[1], 0.0)) * begin[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,14 +87,15 @@ class Gathering:
         """Return the ticks after which the profile repeats."""
         return self.profile.size
 
+    def read(self, at: Ticks) -> tuple[Floats, Floats]:
+        """Return F and S at the end of ticks, one a page or rows of them."""
+        rows = np.arange(len(self.inflow))
+        turns, tick = np.divmod(at, self.period)
+        return self._first[rows, tick], turns * self._kappa[:, -1] + self._kappa[rows, tick]
+
     def backlog(self, begin: Ticks, end: Ticks) -> Floats:
         """Return g(begin, end): what has gathered at the end of tick `end` since the end of tick `begin`, one a page."""
-        rows = np.arange(len(self.inflow))
-        turns_a, a = np.divmod(begin, self.period)
-        turns_b, b = np.divmod(end, self.period)
-        total = self._kappa[:, -1]
-        between = (turns_b - turns_a) * total + self._kappa[rows, b] - self._kappa[rows, a]
-        return np.asarray(self._first[rows, b] - np.exp(-np.maximum(between, 0.0)) * self._first[rows, a])
+        return backlog(self.read(begin), self.read(end))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,14 +107,14 @@ class Plan:
 
 
 def plan(
-    gathering: Gathering,
+    gathering: Gathers,
     cost: Floats,
     price: float,
     last: Ticks,
-    now: int,
+    now: int | Ticks,
     *,
-    longest: int,
-    shortest: int = 1,
+    longest: int | Ticks,
+    shortest: int | Ticks = 1,
     review: int = 72,
     day: int = 288,
 ) -> Plan:
@@ -99,30 +128,28 @@ def plan(
     horizon = np.where(np.isfinite(mean.wait), 2 * np.minimum(mean.wait, longest), day).astype(np.int64)
     horizon = np.maximum(horizon, 2)
     offsets = np.array(list(_offsets(horizon, mean.wait, now - last)))  # (instants, pages), ascending
-    values = _values(gathering, mean, offsets, now, horizon, shortest)
-    here = gathering.backlog(last, np.full(len(last), now))
-    waits = np.full((len(offsets), len(last)), -np.inf)
-    for place in range(1, len(offsets)):
-        there = gathering.backlog(last, now + offsets[place])
-        waits[place] = np.where(offsets[place] > 0, there - cost * price + values[place], -np.inf)
-    never = mean.left(gathering.backlog(last, now + horizon))
+    seen, then, end = gathering.read(last), gathering.read(now + offsets), gathering.read(now + horizon)
+    values = _values(mean, offsets, then, end, shortest)
+    there = backlog(seen, then)
+    waits = np.where(offsets > 0, there - cost * price + values, -np.inf)
+    never = mean.left(backlog(seen, end))
     best = waits.max(axis=0)
     rest = np.maximum(never, best)
     chosen = np.take_along_axis(offsets, waits.argmax(axis=0)[None, :], axis=0)[0]
     latest = np.minimum(last + longest, now + review)
     due = np.where(never > best, latest, np.minimum(now + chosen, latest))
-    return Plan((here + values[0] - rest) / cost, due)
+    return Plan((there[0] + values[0] - rest) / cost, due)
 
 
 class _Mean:
     """The stationary solution at the mean rate: T*, the rate of reward ρ, and what a backlog is worth at the horizon."""
 
-    def __init__(self, gathering: Gathering, cost: Floats, price: float, longest: int) -> None:
+    def __init__(self, gathering: Gathers, cost: Floats, price: float, longest: int | Ticks) -> None:
         self._kappa = gathering.decay + gathering.overwritten
         self._most = gathering.inflow / self._kappa
-        self._due = cost * price
+        self.due = cost * price
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(self._most > 0, self._due / self._most, np.inf)
+            share = np.where(self._most > 0, self.due / self._most, np.inf)
         x = wait(np.minimum(share, 1 - 1e-16))
         is_worth_it = share < 1
         self.wait = np.where(is_worth_it, np.maximum(x / self._kappa, 1.0), np.inf)
@@ -136,24 +163,23 @@ class _Mean:
         with np.errstate(divide="ignore", invalid="ignore"):
             age = -np.log1p(-np.minimum(backlog / self._most, 1 - 1e-12)) / self._kappa
         unripe = self._reward * np.minimum(np.where(np.isfinite(self.wait), self.wait, 0.0), age)
-        ripe = backlog - self._due
+        ripe = backlog - self.due
         return np.asarray(
             np.where(np.isfinite(self.wait), np.where(backlog >= self._full, ripe, unripe), np.maximum(ripe, 0.0))
         )
 
 
-def _values(gathering: Gathering, mean: _Mean, offsets: Ticks, now: int, horizon: Ticks, shortest: int) -> Floats:
+def _values(
+    mean: _Mean, offsets: Ticks, then: tuple[Floats, Floats], end: tuple[Floats, Floats], shortest: int | Ticks
+) -> Floats:
     """Return V[x] for each instant of the plan: the best of waiting to the horizon after a look at x, or of the next look at a y > x."""
-    values = np.zeros(offsets.shape)
-    end = now + horizon
-    for place in range(len(offsets) - 1, -1, -1):
-        begin = now + offsets[place]
-        best = mean.left(gathering.backlog(begin, end))
-        for later in range(place + 1, len(offsets)):
-            may = offsets[later] - offsets[place] >= shortest
-            earned = gathering.backlog(begin, now + offsets[later]) - mean._due + values[later]  # noqa: SLF001 - one of our own
-            best = np.where(may & (earned > best), earned, best)
-        values[place] = best
+    values = mean.left(backlog(then, end))
+    early = (then[0][:, None], then[1][:, None])
+    earned = backlog(early, then) - mean.due
+    earned[offsets - offsets[:, None] < shortest] = -np.inf
+    for place in range(len(offsets) - 2, -1, -1):
+        later = (earned[place, place + 1 :] + values[place + 1 :]).max(axis=0)
+        values[place] = np.maximum(values[place], later)
     return values
 
 

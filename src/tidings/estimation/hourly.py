@@ -1,0 +1,144 @@
+"""When in the week the pages of a host change, learned beside how often they do (study of scheduling §7).
+
+A host has a profile once enough changes were found on its pages, over a week at least; it is made anew once a day, and old weeks fade. Until then
+its pages have none: a wrong profile costs more than none.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.estimation.gamma import Floats, Mask
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, Known, Rows
+from tidings.estimation.profile import HOURS, HourCounts, Profile
+
+DAY: Final = 86_400_000_000
+FADES: Final = 0.99
+"""What is left of the counts of a host a day later: half after ten weeks."""
+MOST_HOSTS: Final = 2_000
+"""Hosts whose hours are counted at the same time (some 3 kB each)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hourly:
+    """What is known of rates; of hosts, by number, what was counted by hour; and the profiles made of it, which of them each page has (−1:
+    none), and when.
+    """
+
+    rates: Known
+    counts: Mapping[int, HourCounts]
+    profiles: Floats
+    which: NDArray[np.int64]
+    made_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class HourlyLearner:
+    """Learns both. A host has a profile from `changes` found in `hours` of page-time on."""
+
+    gamma: GammaLearner = field(default_factory=GammaLearner)
+    changes: float = 30.0
+    hours: float = 168.0
+
+    def begin(self, hosts: NDArray[np.int64]) -> Hourly:
+        """Return what is known of pages that nobody has looked at."""
+        return Hourly(self.gamma.begin(hosts), {}, np.empty((0, HOURS)), _none(len(hosts)), NEVER_SEEN)
+
+    def rates(self, known: Hourly) -> Floats:
+        """Return the rate that each page is taken to have, changes a day."""
+        return self.gamma.rates(known.rates)
+
+    def profiles(self, known: Hourly) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the profiles, 168 weights of mean 1 each, and which of them each page has, −1 for none."""
+        return known.profiles, known.which
+
+    def observe(
+        self, known: Hourly, rows: Rows, at: Instants, changed: Mask, modified_at: Instants, interrupted: Mask
+    ) -> Hourly:
+        """Return what is known after looks at `rows`, each page once; see `GammaLearner.observe`."""
+        last = known.rates.seen[rows]
+        tells = (last != NEVER_SEEN) & ~interrupted & (at > last)
+        counts = dict(known.counts)
+        for row, begin, end, found in zip(
+            rows[tells].tolist(), last[tells].tolist(), at[tells].tolist(), changed[tells].tolist(), strict=True
+        ):
+            host = int(known.rates.hosts[row])
+            if host in counts or (found and len(counts) < MOST_HOSTS):
+                number = int(known.which[row])
+                profile = Profile.flat() if number < 0 else Profile.of(known.profiles[number])
+                counts[host] = counts.get(host, HourCounts.none()).add(begin, end, float(found), profile)
+        rates = self.gamma.observe(known.rates, rows, at, changed, modified_at, interrupted)
+        after = replace(known, rates=rates, counts=counts)
+        latest = int(at.max(initial=NEVER_SEEN))
+        if latest == NEVER_SEEN or (known.made_at != NEVER_SEEN and latest - known.made_at < DAY):
+            return after
+        return self._made(after, latest)
+
+    def arrange(self, known: Hourly, rows: Rows, hosts: NDArray[np.int64]) -> Hourly:
+        """Return what is known of other pages: those at `rows` of the old ones (−1: a new one, which has the profile of its host)."""
+        rates = self.gamma.arrange(known.rates, rows, hosts)
+        of_host = dict(zip(known.rates.hosts.tolist(), known.which.tolist(), strict=True))
+        which = np.array([of_host.get(host, -1) for host in hosts.tolist()], dtype=np.int64)
+        here = set(hosts.tolist())
+        counts = {host: count for host, count in known.counts.items() if host in here}
+        return replace(known, rates=rates, counts=counts, which=which)
+
+    def remember(self, known: Hourly, row: int) -> dict[str, Any]:
+        """Return what is known of one page, and the hours of its host if they are many enough, as plain JSON."""
+        plain = self.gamma.remember(known.rates, row)
+        counts = known.counts.get(int(known.rates.hosts[row]))
+        if counts is not None and self._suffices(counts):
+            plain["hours"] = [_packed(counts.changes), _packed(counts.exposure)]
+        return plain
+
+    def recall(self, known: Hourly, row: int, memory: Mapping[str, Any]) -> Hourly:
+        """Return what is known with a page that is remembered. Of the pages of a host the one that was looked at last knows the hours best."""
+        rates = self.gamma.recall(known.rates, row, memory)
+        after = replace(known, rates=rates)
+        told = memory.get("hours")
+        unpacked = [_unpacked(text) for text in told] if isinstance(told, list) and len(told) == 2 else []
+        changes, exposure = unpacked if len(unpacked) == 2 else (None, None)
+        if changes is None or exposure is None:
+            return after
+        host = int(rates.hosts[row])
+        before = known.counts.get(host)
+        if before is not None and before.exposure.sum() >= exposure.sum():
+            return after
+        return replace(after, counts={**known.counts, host: HourCounts(changes, exposure)}, made_at=NEVER_SEEN)
+
+    def _suffices(self, counts: HourCounts) -> bool:
+        return bool(counts.changes.sum() >= self.changes and counts.exposure.sum() >= self.hours)
+
+    def _made(self, known: Hourly, at: int) -> Hourly:
+        """Return what is known with profiles made anew, and the counts faded by as many days as the last ones are old."""
+        days = 0.0 if known.made_at == NEVER_SEEN else (at - known.made_at) / DAY
+        left = FADES**days
+        counts = {host: HourCounts(c.changes * left, c.exposure * left) for host, c in known.counts.items()}
+        enough = sorted(host for host, count in counts.items() if self._suffices(count))
+        profiles = np.array([counts[host].profile(Profile.flat()).weights for host in enough]).reshape(-1, HOURS)
+        number = {host: place for place, host in enumerate(enough)}
+        which = np.array([number.get(host, -1) for host in known.rates.hosts.tolist()], dtype=np.int64)
+        return replace(known, counts=counts, profiles=profiles, which=which, made_at=at)
+
+
+def _none(size: int) -> NDArray[np.int64]:
+    return np.full(size, -1, dtype=np.int64)
+
+
+def _packed(counts: Floats) -> str:
+    return base64.b64encode(counts.astype("<f4").tobytes()).decode("ascii")
+
+
+def _unpacked(text: object) -> Floats | None:
+    """Return counts again, None for what is none."""
+    try:
+        found = np.frombuffer(base64.b64decode(str(text), validate=True), dtype="<f4").astype(np.float64)
+    except ValueError:
+        return None
+    return found if found.shape == (HOURS,) and np.isfinite(found).all() and (found >= 0).all() else None

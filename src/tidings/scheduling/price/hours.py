@@ -1,0 +1,246 @@
+"""`price_hours`: the price policy where the hours of the week matter (bid_and_defaults §1; study of scheduling §9).
+
+Pages are told a profile, 168 weights of an hour each, by whoever learns it (`on_hours`); a look then waits for the hour in which it brings
+most. When the next look is due is found once, in a batch, for the pages that are asked about, and kept as long as nothing that it hangs on is
+another. Pages without a profile, saturated ones and those of unknown rate are those of `price`, to the letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tidings.model.interval import Duration
+from tidings.scheduling.lateness import SECOND
+from tidings.scheduling.policy import (
+    UNPOLLED,
+    Columns,
+    Floats,
+    Ids,
+    Instants,
+    Mask,
+    Observation,
+    Population,
+    Rows,
+)
+from tidings.scheduling.price.lookahead import Ticks, plan
+from tidings.scheduling.price.market import Market, clear
+from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.price.value import values
+
+TICK: Final[Duration] = 60 * SECOND
+HOURS: Final = 168
+_HOUR: Final = 60
+_WEEK: Final = HOURS * _HOUR
+_NEAR: Final = 8
+"""A planned look is believed when no more than this part of the whole wait is left to it: plans see far instants coarsely."""
+_ROUNDS: Final = 24
+_ENTRIES_A_PAGE: Final = 4
+_BATCH: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeekGathering:
+    """How changes gather over a week of hours, a profile a page; time in ticks of a minute since 1970 UTC. Within an hour all is exponential."""
+
+    inflow: Floats
+    decay: Floats
+    overwritten: Floats
+    _weights: Floats
+    _kappa: Floats
+    _level: Floats
+    _faded: Floats
+
+    @classmethod
+    def of(cls, weights: Floats, inflow: Floats, decay: Floats, overwritten: Floats) -> WeekGathering:
+        """Return how W·μ, θ and what is overwritten (all a tick, one a page) gather under `weights`, shape (pages, 168), of mean 1."""
+        kappa = decay[:, None] + overwritten[:, None] * weights
+        most = inflow[:, None] * weights / kappa
+        fades = np.exp(-kappa * _HOUR)
+        level = np.zeros((len(inflow), HOURS + 1))
+        for hour in range(HOURS):
+            level[:, hour + 1] = fades[:, hour] * level[:, hour] + most[:, hour] * (1 - fades[:, hour])
+        faded = np.concatenate([np.zeros((len(inflow), 1)), np.cumsum(kappa * _HOUR, axis=1)], axis=1)
+        start = level[:, -1] / -np.expm1(-faded[:, -1])
+        level += np.exp(-faded) * start[:, None]
+        return cls(inflow, decay, overwritten, weights, kappa, level, faded)
+
+    def at(self, rows: Rows) -> WeekGathering:
+        """Return that of some pages."""
+        return WeekGathering(*(getattr(self, each.name)[rows] for each in fields(self)))
+
+    def read(self, at: Ticks) -> tuple[Floats, Floats]:
+        """Return F and S at ticks, one a page or rows of them."""
+        rows = np.arange(len(self.inflow))
+        week, tick = np.divmod(at, _WEEK)
+        hour, rest = np.divmod(tick, _HOUR)
+        kappa = self._kappa[rows, hour]
+        fades = np.exp(-kappa * rest)
+        most = self.inflow * self._weights[rows, hour] / kappa
+        level = fades * self._level[rows, hour] + most * (1 - fades)
+        return level, week * self._faded[:, -1] + self._faded[rows, hour] + kappa * rest
+
+
+def first_look(
+    gathering: WeekGathering, cost: Floats, price: float, last: Ticks, *, shortest: Ticks, longest: Ticks
+) -> Ticks:
+    """Return at which tick each page is to be looked at next, after its last look: from `shortest` to `longest` ticks later.
+
+    The plan that waits is made anew half-way to the look that it names, until that is near.
+    """
+    due, now = last + longest, last + shortest
+    open_rows = np.flatnonzero(now < due)
+    for _ in range(_ROUNDS):
+        if not open_rows.size:
+            break
+        then = now[open_rows]
+        found = plan(
+            gathering.at(open_rows),
+            cost[open_rows],
+            price,
+            last[open_rows],
+            then,
+            longest=longest[open_rows],
+            shortest=np.maximum(shortest[open_rows], 1),
+            review=_WEEK // 28,
+            day=24 * _HOUR,
+        )
+        at_once = found.bids >= price
+        wished = np.where(at_once, then, np.minimum(found.due, last[open_rows] + longest[open_rows]))
+        is_near = at_once | ((wished - then) * _NEAR <= wished - last[open_rows])
+        due[open_rows] = wished
+        now[open_rows] = then + np.maximum((wished - then) // 2, 1)
+        open_rows = open_rows[~is_near]
+    return due
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HoursState(PriceState):
+    """What `price` knows; the profiles, which of them each page has (−1: none), and the waits that were found, by all that they hang on."""
+
+    weights: Floats
+    which: Ids
+    _known: dict[Hashable, int] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceHours(Price):
+    """`Price`, with the hours of the week. `profile` is that of every page until other ones are told (None: none)."""
+
+    profile: tuple[float, ...] | None = None
+
+    def begin(self, population: Population, rng: np.random.Generator) -> HoursState:
+        """Return the state in which each page has the policy's own profile, if there is one."""
+        weights = np.empty((0, HOURS)) if self.profile is None else np.array([self.profile], dtype=np.float64)
+        state = _timed(Price.begin(self, population, rng), weights, np.empty(0, dtype=np.int64), {})
+        return _timed(state, weights, self._unknown(population.size), {})
+
+    def on_hours(self, state: HoursState, weights: Floats, which: Ids) -> HoursState:
+        """Return the state with other profiles, each of mean 1, shape (profiles, 168); `which` is that of each page, −1 for none."""
+        return _timed(state, weights, which, state._known)  # noqa: SLF001 - one of our own
+
+    def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> HoursState:
+        """Return the state with other pages or values; a new page has the policy's own profile until it is told another one."""
+        before = _own(state)
+        after = Price.on_update(self, state, ids, columns)
+        if after.population.ids is state.population.ids:
+            return _timed(after, before.weights, before.which, before._known)  # noqa: SLF001
+        places, here = state.population.present(after.population.ids)
+        which = self._unknown(after.population.size)
+        which[here] = before.which[places]
+        return _timed(after, before.weights, which, before._known)  # noqa: SLF001
+
+    def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> HoursState:
+        """Return the state after looks."""
+        before = _own(state)
+        return _timed(Price.on_poll(self, state, ids, observation), before.weights, before.which, before._known)  # noqa: SLF001
+
+    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
+        """Return how long each page waits after its last look at this price (µs): until the hour that the best plan names."""
+        flat = Price.gaps(self, state, price, rows)
+        hours = _own(state)
+        last = state.population["last_polled"][rows]
+        planned = (hours.which[rows] >= 0) & ~state.saturated[rows] & (last != UNPOLLED)
+        if not planned.any():
+            return flat
+        places = np.arange(state.population.size)[rows][planned]
+        found = flat.copy()
+        found[planned] = self._planned(hours, max(price, self.floor), places)
+        return found
+
+    def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
+        """Return the price at which the pages cost `budget` per µs at their mean rates: what is saved by night is spent by day."""
+        return clear(
+            lambda price: Price.gaps(self, state, price),
+            state.population["cost"],
+            self.floor,
+            budget,
+            open_share=open_share,
+        )
+
+    def _unknown(self, size: int) -> Ids:
+        return np.full(size, -1 if self.profile is None else 0, dtype=np.int64)
+
+    def _planned(self, state: HoursState, level: float, rows: Rows) -> Instants:
+        """Return the waits of pages that have a profile, those that are not known yet found in one batch."""
+        known = state._known  # noqa: SLF001
+        columns = self._columns(state, level, rows)
+        marks = {number: hash(state.weights[number].tobytes()) for number in np.unique(state.which[rows]).tolist()}
+        inputs = zip(*(column.tolist() for column in columns.values()), strict=True)
+        of = [marks[number] for number in state.which[rows].tolist()]
+        keys: list[Hashable] = [(level, mark, *each) for mark, each in zip(of, inputs, strict=True)]
+        lacking = np.array([key not in known for key in keys])
+        if lacking.any():
+            if len(known) > _ENTRIES_A_PAGE * state.population.size + HOURS:
+                known.clear()
+                lacking[:] = True
+            for places in np.array_split(np.flatnonzero(lacking), -(-int(lacking.sum()) // _BATCH)):
+                waits = self._waits(state, level, rows[places], {name: c[places] for name, c in columns.items()})
+                known.update(zip((keys[place] for place in places.tolist()), waits, strict=True))
+        return np.array([known[key] for key in keys], dtype=np.int64)
+
+    def _columns(self, state: HoursState, level: float, rows: Rows) -> dict[str, Any]:
+        """Return all that waits hang on, beside price and profile."""
+        population = state.population
+        worth = values(population, rows)
+        least = population["shortest"][rows]
+        return {
+            "last": population["last_polled"][rows],
+            "least": least,
+            "most": np.maximum(np.minimum(population["longest"][rows], self.longest), least),
+            "inflow": worth.inflow,
+            "decay": worth.heeded(level),
+            "overwritten": worth.overwritten,
+            "cost": worth.cost,
+        }
+
+    def _waits(self, state: HoursState, level: float, rows: Rows, of: dict[str, Any]) -> list[int]:
+        gathering = WeekGathering.of(
+            state.weights[state.which[rows]], of["inflow"] * TICK, of["decay"] * TICK, of["overwritten"] * TICK
+        )
+        last = of["last"] // TICK
+        shortest, longest = np.maximum(of["least"] // TICK, 1), np.maximum(of["most"] // TICK, 1)
+        due = first_look(gathering, of["cost"], level, last, shortest=shortest, longest=longest)
+        waits: list[int] = np.clip((due - last) * TICK, of["least"], of["most"]).tolist()
+        return waits
+
+
+def _own(state: PriceState) -> HoursState:
+    if not isinstance(state, HoursState):
+        message = f"price_hours needs a state of its own, not {type(state).__name__}"
+        raise TypeError(message)
+    return state
+
+
+def _timed(state: PriceState, weights: Floats, which: Ids, known: dict[Hashable, int]) -> HoursState:
+    own = {each.name: getattr(state, each.name) for each in fields(PriceState)}
+    weights.setflags(write=False)
+    which.setflags(write=False)
+    return HoursState(**own, weights=weights, which=which, _known=known)
+
+
+__all__ = ["HoursState", "Mask", "PriceHours", "WeekGathering", "first_look"]
