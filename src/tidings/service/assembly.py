@@ -34,6 +34,7 @@ from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.learned import RATE, Learned
 from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policy import HeedsHours
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
 from tidings.service.collect import Collector
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     from tidings.model.page import HostState
     from tidings.model.unit import Unit
     from tidings.notification.channel import Sender
-    from tidings.scheduling.policy import HeedsHours, Policy
+    from tidings.scheduling.policy import Policy
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
