@@ -1,4 +1,4 @@
-"""Needs that are complete by who comes first: the earliest deadline, what serves most, or the one that the demand bound names (decision 0036).
+"""Needs that are complete by who comes first: the earliest deadline, what serves most, or the one that the demand bound names.
 
     PYTHONPATH=. .venv/bin/python bench/needs.py [--seeds 12]
 
