@@ -22,7 +22,6 @@ from tidings.scheduling.policy import (
     Floats,
     Ids,
     Instants,
-    Mask,
     Observation,
     Population,
     Rows,
@@ -241,6 +240,3 @@ def _timed(state: PriceState, weights: Floats, which: Ids, known: dict[Hashable,
     weights.setflags(write=False)
     which.setflags(write=False)
     return HoursState(**own, weights=weights, which=which, _known=known)
-
-
-__all__ = ["HoursState", "Mask", "PriceHours", "WeekGathering", "first_look"]
