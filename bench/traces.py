@@ -6,7 +6,8 @@ Pages are those of `change_traces`, changes those of their visible text: raw HTM
 (others of raw HTML are left out), and no publisher's own commits, which have no polls to take a share of. Groups are split by a hash: the
 intervals of Nutch, StormCrawler, the Best Effort Algorithm and the fixed interval are chosen (for value at a half-life of a day) on one half, everything is reported on the other. See `lab/traces.py`
 for the rules of a run; nobody looks more often than the source did. At these ticks a host could take hundreds of looks 5 s apart: host
-limits never bind. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--quick`: a quarter of the groups, 30 days.
+limits never bind. `price` may fill what its price leaves over (lab mode of bid_and_defaults §1); `price_saving` does not, as the service does not.
+`wic` and `index` have no price: each tick's budget goes to who bids most. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--quick`: a quarter of the groups, 30 days.
 """
 
 from __future__ import annotations
@@ -157,6 +158,7 @@ class Half:
         rates: np.ndarray | None = None,
         *,
         saves: bool = True,
+        fills: bool = False,
     ) -> Outcome:
         """Return what a policy finds; `rates` are told to one that does not learn."""
         size = len(self.series)
@@ -174,6 +176,7 @@ class Half:
             rng=np.random.default_rng(0),
             columns=columns,
             saves=saves,
+            fills=fills,
         )
         return outcome(self.series, polls)
 
@@ -299,14 +302,15 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
         + "; ".join(f"{k}: {v[0]}" for k, v in chosen.items())
     )
     fixed = {name: half.run(made()) for name, (_, made) in chosen.items()}
-    fixed["lambda_crawl"] = half.run(learned(LambdaCrawl(pace=PACE, longest=FAR)))
+    fixed["lambda_crawl"] = half.run(learned(LambdaCrawl(pace=PACE, longest=FAR)), fills=True)
     ratios = Ratios(half, given.resamples, given.seed)
     for label, half_life in HALF_LIVES.items():
         if given.quick and label != "1 d":
             continue
         bound = hindsight_bound(half.series, half_life, half.budget)
         outcomes = {
-            "price": half.run(learned(Price(pace=PACE, longest=FAR)), half_life),
+            "price": half.run(learned(Price(pace=PACE, longest=FAR)), half_life, fills=True),
+            "price_saving": half.run(learned(Price(pace=PACE, longest=FAR)), half_life),
             "index": half.run(learned(Index(pace=1, longest=FAR)), half_life, saves=False),
             "wic": half.run(learned(Wic(pace=1, longest=FAR)), half_life, saves=False),
             **fixed,
@@ -333,6 +337,19 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
         print(flush=True)
 
 
+def priors(half: Half) -> None:
+    """Print what `price` captures by what is believed of a page that nobody knows, on the half for calibration."""
+    for shape, deviations in ((0.4, 1.0), (0.2, 1.0), (0.1, 1.0), (0.05, 1.0), (0.1, 0.0), (0.1, 2.0)):
+        policy = Learned(Price(pace=PACE, longest=FAR), GammaLearner(shape=shape, deviations=deviations))
+        found = half.run(policy, DAY, fills=True)
+        even = page_equal(found)
+        print(
+            f"1/{1 / half.share:.0f}, half-life 1 d, Gamma({shape}), {deviations:.0f} deviations: "
+            f"value {captured(found, DAY):.3f} page-equal {captured(found, DAY, even):.3f}",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -342,6 +359,7 @@ def main() -> None:
     parser.add_argument("--tick", type=int, default=30, help="minutes")
     parser.add_argument("--part", type=float, default=1.0, help="share of the groups that is used")
     parser.add_argument("--resamples", type=int, default=200)
+    parser.add_argument("--priors", action="store_true", help="only compare priors, on the half for calibration")
     parser.add_argument("--shares", type=int, nargs="*", default=[4, 16, 64], help="budgets, one over these")
     given = parser.parse_args()
     days, part = (30, 0.25) if given.quick else (given.days, given.part)
@@ -359,6 +377,9 @@ def main() -> None:
             f"{name}: {len(half)} pages of {len({one.group for one in half})} groups, {sum(len(one.changes) for one in half)} changes in {days} days"
         )
     for share in given.shares:
+        if given.priors:
+            priors(Half(first, 1 / share, given.tick * 60 * SECOND))
+            continue
         compare(
             Half(first, 1 / share, given.tick * 60 * SECOND), Half(second, 1 / share, given.tick * 60 * SECOND), given
         )

@@ -91,14 +91,16 @@ def replay(
     rng: np.random.Generator,
     columns: Mapping[str, Column] | None = None,
     saves: bool = True,
+    fills: bool = False,
 ) -> Polls:
     """Return the looks of a policy that may spend `share` of what the sources spent while their pages were there.
 
     The first look at each page is given. Looks cost 1 and are made at whole ticks, best bids first; up to a day's budget is saved, and it starts
     half full. A policy with a price is told the budget, and what is saved beyond half of that, twice a day; without `saves` it is not, and whatever
-    is there is spent at once on who bids most (the papers' C looks an instant). `columns` are of all series.
+    is there is spent at once on who bids most (the papers' C looks an instant). With `fills` what is saved beyond half a day is spent on who bids
+    most below the price. `columns` are of all series.
     """
-    run = _Replay(policy, series, share, rng, dict(columns or {}), saves=saves)
+    run = _Replay(policy, series, share, rng, dict(columns or {}), saves=saves, fills=fills)
     for now in range(0, max(one.end for one in series), tick):
         run.step(now, tick)
     return run.polls()
@@ -155,8 +157,9 @@ class _Replay:
         columns: Mapping[str, Column],
         *,
         saves: bool,
+        fills: bool,
     ) -> None:
-        self._policy, self._series, self._saves = policy, series, saves
+        self._policy, self._series, self._saves, self._fills = policy, series, saves, fills
         self._begin = np.array([one.begin for one in series])
         self._end = np.array([one.end for one in series])
         step = np.array([one.step for one in series])
@@ -210,13 +213,20 @@ class _Replay:
 
     def _look(self, now: Instant) -> None:
         ripe = np.flatnonzero(self._due <= now)
-        if not len(ripe) or self._tokens < 1:
-            return
-        bids = self._policy.bid(self._state, now, self._price, rows=self._state.population.rows(ripe))
-        order = np.argsort(-bids, kind="stable")[: int(self._tokens)]
-        chosen = ripe[order[bids[order] > 0]]
-        if len(idle := ripe[bids <= 0]):
-            self._due[idle] = self._policy.next_due(self._state, idle, now, self._price)
+        if len(ripe) and self._tokens >= 1:
+            bids = self._policy.bid(self._state, now, self._price, rows=self._state.population.rows(ripe))
+            if len(idle := ripe[bids <= 0]):
+                self._due[idle] = self._policy.next_due(self._state, idle, now, self._price)
+            self._take(ripe, bids, int(self._tokens), now)
+        spare = int(self._tokens - self._rate * DAY / 2)
+        if self._fills and spare >= 1:
+            here = np.flatnonzero(self._there)
+            bids = self._policy.bid(self._state, now, 0.0, rows=self._state.population.rows(here))
+            self._take(here, bids, spare, now)
+
+    def _take(self, pages: Rows, bids: Floats, most: int, now: Instant) -> None:
+        order = np.argsort(-bids, kind="stable")[:most]
+        chosen = pages[order[bids[order] > 0]]
         if len(chosen):
             self._tokens -= len(chosen)
             self._at.append(np.full(len(chosen), now))
