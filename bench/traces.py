@@ -15,14 +15,13 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.data_sets import path_of
 
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import (
@@ -76,13 +75,8 @@ class Index(Price):
         return np.asarray(worth.inflow / kappa * index_worth(kappa * np.maximum(age, 0.0)) / worth.cost)
 
 
-def folder() -> Path:
-    """Return where the data set lies."""
-    return Path(os.environ.get("TIDINGS_DATA_SETS", "../shared/data")) / "change_traces"
-
-
 def rows(name: str) -> Iterator[dict[str, str]]:
-    with gzip.open(folder() / name, "rt") as file:
+    with gzip.open(path_of(f"change_traces/{name}"), "rt") as file:
         yield from csv.DictReader(file)
 
 
@@ -98,7 +92,7 @@ def load(*, help_scraper: float = 0.0) -> list[Series]:
         if row["visible_text_changed"] == "1":
             times.append(int(row["unix_time"]))
     raw: dict[int, list[int]] = {}
-    with gzip.open(folder() / "change_times.csv.gz", "rt") as file:
+    with gzip.open(path_of("change_traces/change_times.csv.gz"), "rt") as file:
         next(file)
         for line in file:
             page, at, event, _ = line.split(",", 3)
