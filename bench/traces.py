@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tests.data_sets import path_of
 
+from tests.data_sets import path_of
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import (
     DAY,
