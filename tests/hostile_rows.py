@@ -289,7 +289,10 @@ def _addresses() -> Iterator[Row]:
     yield _typed("H-021", "http:///127.0.0.1/")
     yield _typed("H-021", "http:127.0.0.1/")
     yield _typed("H-022", "http://loca\tlhost/")
-    for url in ("file:///etc/passwd", "file:/etc/passwd", "FILE:.."):
+    yield replace(
+        _forbidden("H-023", "file:///etc/passwd"), word="REFUSE"
+    )  # at save by the language (E22), as it knows the settings
+    for url in ("file:/etc/passwd", "FILE:.."):
         yield _typed("H-023", url)
     for url in ("source:file:///etc/passwd", "view-source:http://x/"):
         yield _typed("H-024", url)

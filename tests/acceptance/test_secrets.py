@@ -261,7 +261,7 @@ def _use_everything(
         ("doctor", "--deep"), ("secret", "list"), ("secret", "drop", "s1"), ("secret", "rotate"), ("check",), ("check", "plain"),
         ("disable", "plain"), ("enable", "plain"), ("add", "--url", server.url("/plain"), "--no-test"), ("drop", "missing"),
         ("secret", "set", "s1", CANARIES["s1"]), ("secret", "set", "s1"),
-        *((verb, name) for name in (*asked, "proxied") for verb in ("show", "history", "diff")),
+        *((verb, name) for name in (*asked, "proxied") for verb in ("show", "mask", "history", "diff")),
         ("history", "denied", "--polls"), ("deliveries", "replay", world.deliveries()[0].id),
     ]  # fmt: skip
     assert not VERBS.keys() - OTHERS - {w[0] for w in words}, "a verb that this test does not know"

@@ -52,7 +52,9 @@ def test_seed_makes_other_digests():
     assert not any(are_equal([name], digest_of(document), digest_of(document, seed=7)) for name in ("text", "links"))
 
 
-@pytest.mark.parametrize(("family", "step"), [("terms-html", 180), ("terms-text", 180), ("docs-text", 30), ("feed", 30)])
+@pytest.mark.parametrize(
+    ("family", "step"), [("terms-html", 180), ("terms-text", 180), ("docs-text", 30), ("feed", 30)]
+)
 def test_no_verdict_is_ever_empty(family, step):
     """On real successive versions: what is told has edits or objects and a text, and the text has changed exactly where words have.
 
