@@ -8,6 +8,7 @@ import random
 import ssl
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import brotli
