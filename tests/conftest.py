@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import sys
@@ -17,6 +18,13 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),  # CI runs the same examples each time; people look for new ones
 )
 settings.load_profile("tidings")
+
+
+def pytest_collection_finish() -> None:
+    """Take what collection made (thousands of items) out of the garbage collector's sight, which else goes through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 class LeftLoopbackError(RuntimeError):

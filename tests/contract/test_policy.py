@@ -79,7 +79,7 @@ def world(population=None, **other):
             "population": population,
             "trace": trace,
             "bucket": bucket,
-            "tick": 10 * SECOND,
+            "tick": 20 * SECOND,
             "host_gap": 20 * SECOND,
             **other,
         }
@@ -143,7 +143,7 @@ UPDATES = (
 
 @pytest.mark.parametrize(
     "other",
-    [{}, {"updates": UPDATES}, {"limit": 1}, {"host_connections": 3}, {"tick": 7_777_777}, {"price": 2e-5}],
+    [{}, {"updates": UPDATES}, {"limit": 1}, {"host_connections": 3}, {"tick": 17_777_777}, {"price": 2e-5}],
     ids=["plain", "updates", "limit", "connections", "odd tick", "price"],
 )
 def test_dense_scan_and_due_queue_agree(policy, other):
@@ -192,7 +192,7 @@ def test_pages_come_and_go(policy):
     polls = list(zip(ledger.polls.page.tolist(), ledger.polls.at.tolist(), strict=True))
 
     assert {150, 151, 152} <= {page for page, _ in polls}
-    assert [] == [poll for poll in polls if poll[0] in {103, 150} and poll[1] > START + 31 * MINUTE + 10 * SECOND]
+    assert [] == [poll for poll in polls if poll[0] in {103, 150} and poll[1] > START + 31 * MINUTE + 20 * SECOND]
     assert [] == [at for page, at in polls if page == 104 and START + 32 * MINUTE < at < START + 90 * MINUTE]
 
 

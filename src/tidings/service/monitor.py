@@ -7,6 +7,7 @@ steps until it is stopped, `check` makes steps until what was due has been looke
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -144,7 +145,16 @@ class Monitor:
     # -- life ----------------------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Load what is watched."""
+        """Load what is watched; the garbage collector rests meanwhile, for all of it stays."""
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            await self._load()
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    async def _load(self) -> None:
         parts = self.parts
         parts.planner.touch(await parts.watchlist.load())
         parts.planner.recall(await parts.store.read(estimates.load_all, parts.settings.schedule.policy))
