@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tidings.scheduling.population import Floats
 
 MOST = 4_096
-"""Stretches that are tried, the shortest first; beyond them the demand stays below its line (see `admit`)."""
+"""Stretches that are tried, the shortest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,31 @@ class Admission:
 
 
 def admit(intervals: NDArray[np.int64], costs: Floats, capacity: float) -> Admission:
-    """Return whether looks of these costs at these intervals (µs) fit a capacity (cost per µs, a host's is 1/gap)."""
+    """Return whether looks of these costs at these intervals (µs) fit a capacity (cost per µs, a host's is 1/gap).
+
+    A stretch h asks for load·h and the blocking at most, so that none beyond blocking/(capacity − load) asks for too much. Where more than
+    `MOST` stretches would have to be tried until then, the rest is taken to ask for that most: the answer errs towards no.
+    """
     if not intervals.size:
         return Admission(0.0, 0.0, 0)
-    load = float((costs / intervals).sum()) / capacity if capacity > 0 else np.inf
+    asked = float((costs / intervals).sum())
+    load = asked / capacity if capacity > 0 else np.inf
     if load > 1:
         return Admission(load, load, int(intervals.max()))
     blocking = float(costs.max()) if intervals.size > 1 else 0.0
-    turns = np.arange(1, max(2, MOST // intervals.size) + 1)
-    stretches = np.unique((np.unique(intervals)[:, None] * turns[None, :]).ravel())[:MOST]
-    stretches = stretches[stretches <= stretches[0] * turns[-1]] if stretches.size > 1 else stretches
-    demand = np.array([float((costs * (h // intervals)).sum()) for h in stretches.tolist()])
-    share = (demand + blocking) / (capacity * stretches)
+    last = max(MOST / float((1 / intervals).sum()), float(intervals.min()))  # `MOST` multiples are not longer than this
+    stretches = np.unique(np.concatenate([np.arange(1, int(last // each) + 1) * each for each in intervals.tolist()]))
+    share = (_demand(intervals, costs, stretches) + blocking) / (capacity * stretches)
     worst = int(share.argmax())
+    beyond = load + blocking / (capacity * last)
+    if beyond > max(1.0, float(share[worst])):
+        return Admission(load, beyond, int(last))
     return Admission(load, float(share[worst]), int(stretches[worst]))
+
+
+def _demand(intervals: NDArray[np.int64], costs: Floats, stretches: NDArray[np.int64]) -> Floats:
+    """Return Σ c·⌊h/T⌋ for each stretch."""
+    total = np.zeros(stretches.size)
+    for interval, cost in zip(intervals.tolist(), costs.tolist(), strict=True):
+        total += cost * (stretches // interval)
+    return total

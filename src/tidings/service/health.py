@@ -187,14 +187,15 @@ def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
     if not asked:
         yield ok("intervals", "no page is looked at at a fixed interval")
         return
+    admissions = list(_admissions(asked, settings))
     found = [
         warn("intervals", f"{where} cannot take all looks in time: {_spell_load(admission)}", mend)
-        for where, mend, admission in _admissions(asked, settings)
+        for where, mend, admission in admissions
         if not admission.holds
     ]
     yield from shortened(found, mend="tidings plan")
     if not found:
-        whole = next(admission for where, _, admission in _admissions(asked, settings) if where == "the budget")
+        whole = admissions[0][2]
         yield ok("intervals", f"all can be kept: {spell_count(len(asked), 'page')}, {whole.load:.0%} of the budget")
 
 

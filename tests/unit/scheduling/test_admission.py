@@ -52,3 +52,31 @@ def test_the_stretch_that_is_too_short_is_named():
     assert admit(np.array([3 * minute, 30 * minute]), np.ones(2), 1 / minute).holds
     assert admit(np.array([], dtype=np.int64), np.array([]), 1.0).holds
     assert not admit(np.array([minute]), np.ones(1), 0.0).holds
+
+
+def test_a_dear_look_among_many_is_seen_however_long_the_others_wait():
+    """Short stretches fit and the long run does; a look of 5 that has begun leaves too little for what is due after 1,000."""
+    intervals = np.array([10, *[1_000] * 894])
+    costs = np.ones(895)
+    fits = admit(intervals, costs, 1.0)
+    costs[-1] = 5.0
+    dear = admit(intervals, costs, 1.0)
+
+    assert fits.holds
+    assert dear.load < 1
+    assert (False, 1_000) == (dear.holds, dear.stretch)
+    assert 1.003 == pytest.approx(dear.worst)
+
+
+def test_what_cannot_be_tried_to_the_end_is_not_promised():
+    """Thousands of intervals that nearly fill the capacity, no two alike."""
+    intervals = np.arange(100_000, 106_000)
+    capacity = float((1 / intervals).sum()) * 1.000001
+
+    assert not admit(intervals, np.ones(intervals.size), capacity).holds
+
+
+def test_a_poll_that_cannot_be_interrupted_blocks():
+    """What fits to the last look does not fit beside one that has begun."""
+    assert not admit(np.array([2, 3, 6]), np.ones(3), 1.0).holds
+    assert admit(np.array([2, 3, 6]), np.ones(3), 2.0).holds

@@ -51,24 +51,3 @@ def overload(garden: Garden, due: Days, today: int, capacity: Capacity, level: f
     """Return the most by which a horizon's demand is more than its capacity, 0 if each can be met."""
     excess = demand(garden, due, today, horizons) - capacity.within(level, horizons)
     return float(max(excess.max(), 0.0))
-
-
-def is_admissible(garden: Garden, capacity: float, *, blocking: float = 0.0) -> bool:
-    """Say whether every plant, newly maintained, can be kept in time, as far as demand tells: necessary, and sufficient for work that can be split.
-
-    `blocking` is the cost of the dearest visit that may have begun just before (a poll cannot be interrupted): with it the test is on
-    the safe side for fluid capacity (bid_and_defaults §7). Horizons are tried up to where the rest follows from Ω < capacity.
-    """
-    if garden.density > capacity:
-        return False
-    horizons = np.unique(np.concatenate([np.arange(1, _last_horizon(garden, capacity, blocking) + 1), garden.windows]))
-    needed = demand(garden, garden.windows, 0, horizons)
-    return bool((needed + blocking <= capacity * horizons + 1e-9).all())
-
-
-def _last_horizon(garden: Garden, capacity: float, blocking: float) -> int:
-    """Return the horizon after which the demand, Ω·h at most, cannot come up to the capacity any more."""
-    slack = capacity - garden.density
-    if slack <= 0 or blocking <= 0:
-        return int(garden.windows.max())
-    return int(min(max(np.ceil(blocking / slack), garden.windows.max()), 100_000))

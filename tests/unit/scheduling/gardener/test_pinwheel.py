@@ -6,7 +6,6 @@ import itertools
 
 import pytest
 
-from tidings.scheduling.gardener.demand import is_admissible
 from tidings.scheduling.gardener.garden import Garden
 from tidings.scheduling.gardener.pinwheel import UndecidedError, is_pinwheel_guaranteed, schedule_exactly
 
@@ -22,7 +21,6 @@ def test_up_to_five_sixths_every_pinwheel_turns(windows: tuple[int, ...]):
     assert cycle is None or cycle.keeps(garden)
     assert cycle is not None or not is_pinwheel_guaranteed(garden)
     assert cycle is None or garden.density <= 1 + 1e-9
-    assert cycle is None or is_admissible(garden, 1.0)
 
 
 @pytest.mark.parametrize("third", [6, 7, 50, 400])
@@ -42,12 +40,3 @@ def test_a_search_that_is_given_up_says_so():
     """It never says that there is none."""
     with pytest.raises(UndecidedError, match="first 50 states"):
         schedule_exactly(Garden.of([1] * 8, [7, 8, 9, 10, 11, 12, 13, 14]), 1.0, most=50)
-
-
-def test_a_poll_that_cannot_be_interrupted_blocks():
-    """What fits without blocking may not fit with it."""
-    garden = Garden.of([1, 1, 1], [2, 3, 6])
-
-    assert is_admissible(garden, 1.0)
-    assert not is_admissible(garden, 1.0, blocking=1.0)
-    assert is_admissible(garden, 2.0, blocking=1.0)
