@@ -63,7 +63,13 @@ def is_file(url: str) -> bool:
 def rebuild(url: str) -> str:
     """Return the only form in which a file: address is kept. Raises `AddressError`."""
     rest = url[len(SCHEME) :]
-    path = unquote(rest.partition("#")[0][2:], errors="strict") if rest.startswith("///") else ""
+    try:
+        path = unquote(rest.partition("#")[0][2:], errors="strict") if rest.startswith("///") else ""
+    except UnicodeDecodeError as error:
+        message = (
+            f"Tidings will not watch {url[:100]!r}: its path is not in UTF-8; Tidings reads no file of such a name"
+        )
+        raise AddressError(message) from error
     if not path or "?" in rest:
         raise AddressError(f"Tidings will not watch {url[:100]!r}: it names no file; write file:///srv/report.html")
     if ".." in path.split("/") or not path.isprintable():

@@ -180,7 +180,7 @@ def test_a_file_is_only_read(folder: Path, more: dict[str, Any]):
 
 @pytest.mark.parametrize(
     "url",
-    ["file:/etc/passwd", "file://host/etc/passwd", "FILE:..", "file:///", "file:///a/../b", "file:///a/%2e%2e/b", "file:///a%00b", "file:///a?b"],
+    ["file:/etc/passwd", "file://host/etc/passwd", "FILE:..", "file:///", "file:///a/../b", "file:///a/%2e%2e/b", "file:///a%00b", "file:///a?b", "file:///a%ff"],
 )  # fmt: skip
 def test_addresses_that_are_no_file_are_refused(url: str):
     """H-023: only a whole path is an address, whatever is encoded in it."""
