@@ -72,8 +72,8 @@ class Sources:
         if self.next_due is None or now < self.next_due:
             return []
         free = AT_ONCE - len(self._looking)
-        rows, self.next_due = await self._store.read(_due, now, max(free, 0))
-        rows = [row for row in rows if row.id not in self._looking]
+        rows, self.next_due = await self._store.read(_due, now, free)
+        rows = [row for row in rows if row.id not in self._looking][:free]
         if not rows:
             if self.next_due is not None and self.next_due <= now:
                 self.next_due = now + SECOND

@@ -13,7 +13,7 @@ from tidings.errors import UnknownNameError, UsageError
 from tidings.language.printer import to_text
 from tidings.model.outside import CreateEvent, EventSource
 from tidings.service.outside import DEEPEST_PARAMS, KEYS_FOR, MOST_PARAMS, Outside, give_token, take, token_of
-from tidings.service.outside_sources import Sources, findings
+from tidings.service.outside_sources import AT_ONCE, Sources, findings
 from tidings.settings import EventSettings
 from tidings.storage import events, outside
 from tidings.storage.store import Store
@@ -160,6 +160,26 @@ def test_a_look_is_noted_before_it_is_made(world: World, tmp_path: Path):
         return [due - world.at for due in dues if due is not None]
 
     assert [10 * SECOND, 10 * SECOND, 30 * SECOND] == asyncio.run(story())
+
+
+def test_so_many_are_looked_at_at_once(world: World, tmp_path: Path):
+    """However many are due: the others wait until one of them has been looked at."""
+    for number in range(3 * AT_ONCE):
+        text = to_text(CreateEvent(f"f{number}", EventSource("file", path=str(tmp_path / "f"))))
+        world.write(outside.create, f"f{number}", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> list[int]:
+        sources = source(world, allow_files=(str(tmp_path),))
+        looks = await sources.due(world.at)
+        counts = [len(looks), len(await sources.due(world.at))]
+        await looks.pop()
+        more = await sources.due(world.at + SECOND)
+        for look in (*looks, *more):
+            look.close()
+        await sources._store.close()
+        return [*counts, len(more)]
+
+    assert [AT_ONCE, 0, 1] == asyncio.run(story())
 
 
 def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, tmp_path: Path):
