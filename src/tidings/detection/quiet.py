@@ -24,6 +24,7 @@ from tidings.model.change import ChangeSet
 from tidings.model.interest import Interest
 
 _ANY, _WORDS = Interest("any"), Interest("words")
+_CONTENT = frozenset({"words", "body"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,12 @@ class Quieter:
             self.learned = self._memory = calm(self._memory, Looked(self._noise.polls, self._noise.at, is_quick=True))
 
     def is_news(self, reference: int) -> bool:
-        """Return whether words differ from a reference that are no noise."""
+        """Return whether words that are no noise, or the body of what has none, differ from a reference."""
         pair = self._pair_of(reference)
         if pair.old.problem:
             return True
         found = pair.through(self._mask(reference)).compare(self._interest)
-        return any("words" in finding.kinds for finding in found)
+        return any(_CONTENT.intersection(finding.kinds) for finding in found)
 
     def heard(self, wanted: Wanted) -> Heard:
         """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""

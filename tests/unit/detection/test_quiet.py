@@ -15,6 +15,7 @@ from tidings.model.interest import AllOf, Interest, Not, Selector
 ANY, WORDS, LINKS = Interest("any"), Interest("words"), Interest("links")
 HOUR, MINUTE = 3_600_000_000, 60_000_000
 NINE = 1_795_856_400_000_000
+PNG = "\x89PNG\r\n\x1a\n"
 HEAD, TAIL = "<h1>The shop of the town</h1>", "<p>Contact us at any time</p>"
 
 
@@ -31,20 +32,20 @@ class Watch:
     _base: int = 0
     _at: int = NINE
 
-    def look(self, html, *, second=None):
+    def look(self, html, *, second=None, content_type="text/html"):
         """Return what an hour later is told of a page that shows `html`, "" for nothing, or `quiet: …`; a minute after it shows `second`."""
-        self.seen = self._look(html, HOUR)
+        self.seen = self._look(html, HOUR, content_type=content_type)
         self._base = max(self._stored)
         if self.seen.second_look:
             self.seconds += 1
             self._look(html if second is None else second, MINUTE, is_second=True)
         return said(self.seen)
 
-    def _look(self, html, after, *, is_second=False):
+    def _look(self, html, after, *, is_second=False, content_type="text/html"):
         self._at += after
         newest = max(self._stored, default=0)
         kept = {seq: self._stored[seq] for seq in {newest, self._base} - {0}}
-        new = Body(data=html.encode(), content_type="text/html", url="http://x.org/")
+        new = Body(data=html.encode("latin-1"), content_type=content_type, url="http://x.org/")
         noise = Noise(
             memory=self.memory,
             kept=self.kept,
@@ -212,6 +213,15 @@ def test_the_masked_text_is_what_estimators_hear_of():
     watch.look(page("5 hours ago", "shoes"))
 
     assert (False, True) == (quiet, watch.seen.text_changed)
+
+
+def test_a_picture_that_became_another_has_changed():
+    """A body without text has no words that could be noise: that it is another one is a change, for estimators too."""
+    watch = Watch()
+    for picture in ("first", "second"):
+        watch.look(f"{PNG}{picture}", content_type="image/png")
+
+    assert watch.seen.text_changed
 
 
 def test_sessions_in_watched_links_are_learned():
