@@ -26,6 +26,7 @@ from tidings.model.outcome import Failed, Fetched, Unchanged, Validators
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.fetcher import Fetcher, Permit
+    from tidings.model.interval import Instant
     from tidings.model.outcome import FetchRequest, Outcome
     from tidings.settings import FetchSettings
 
@@ -53,6 +54,10 @@ class Stamp:
     def etag(self) -> str:
         """Return it as a validator."""
         return f'"{self.mtime_ns:x}-{self.size:x}-{self.inode:x}"'
+
+    def is_settled(self, wall: Instant) -> bool:
+        """Say whether whatever is written after `wall` has another stamp; the file was read after `wall`, too."""
+        return wall * 1_000 - self.mtime_ns > _SETTLED_NS
 
 
 def is_file(url: str) -> bool:
@@ -232,6 +237,7 @@ class Files:
             return Failed(
                 kind="address", reason="files are not read here: fetch.allow_files names no directory", requests=0
             )
+        before = self._clock.wall()
         try:
             stamp, body = read(
                 path_of(url), settings.allow_files, settings.max_body_bytes, request.validators.etag or ""
@@ -240,7 +246,6 @@ class Files:
             return Failed(kind=error.kind, reason=str(error), status=error.status, final_url=url, requests=0)
         if body is None:
             return Unchanged(final_url=url, requests=0, validators=request.validators)
-        settled = self._clock.wall() * 1_000 - stamp.mtime_ns > _SETTLED_NS
         modified = formatdate(stamp.mtime_ns // 1_000_000_000, usegmt=True)
         return Fetched(
             body=body,
@@ -250,5 +255,5 @@ class Files:
             content_type=guess_type(path_of(url))[0],
             requests=0,
             wire_bytes=len(body),
-            validators=Validators(stamp.etag if settled else None, None),
+            validators=Validators(stamp.etag if stamp.is_settled(before) else None, None),
         )

@@ -102,11 +102,11 @@ class Sources:
         except UsageError as error:
             return Sight({}, {}, str(error))
         if source.origin == "file":
-            return await asyncio.to_thread(_see_file, source, row.state, self._settings)
+            return await asyncio.to_thread(_see_file, source, row.state, self._settings, self._clock.wall())
         return await _see_command(source, self._settings)
 
 
-def _see_file(source: EventSource, before: Mapping[str, Any], settings: EventSettings) -> Sight:
+def _see_file(source: EventSource, before: Mapping[str, Any], settings: EventSettings, wall: Instant) -> Sight:
     seen = head(source.path, settings.allow_files, settings.max_file_bytes, before.get("etag", ""))
     if isinstance(seen, Unread):
         if not seen.is_gone:
@@ -117,7 +117,8 @@ def _see_file(source: EventSource, before: Mapping[str, Any], settings: EventSet
     digest, stamp = hashlib.sha256(seen.body).hexdigest(), seen.stamp
     change = "changed" if before.get("sha256") else "appeared"
     told = {"path": source.path, "change": change, "size": stamp.size, "sha256": digest}
-    return Sight({"sha256": digest, "size": stamp.size, "etag": stamp.etag}, told)
+    known = {"etag": stamp.etag} if stamp.is_settled(wall) else {}
+    return Sight({"sha256": digest, "size": stamp.size, **known}, told)
 
 
 async def _see_command(source: EventSource, settings: EventSettings) -> Sight:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,28 @@ def test_so_many_are_looked_at_at_once(world: World, tmp_path: Path):
         return [*counts, len(more)]
 
     assert [AT_ONCE, 0, 1] == asyncio.run(story())
+
+
+@pytest.mark.parametrize(("age", "is_seen"), [(0, True), (60, False)])
+def test_a_file_that_was_written_just_now_is_read_again(world: World, tmp_path: Path, age: int, is_seen: bool):
+    """Another content of the same size can have the same time of change then; later a file with an old stamp is not read."""
+    file = tmp_path / "f"
+    written = (world.at - age * SECOND) * 1_000
+    text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=SECOND)))
+    world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> None:
+        sources = source(world, allow_files=(str(tmp_path),))
+        for number, content in enumerate(("one", "two")):
+            file.write_text(content, encoding="utf-8")
+            os.utime(file, ns=(written, written))
+            for look in await sources.due(world.at + number * SECOND):
+                await look
+        await sources._store.close()
+
+    asyncio.run(story())
+
+    assert is_seen == bool(happened(world))
 
 
 def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, tmp_path: Path):
