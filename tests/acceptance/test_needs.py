@@ -1,7 +1,9 @@
 """Promises about looks that must be made in time: Then … check (paper 001 §2.1; sentinels_and_events.md §1.5, examples 22 and 24)."""
 
+import pytest
+
 from tests.world import play
-from tidings.clock import HOUR, MINUTE
+from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.service.captures import captures
 from tidings.service.check import check
 from tidings.service.watchlist import WatchedSentinel, meaning
@@ -338,9 +340,10 @@ def beat(world, changed_every, hours):
     return story
 
 
-def test_looks_come_soon_after_expected_updates(make_world):
+@pytest.mark.parametrize(("policy", "pace"), [("best_effort", HOUR), ("price", 3 * HOUR)])
+def test_looks_come_soon_after_expected_updates(make_world, policy, pace):
     """`Fetch on change within 5 min`: once it is known how often a page changes, looks come at the expected updates and say why."""
-    world = make_world()
+    world = make_world(schedule__policy=policy, schedule__pace_seconds=str(pace // SECOND))
     write(world, "b", "before")
     world.add(PROMPT)
 

@@ -6,13 +6,14 @@ execution interval; a good look in it captures it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 from tidings.model.interval import Duration, ExecutionInterval, Instant
 
 SECOND = 1_000_000
+DAY = 86_400 * SECOND
 
 
 def learned_interval(intervals: Sequence[float]) -> Duration | None:
@@ -21,6 +22,15 @@ def learned_interval(intervals: Sequence[float]) -> Duration | None:
     It is the median, which one long silence does not move.
     """
     return max(round(median(intervals) * SECOND), 1) if intervals else None
+
+
+def rate_interval(posterior: Mapping[str, Any]) -> Duration | None:
+    """Return how far apart changes are (µs), given what is known of their rate: `shape` and `scale` (days) of its Gamma posterior.
+
+    None while that comes from less than one change: then it is what was taken for granted before the first look.
+    """
+    shape, scale = posterior.get("shape", 0.0), posterior.get("scale", 0.0)
+    return max(round(scale / shape * DAY), 1) if shape > 1 and scale > 0 else None
 
 
 def next_update(last: Instant, interval: Duration, after: Instant) -> Instant:

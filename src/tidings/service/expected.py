@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchOnChange
-from tidings.scheduling.expected import execution_interval, learned_interval, next_update
+from tidings.scheduling.expected import execution_interval, learned_interval, next_update, rate_interval
+from tidings.scheduling.learned import RATE
 from tidings.service.cursors import hours_of
 from tidings.service.needs import Deadline
 
 if TYPE_CHECKING:
+    from tidings.model.interval import Duration
     from tidings.service.watchlist import WatchedPage
 
 IN_TIME = "an update was expected"
@@ -25,12 +27,18 @@ def has_expectations(page: WatchedPage) -> bool:
     return any(isinstance(s.fetch, FetchOnChange) and s.fetch.within is not None for s in page.subscriptions.values())
 
 
+def _interval(learned: Mapping[str, Any]) -> Duration | None:
+    """Return how far apart changes of a page are, as its policy remembers: the intervals that it saw, or the rate that it learned."""
+    rate = learned.get(RATE)
+    return rate_interval(rate) if isinstance(rate, Mapping) else learned_interval(learned.get("intervals") or ())
+
+
 def expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
     """Yield the next looks at a page, for each sentinel that asks for them; none before it was seen to change at intervals.
 
     `learned` is what the policy remembers of the page.
     """
-    interval = learned_interval(learned.get("intervals") or ())
+    interval = _interval(learned)
     last = learned.get("modified") or page.state.text_changed_at
     if interval is None or last is None or page.state.checked_at is None:
         return

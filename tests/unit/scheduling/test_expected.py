@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.model.interval import ExecutionInterval
-from tidings.scheduling.expected import SECOND, execution_interval, learned_interval, next_update
+from tidings.scheduling.expected import DAY, SECOND, execution_interval, learned_interval, next_update, rate_interval
 
 
 def test_the_interval_is_the_median_of_those_that_were_seen():
@@ -28,3 +28,10 @@ def test_the_next_update_comes_after_the_last_look(after, update):
 def test_an_interval_ends_after_its_time_or_with_the_next_update(within, until, end):
     """`window` ends after that time, `overwrite` also with the next expected update."""
     assert ExecutionInterval(110, end) == execution_interval(110, 10, within, until)
+
+
+def test_an_interval_from_what_is_known_of_a_rate():
+    """Twenty changes in ten days are one every half day; a rate that no change was seen of says nothing."""
+    assert DAY // 2 == rate_interval({"shape": 20.0, "scale": 10.0})
+    assert None is rate_interval({"shape": 0.1, "scale": 0.2})
+    assert None is rate_interval({})
