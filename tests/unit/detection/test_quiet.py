@@ -38,8 +38,12 @@ class Watch:
         self._base = max(self._stored)
         if self.seen.second_look:
             self.seconds += 1
-            self._look(html if second is None else second, MINUTE, is_second=True)
+            self.second(html if second is None else second)
         return said(self.seen)
+
+    def second(self, html):
+        """Look a minute later, for nobody."""
+        self._look(html, MINUTE, is_second=True)
 
     def _look(self, html, after, *, is_second=False, content_type="text/html"):
         self._at += after
@@ -134,6 +138,18 @@ def test_a_block_that_rotates_is_quiet_after_two_returns():
 
     assert [line.startswith("quiet") for line in told[-3:]] == [True] * 3
     assert "quiet" not in watch.look(page("we are closing down"))
+
+
+def test_what_is_new_at_a_second_look_is_told_at_the_next():
+    """What rotates shows something new while nobody is told; it is told beside another change, an hour later."""
+    between = "some words stand still between the two of them"
+    one, two = page("try it for nothing", between, "boots"), page("buy one, get another", between, "boots")
+    watch = Watch()
+    for html, other in [(one, two), (two, one)] * 4:
+        watch.look(html, second=other)
+    watch.second(page("we are closing down", between, "boots"))
+
+    assert "closing down" in watch.look(page("we are closing down", between, "shoes"))
 
 
 def test_an_advertisement_is_learned_and_an_article_beside_it_is_told():

@@ -70,7 +70,7 @@ class Thing:
     """A place of the text, or a family of addresses (`name`), and what was seen of it. A place of the name `ORDER` is noise only in the order of its words.
 
     `changed` and `steady` count looks with decay, `quick` and `slow` those of the same few minutes at which it differed or did not. `seen` are digests of its
-    newest contents, `fresh` what came at the last look and was not among them. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
+    newest contents, `fresh` what it shows now if that was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
     """
 
     id: str
@@ -138,7 +138,7 @@ class Thing:
             slow=aged.slow * (DECAY if is_quick else 1) + (is_quick and not differs),
             returns=aged.returns + (differs and new in seen),
             seen=(*(digest for digest in seen if digest != new), new)[-MOST_SEEN:],
-            fresh="" if new in seen else new,
+            fresh=new if new not in seen else "" if differs else self.fresh,
             lost=0,
             examples=(examples[0][:LONGEST_EXAMPLE], examples[1][:LONGEST_EXAMPLE]) if any(examples) else aged.examples,
         )

@@ -40,6 +40,15 @@ def test_what_came_back_twice_and_differs_in_a_minute_is_rotating():
     assert not one.covers("b", "c")
 
 
+def test_something_new_stays_news_while_it_is_shown():
+    """Until everybody has looked: at a look that nobody was told of it came, and at theirs it stands there still."""
+    stays = heard("cc", start=heard("ababc", quick=(3,)))
+    returns = heard("cac", start=stays)
+
+    assert ("rotating", False, True) == (stays.verdict, stays.covers("b", "c"), stays.covers("c", "a"))
+    assert returns.covers("a", "c")
+
+
 def test_a_sign_that_comes_back_is_news_each_time():
     """`SALE`, nothing, `SALE`: two events and more, as long as it never differs within minutes (detection.md §6.7)."""
     assert "" == heard(["", "SALE"] * 6, quick=()).verdict
