@@ -30,30 +30,36 @@ def with_net(records: Sequence[Record]) -> list[Record]:
 def _net(records: Sequence[Record]) -> Record:
     inserted: list[str] = []
     deleted: list[str] = []
-    updated: dict[str, str] = {}
-    """by the text that there is now: the text that there was"""
+    updated: dict[str, list[str]] = {}
+    """by the text that there is now: the texts that there were"""
     for record in records:
         for pair in record["updated"]:
             if pair["old"] in inserted:
                 inserted[inserted.index(pair["old"])] = pair["new"]
             else:
-                updated[pair["new"]] = updated.pop(pair["old"], pair["old"])
+                updated.setdefault(pair["new"], []).append(_was(updated, pair["old"]))
         for text in record["deleted"]:
             if text in inserted:
                 inserted.remove(text)
             else:
-                deleted.append(updated.pop(text, text))
+                deleted.append(_was(updated, text))
         for text in record["inserted"]:
             if text in deleted:
                 deleted.remove(text)
             else:
                 inserted.append(text)
     first, last = records[0], records[-1]
-    pairs = [{"old": old, "new": new} for new, old in updated.items() if old != new]
+    pairs = [{"old": old, "new": new} for new, olds in updated.items() for old in olds if old != new]
     found = {"inserted": inserted, "deleted": deleted, "updated": pairs, "moved": []}
     whole = {k: v for k, v in last.items() if k not in {"counts", "places", "frames"}} | found
     whole |= {"from_version": first.get("from_version"), "summary": f"{len(records)} changes, net: {_spelled(found)}"}
     return whole
+
+
+def _was(updated: dict[str, list[str]], text: str) -> str:
+    """Take out of `updated` what a text was at first; it was itself, if it was not updated."""
+    olds = updated.get(text)
+    return olds.pop(0) if olds else text
 
 
 def _spelled(found: Record) -> str:

@@ -24,6 +24,8 @@ def change(inserted=(), deleted=(), updated=(), *, url="https://a.example/", kin
         ([{"deleted": ["x"]}, {"inserted": ["x"]}], "as it was before"),
         ([{"inserted": ["x"]}, {"updated": [("x", "y")]}], '+"y"'),
         ([{"updated": [("1", "2")]}, {"deleted": ["2"]}], '-"1"'),
+        ([{"updated": [("1", "3"), ("2", "3")]}, {"inserted": ["x"]}], '"1" → "3"; "2" → "3"; +"x"'),
+        ([{"updated": [("1", "3"), ("2", "3")]}, {"updated": [("3", "4")]}], '"2" → "3"; "1" → "4"'),
         ([{"inserted": list("abc")}, {"inserted": list("de")}], '+"a"; +"b"; +"c"; and 2 more'),
     ],
 )
