@@ -220,10 +220,10 @@ class _Aligned:
     def _edited(self, left: Sequence[int], fresh: Sequence[int]) -> list[Pair]:
         """Return which children were edited, of those between two places that are the same: of one name, alike, or the only ones."""
         found: list[Pair] = []
-        for name in dict.fromkeys(_local(self.old[i]) for i in left):
-            was = [i for i in left if _local(self.old[i]) == name]
-            now = [j for j in fresh if _local(self.new[j]) == name]
-            features = self._comparison.features
+        features = self._comparison.features
+        others = _places_by_name(self.new, fresh)
+        for name, places in _places_by_name(self.old, left).items():
+            was, now = places, others.get(name, [])
             alike = pair_alike([features(self.old[i]) for i in was], [features(self.new[j]) for j in now])
             found += [(was[a], now[b]) for a, b in alike]
             first, second = {a for a, _ in alike}, {b for _, b in alike}
@@ -259,6 +259,13 @@ def _keys(old: Sequence[Child], new: Sequence[Child]) -> dict[str, str]:
     return found
 
 
+def _places_by_name(children: Sequence[Child], places: Sequence[int]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for place in places:
+        found.setdefault(_local(children[place]), []).append(place)
+    return found
+
+
 def _by_name(children: Sequence[Child]) -> dict[str, list[Node]]:
     found: dict[str, list[Node]] = {}
     for child in children:
@@ -269,25 +276,37 @@ def _by_name(children: Sequence[Child]) -> dict[str, list[Node]]:
 
 def _field_of(old: Sequence[Node], new: Sequence[Node]) -> str:
     """Return the field that all elements have, no two of a version the same: one that is likely, else the attribute that stays best."""
-    attributes = {f"@{_local_name(name)}" for name, _ in old[0][1]}
+    attributes = {_local_name(name) for name, _ in old[0][1]}
     children = {_local(child) for child in old[0][2]}
     for name in _LIKELY:
-        if f"@{name}" in attributes and _shared(old, new, f"@{name}"):
+        if name in attributes and _shared(old, new, f"@{name}"):
             return f"@{name}"
         if name in children and _shared(old, new, name):
             return name
-    rated = [(_shared(old, new, field), field) for field in sorted(attributes)]
+    was, now = ([_attributes(node) for node in side] for side in (old, new))
+    rated = [
+        (_common([one.get(name) for one in was], [one.get(name) for one in now]), name) for name in sorted(attributes)
+    ]
     best = max(rated, key=lambda row: row[0], default=(0, ""))
-    return best[1] if 2 * best[0] >= min(len(old), len(new)) else ""
+    return f"@{best[1]}" if best[1] and 2 * best[0] >= min(len(old), len(new)) else ""
 
 
 def _shared(old: Sequence[Node], new: Sequence[Node], field: str) -> int:
-    """Return how many values of a field both versions have; 0 if an element lacks it or two of a version share it."""
     was, now = ([_value(node, field) for node in side] for side in (old, new))
+    return _common(was, now)
+
+
+def _common(was: Sequence[str | None], now: Sequence[str | None]) -> int:
+    """Return how many values of a field both versions have; 0 if an element lacks it (None) or two of a version share it."""
     before, after = set(was), set(now)
     if None in before | after or len(before) < len(was) or len(after) < len(now):
         return 0
     return len(before & after)
+
+
+def _attributes(node: Node) -> dict[str, str]:
+    """Return the attributes of an element without namespaces, of those of one name the first."""
+    return {_local_name(name): value for name, value in reversed(node[1])}
 
 
 def _value(node: Node, field: str) -> str | None:

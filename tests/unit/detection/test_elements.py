@@ -2,6 +2,7 @@
 
 import pytest
 
+from tidings.detection import elements
 from tidings.detection.expression import evaluate
 from tidings.detection.pair import Pair
 from tidings.document import xml_nodes
@@ -118,6 +119,25 @@ def test_xml_that_is_too_large_for_a_tree_is_compared_as_words_and_never_as_unch
     assert updated("content: 2 words as xml", "content: 2 words as xml, arranged otherwise") == told(
         old, "<r><a>x</a><b>y</b></r>"
     )
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda value: "".join(f"<a{n}>{value}{n}</a{n}>" for n in range(400)),
+        lambda value: f"<e {' '.join(f'a{n}={chr(39)}{value}{chr(39)}' for n in range(200))}/>" * 20,
+    ],
+    ids=["400 names", "200 attributes"],
+)
+def test_many_names_are_each_looked_at_some_times_and_not_all_for_each(written, monkeypatch):
+    """The work grows with the number of names, not with its square."""
+    looked_at = []
+    plain = elements._local_name
+    monkeypatch.setattr(elements, "_local_name", lambda name: looked_at.append(name) or plain(name))
+    old, new = (f"<r>{written(value)}</r>" for value in ("x", "y"))
+    told(old, new)
+
+    assert len(looked_at) < 20 * (old.count("<") + old.count("="))
 
 
 def test_a_deep_chain_is_told_where_paths_end():
