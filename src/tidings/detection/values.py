@@ -274,7 +274,7 @@ def _id_field(old: Sequence[Value], new: Sequence[Value]) -> str:
     for name in likely:
         was, now = ([_field(value, name) for value in side] for side in (old, new))
         if all(isinstance(value, (str, bytes)) for value in (*was, *now)):
-            before, after = set(was), set(now)
+            before, after = set(map(_frozen, was)), set(map(_frozen, now))
             if len(before) == len(was) and len(after) == len(now) and (before & after or not before or not after):
                 return name
     return ""
