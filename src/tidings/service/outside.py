@@ -199,7 +199,7 @@ def check_params(params: Mapping[str, Any]) -> None:
     if not isinstance(params, Mapping):
         message = 'the params of an event are a JSON object, such as {"version": "1.2"}'
         raise UsageError(message)
-    if _is_deeper(params, DEEPEST_PARAMS):
+    if is_deeper(params, DEEPEST_PARAMS):
         message = f"the params of an event are plain JSON: objects and lists nested at most {DEEPEST_PARAMS} deep"
         raise UsageError(message)
     try:
@@ -214,7 +214,7 @@ def check_params(params: Mapping[str, Any]) -> None:
         raise UsageError(message)
 
 
-def _is_deeper(value: Any, most: int) -> bool:
+def is_deeper(value: Any, most: int) -> bool:
     """Say whether objects and lists stand in one another more than so many times."""
     level = [value]
     for _ in range(most):

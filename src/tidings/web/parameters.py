@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect
 
+from tidings.service.outside import is_deeper
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         message = "the body is JSON, but no object"
         raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint='send an object, such as {"version": "1.2"}')
-    if not _is_shallow(found):
+    if is_deeper(found, DEEPEST):
         message = f"the body is nested more than {DEEPEST} deep"
         raise ProblemError(HTTPStatus.BAD_REQUEST, message)
     return found
@@ -88,20 +89,6 @@ def _form(body: bytes) -> dict[str, Any]:
         else:
             found[name] = [found[name], value]
     return found
-
-
-def _is_shallow(value: Any) -> bool:
-    layer = [value]
-    for _ in range(DEEPEST):
-        layer = [
-            inner
-            for outer in layer
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not layer:
-            return True
-    return False
 
 
 def _no_number(text: str) -> NoReturn:
