@@ -13,12 +13,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from tidings.scheduling.index import wait
-from tidings.scheduling.index import worth as index_worth
 from tidings.scheduling.policy import Floats
 from tidings.scheduling.population import Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.value import Values, values
+from tidings.scheduling.refresh.rates import divergence, fresh_wait, harmonic
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +49,15 @@ class Wic(_Other):
 
 @dataclass(frozen=True, slots=True)
 class LambdaCrawl(_Other):
-    """Rates ½(−Δ + √(Δ² + 4μΔ/price)) of least harmonic penalty: no page is given up (Kolobov et al., NeurIPS 2019)."""
+    """Rates of least harmonic penalty: no page is given up (Kolobov et al., NeurIPS 2019)."""
 
     def waits(self, worth: Values, price: float) -> Floats:
         """Return 1/ρ."""
-        return 1 / np.maximum(_looks(worth, price), 1e-300)
+        return 1 / np.maximum(harmonic(worth.rate, worth.importance, worth.cost * price), 1e-300)
 
     def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
         """Return how late a page is, in waits, at this price."""
-        return np.asarray(price * np.maximum(age, 0.0) * _looks(worth, price))
+        return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +65,13 @@ class Sbr(_Other):
     """Most freshness at fixed intervals; what changes too quickly waits its longest (002 §5, SBR; Cho and Garcia-Molina 2000)."""
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return x/Δ with μ(1 − (1 + x)e^{−x})/Δ = c·price."""
-        rate = worth.rate
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(worth.importance > 0, worth.cost * price * rate / worth.importance, np.inf)
-        return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / np.maximum(rate, 1e-300), np.inf)
+        """Return the interval at which one more look is worth its price."""
+        return fresh_wait(worth.rate, worth.importance, worth.cost * price)
 
     def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - divergence knows no price
         """Return Olston and Pandey's divergence at an age, per unit of cost."""
         rate = np.maximum(worth.rate, 1e-300)
-        return np.asarray(worth.importance / rate * index_worth(rate * np.maximum(age, 0.0)) / worth.cost)
-
-
-def _looks(worth: Values, price: float) -> Floats:
-    rate = worth.rate
-    pull = 4 * worth.importance * rate / (worth.cost * price)
-    return np.asarray(pull / 2 / np.maximum(np.sqrt(rate**2 + pull) + rate, 1e-300))
+        return np.asarray(worth.importance * divergence(rate, np.maximum(age, 0.0)) / worth.cost)
 
 
 @lru_cache(maxsize=64)

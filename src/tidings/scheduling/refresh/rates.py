@@ -42,9 +42,7 @@ def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: 
     mu, c = _spread(importance, changes), _spread(cost, changes)
 
     def rates(price: float) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(mu > 0, price * c * changes / mu, np.inf)
-            return np.where((share < 1) & (changes > 0), changes / np.maximum(wait(share), 1e-9), 0.0)
+        return 1 / fresh_wait(changes, mu, price * c)
 
     return _priced(rates, budget, c, float(np.max(np.where(changes > 0, mu / np.maximum(c * changes, 1e-300), 0.0))))
 
@@ -66,7 +64,7 @@ def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.
     """
     mu = _spread(importance, changes)
     return _priced(
-        lambda price: _harmonic(changes, mu, price), budget, np.ones_like(changes), _dearest(changes, mu, budget)
+        lambda price: harmonic(changes, mu, price), budget, np.ones_like(changes), _dearest(changes, mu, budget)
     )
 
 
@@ -83,18 +81,18 @@ def polite_lambda_crawl(
     asked = np.bincount(hosts, weights=(changes > 0) & (mu > 0), minlength=number) > 0
 
     def rates(price: float) -> Floats:
-        free = _harmonic(changes, mu, price)
+        free = harmonic(changes, mu, price)
         full = np.bincount(hosts, weights=free, minlength=number) > limits
         if not full.any():
             return free
         low, high = np.full(number, price), np.full(number, max(price, 1.0))
-        while (np.bincount(hosts, weights=_harmonic(changes, mu, high[hosts]), minlength=number) > limits)[full].any():
+        while (np.bincount(hosts, weights=harmonic(changes, mu, high[hosts]), minlength=number) > limits)[full].any():
             high *= 4
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            over = np.bincount(hosts, weights=_harmonic(changes, mu, middle[hosts]), minlength=number) > limits
+            over = np.bincount(hosts, weights=harmonic(changes, mu, middle[hosts]), minlength=number) > limits
             low, high = np.where(over, middle, low), np.where(over, high, middle)
-        return np.where(full[hosts], _harmonic(changes, mu, high[hosts]), free)
+        return np.where(full[hosts], harmonic(changes, mu, high[hosts]), free)
 
     if float(limits[asked].sum()) <= budget:
         return Allocation(rates(_EXACT), 0.0)
@@ -127,9 +125,17 @@ def divergence(changes: Floats, age: Floats) -> Floats:
     return np.asarray(worth(changes * age) / changes)
 
 
-def _harmonic(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
+def harmonic(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
+    """Return LambdaCrawl's rates at a price: ½(−Δ + √(Δ² + 4μΔ/price))."""
     root = np.sqrt(changes**2 + 4 * importance * changes / price)
     return np.asarray(2 * importance * changes / price / np.maximum(root + changes, 1e-300))
+
+
+def fresh_wait(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
+    """Return the interval of most freshness at a price: x/λ with μ(1 − (1 + x)e^{−x})/λ = price, inf where no look is worth it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(importance > 0, price * changes / importance, np.inf)
+        return np.where((share < 1) & (changes > 0), wait(np.minimum(share, 1 - 1e-16)) / changes, np.inf)
 
 
 def _dearest(changes: Floats, importance: Floats, budget: float) -> float:
