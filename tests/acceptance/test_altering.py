@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from tidings.clock import DAY, HOUR
 from tidings.errors import SentinelError
 from tidings.service.apply import Step, apply
 from tidings.service.monitor import Monitor
+from tidings.service.trial import Tried, trial
 from tidings.storage.database import open_database
 
 
@@ -22,6 +26,14 @@ def _apply(world: World, *files: str, prune: bool = False) -> list[tuple[str, st
     finally:
         database.close()
     return [(step.name, step.action) for step in steps]
+
+
+def _tried(world: World, text: str) -> list[Tried]:
+    database = open_database(world.settings)
+    try:
+        return asyncio.run(trial(database, text, world.settings))[0]
+    finally:
+        database.close()
 
 
 def test_files_create_alter_replace_and_prune(world: World):
@@ -53,6 +65,29 @@ def test_a_relative_end_is_no_alteration_at_every_apply(world: World):
 
     assert [("one", "unchanged")] == _apply(world, text)
     assert end == world.sentinel("one").end_at
+
+
+def test_a_file_may_watch_a_file(make_world: Callable[..., World], tmp_path: Path):
+    """It is applied and tried again like any other: its name is its own, and its end is no new date."""
+    watched = tmp_path / "watched.txt"
+    watched.write_text("one", encoding="utf-8")
+    world = make_world(fetch__allow_files=str(tmp_path))
+    text = f"Create Sentinel one Using file://{watched} Monitor any change To now + 7 day"
+    first = _apply(world, text)
+    world.clock.advance(DAY)
+
+    assert [("one", "created")] == first
+    assert [("one", "unchanged")] == _apply(world, text)
+    assert ["ok"] == [page.outcome for page in _tried(world, text)]
+
+
+def test_two_files_do_not_make_the_same_event(world: World):
+    """The second one is told so, and nothing is done."""
+    text = "Create Event tick Using webhook"
+
+    with pytest.raises(SentinelError, match=r"1\.sentinel:1:14: E21"):
+        _apply(world, text, text)
+    assert [("tick", "created")] == _apply(world, text)
 
 
 def test_another_clause_is_never_a_change_of_the_page(world: World):

@@ -103,7 +103,7 @@ class _Groups:
 def _defaults(connection: Connection, files: Mapping[str, str], settings: Settings) -> _Groups:
     said: list[Defaults] = []
     for file, text in files.items():
-        said += [s for s in parse_file(file, text, zone=settings.serve.zone).statements if isinstance(s, Defaults)]
+        said += [s for s in register.said(file, text, settings) if isinstance(s, Defaults)]
     return _Groups(
         tuple(said), {tag: group.clauses for group in said for tag in group.tags}, register.group(connection)
     )
@@ -114,12 +114,12 @@ def _read_all(
 ) -> tuple[dict[str, tuple[str, Sentinel]], list[CreateEvent]]:
     problems: list[Filed] = []
     names: set[str] = set()
-    said: dict[str, set[str]] = {}
+    made: dict[str, set[str]] = {}
     for file, text in files.items():
-        found = parse_file(file, text, zone=settings.serve.zone).statements
+        found = register.said(file, text, settings)
         names |= {s.name for s in found if isinstance(s, Sentinel)}
-        said[file] = {s.name for s in found if isinstance(s, CreateEvent)}
-    every = set(outside.names(connection)).union(*said.values())
+        made[file] = {s.name for s in found if isinstance(s, CreateEvent)}
+    every = set(outside.names(connection)).union(*made.values())
     happenings: list[CreateEvent] = []
     wanted: dict[str, tuple[str, Sentinel]] = {}
     existing = register.lookup(connection)
@@ -140,7 +140,7 @@ def _read_all(
                 names=sorted(names),
                 defaults=defaults,
                 files=bool(settings.fetch.allow_files),
-                events=dict.fromkeys(every - said[file], ()),
+                events=dict.fromkeys(every - (made[file] - {event.name for event in happenings}), ()),
             ),
             settings,
         )
@@ -213,6 +213,7 @@ def _as_of(
         zone=settings.serve.zone,
         now=row.revised_at,
         defaults=defaults,
+        files=bool(settings.fetch.allow_files),
     )
     found: Iterator[Sentinel] = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == name)
     return next((register.canonical(s, register.lives(connection)) for s in found), None)

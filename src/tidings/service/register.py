@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
     from tidings.model.page import PageIdentity
-    from tidings.model.sentinel import Watched
+    from tidings.model.sentinel import Statement, Watched
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
@@ -131,6 +131,11 @@ def check_files(sentinel: Sentinel, settings: Settings) -> None:
         if files.is_file(page.url) and not files.is_below(files.path_of(files.rebuild(page.url)), allowed):
             message = f"{page.url} is not below a directory of fetch.allow_files: {', '.join(allowed)}"
             raise AddressError(message)
+
+
+def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
+    """Return the statements of a file by themselves, whatever there is beside them: which names they make, which defaults they set."""
+    return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
 
 
 def understood(parsed: Parsed, settings: Settings) -> Parsed:

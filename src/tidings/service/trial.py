@@ -140,14 +140,13 @@ async def trial(
 def _others(connection: Connection, file: str, text: str, settings: Settings) -> Callable[[str], Known | None]:
     """Return the view of existing sentinels without those of the text itself: it may be tried again after it was added."""
     existing = register.lookup(connection)
-    own = {s.name for s in parse_file(file, text, zone=settings.serve.zone).statements if isinstance(s, Sentinel)}
+    own = {s.name for s in register.said(file, text, settings) if isinstance(s, Sentinel)}
     return lambda name: None if name in own else existing(name)
 
 
 def _other_events(connection: Connection, file: str, text: str, settings: Settings) -> dict[str, list[str]]:
     """Return the events of other origin that there are, without those of the text itself."""
-    statements = parse_file(file, text, zone=settings.serve.zone).statements
-    own = {s.name for s in statements if isinstance(s, CreateEvent)}
+    own = {s.name for s in register.said(file, text, settings) if isinstance(s, CreateEvent)}
     return {name: users for name, users in outside.names(connection).items() if name not in own}
 
 
