@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration, Instant
+from tidings.scheduling.beside import Beside, carried, frozen, recalled
 from tidings.scheduling.lateness import SECOND, TURNS, due_after, lateness
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal
 
@@ -21,10 +22,9 @@ DAY: Final[Duration] = 86_400 * SECOND
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CrawlerState:
+class CrawlerState(Beside):
     """Of each page: its interval and what of it is left after the last look (both µs), and when it was last seen to change (`UNPOLLED`: never)."""
 
-    population: Population
     interval: Floats
     rest: Floats
     modified: Instants
@@ -41,12 +41,7 @@ class _Crawler:
 
     def begin(self, population: Population, rng: np.random.Generator) -> CrawlerState:  # noqa: ARG002 - nothing is left to chance
         """Return the state in which every page has the pace for its interval."""
-        size = population.size
-        return _frozen(
-            CrawlerState(
-                population, np.full(size, float(self.pace)), np.full(size, float(self.pace)), np.full(size, UNPOLLED)
-            )
-        )
+        return self._fresh(population)
 
     def advance(self, state: CrawlerState, dt: Duration) -> CrawlerState:  # noqa: ARG002 - dues are instants
         """Return the same state."""
@@ -61,14 +56,7 @@ class _Crawler:
         population = state.population.update(ids, columns)
         if population.ids is state.population.ids:
             return replace(state, population=population)
-        places, here = state.population.present(population.ids)
-        made = self.begin(population, np.random.default_rng(0))  # noqa: TID251 - it is not used
-        arrays = {}
-        for name in ("interval", "rest", "modified"):
-            column = getattr(made, name).copy()
-            column[here] = getattr(state, name)[places]
-            arrays[name] = column
-        return _frozen(replace(made, **arrays))
+        return carried(state, self._fresh(population))
 
     def on_poll(self, state: CrawlerState, ids: ArrayLike, observation: Observation) -> CrawlerState:
         """Return the state after looks, by the crawler's rule. A first look changes no interval."""
@@ -86,7 +74,7 @@ class _Crawler:
         interval[rows] = np.where(known, stepped, interval[rows])
         rest[rows] = np.where(known, left, rest[rows])
         population = state.population.set(rows, {"last_polled": at})
-        return _frozen(CrawlerState(population, interval, rest, modified))
+        return frozen(CrawlerState(population, interval, rest, modified))
 
     def step(
         self, interval: Floats, changed: np.ndarray[Any, np.dtype[np.bool_]], since: Floats
@@ -116,16 +104,11 @@ class _Crawler:
 
     def recall(self, state: CrawlerState, memories: Mapping[int, Mapping[str, Any]]) -> CrawlerState:
         """Return the state in which pages have these intervals again; unreadable memories are passed over."""
-        kept = {page: memory for page, memory in memories.items() if _is_readable(memory)}
-        ids = np.fromiter(kept, dtype=np.int64, count=len(kept))
-        rows, here = state.population.present(ids)
-        told = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]
-        arrays = {}
-        for name in ("interval", "rest", "modified"):
-            column = getattr(state, name).copy()
-            column[rows] = [memory[name] for memory in told]
-            arrays[name] = column
-        return _frozen(replace(state, **arrays))
+        return recalled(state, memories, ("interval", "rest", "modified"), _is_readable)
+
+    def _fresh(self, population: Population) -> CrawlerState:
+        pace = np.full(population.size, float(self.pace))
+        return frozen(CrawlerState(population, pace, pace.copy(), np.full(population.size, UNPOLLED)))
 
     def _due(self, state: CrawlerState, rows: Rows | slice) -> Instants:
         least, most = state.population["shortest"][rows], state.population["longest"][rows]
@@ -177,9 +160,3 @@ def _is_readable(memory: Mapping[str, Any]) -> bool:
         and 0 < interval < 2**62
         and 0 < rest < 2**62
     )
-
-
-def _frozen(state: CrawlerState) -> CrawlerState:
-    for name in ("interval", "rest", "modified"):
-        getattr(state, name).setflags(write=False)
-    return state

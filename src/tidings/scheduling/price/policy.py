@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import NEVER, Duration, Instant
+from tidings.scheduling.beside import Beside, carried, frozen, recalled
 from tidings.scheduling.lateness import FIRST, SECOND, TURNS, due_after
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Mask, Observation, Population, Rows, Signal
 from tidings.scheduling.price.market import Market, clear
@@ -29,12 +30,11 @@ QUIET_RELOOKS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PriceState:
+class PriceState(Beside):
     """The pages; of each how many looks in a row found a change soon after the last, whether it is saturated, its unchanged re-looks, when
     it was last looked at again for that (`UNPOLLED`: never), and whether the next look is such a one.
     """
 
-    population: Population
     streak: NDArray[np.int16]
     saturated: Mask
     quiet: NDArray[np.int16]
@@ -121,8 +121,7 @@ class Price:
         population = state.population.update(ids, columns)
         if population.ids is state.population.ids:
             return replace(state, population=population)
-        places, here = state.population.present(population.ids)
-        return _join(state, population, places, here)
+        return carried(state, _fresh(population))
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> PriceState:
         """Return the state after looks: who always differs is found out, and who differs no more (guard 6)."""
@@ -144,7 +143,7 @@ class Price:
         relooked[rows] = np.where(was_relook | enters, at, relooked[rows])
         relooks[rows] = saturated[rows] & ~was_relook & (at - relooked[rows] >= RELOOK_EVERY)
         population = state.population.set(rows, {"last_polled": at})
-        return _frozen(PriceState(population, streak, saturated, quiet, relooked, relooks))
+        return frozen(PriceState(population, streak, saturated, quiet, relooked, relooks))
 
     def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:  # noqa: ARG002 - hints come as rates, weighed by effective age
         """Return the same state."""
@@ -170,16 +169,7 @@ class Price:
 
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
         """Return the state in which pages know this again; unreadable memories are passed over."""
-        kept = {page: memory for page, memory in memories.items() if _is_readable(memory)}
-        ids = np.fromiter(kept, dtype=np.int64, count=len(kept))
-        rows, here = state.population.present(ids)
-        told = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]
-        columns = {}
-        for name in ("streak", "saturated", "quiet", "relooked", "relooks"):
-            column = getattr(state, name).copy()
-            column[rows] = [memory[name] for memory in told]
-            columns[name] = column
-        return _frozen(replace(state, **columns))
+        return recalled(state, memories, ("streak", "saturated", "quiet", "relooked", "relooks"), _is_readable)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:
@@ -192,7 +182,7 @@ def _is_readable(memory: Mapping[str, Any]) -> bool:
 
 def _fresh(population: Population) -> PriceState:
     size = population.size
-    return _frozen(
+    return frozen(
         PriceState(
             population,
             np.zeros(size, dtype=np.int16),
@@ -202,20 +192,3 @@ def _fresh(population: Population) -> PriceState:
             np.zeros(size, dtype=np.bool_),
         )
     )
-
-
-def _join(state: PriceState, population: Population, places: Rows, here: Mask) -> PriceState:
-    """Return the state of another population: what is known of the pages that stay, nothing of new ones."""
-    made = _fresh(population)
-    columns = {}
-    for name in ("streak", "saturated", "quiet", "relooked", "relooks"):
-        column = getattr(made, name).copy()
-        column[here] = getattr(state, name)[places]
-        columns[name] = column
-    return _frozen(replace(made, **columns))
-
-
-def _frozen(state: PriceState) -> PriceState:
-    for name in ("streak", "saturated", "quiet", "relooked", "relooks"):
-        getattr(state, name).setflags(write=False)
-    return state

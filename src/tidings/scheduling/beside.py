@@ -1,0 +1,61 @@
+"""What a policy knows of each page beside the population: arrays in its order, as fields of a frozen state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tidings.scheduling.policy import Population
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """The pages; each state adds its arrays."""
+
+    population: Population
+
+
+B = TypeVar("B", bound=Beside)
+
+
+def frozen(state: B) -> B:
+    """Return the state, its arrays unwritable."""
+    for name in _arrays(state):
+        getattr(state, name).setflags(write=False)
+    return state
+
+
+def carried(before: B, fresh: B) -> B:
+    """Return `fresh`, the state of pages of which nothing is known, with what `before` knew of those that stay."""
+    places, here = before.population.present(fresh.population.ids)
+    columns = {}
+    for name in _arrays(fresh):
+        column = getattr(fresh, name).copy()
+        column[here] = getattr(before, name)[places]
+        columns[name] = column
+    return frozen(replace(fresh, **columns))
+
+
+def recalled(
+    state: B,
+    memories: Mapping[int, Mapping[str, Any]],
+    names: Sequence[str],
+    is_readable: Callable[[Mapping[str, Any]], bool],
+) -> B:
+    """Return the state in which pages know again what `memories` say under these names of arrays; who is not here, or unreadable, is passed over."""
+    kept = {page: memory for page, memory in memories.items() if is_readable(memory)}
+    rows, here = state.population.present(np.fromiter(kept, dtype=np.int64, count=len(kept)))
+    told = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]
+    columns = {}
+    for name in names:
+        column = getattr(state, name).copy()
+        column[rows] = [memory[name] for memory in told]
+        columns[name] = column
+    return frozen(replace(state, **columns))
+
+
+def _arrays(state: Beside) -> list[str]:
+    return [each.name for each in fields(state) if isinstance(getattr(state, each.name), np.ndarray)]
