@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tidings.scheduling.bounds.dual import Dual, Program
-from tidings.scheduling.price.lookahead import Gathering, flat_bid, plan
+from tidings.scheduling.index import worth
+from tidings.scheduling.price.lookahead import Gathering, plan
 
 Bids = Callable[["Model", np.ndarray, int, float], np.ndarray]
 
@@ -54,7 +55,8 @@ def wic(model: Model, last: np.ndarray, now: int, _: float) -> np.ndarray:
 
 
 def index(model: Model, last: np.ndarray, now: int, _: float) -> np.ndarray:
-    return flat_bid(model.gathering.inflow, model.gathering.decay, model.cost, (now - last).astype(float))
+    kappa, inflow = model.gathering.decay, model.gathering.inflow
+    return inflow / kappa * worth(kappa * (now - last)) / model.cost
 
 
 def price(model: Model, last: np.ndarray, now: int, level: float) -> np.ndarray:

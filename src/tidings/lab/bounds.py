@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from tidings.scheduling.profiles.cei import Cei
-from tidings.scheduling.profiles.online import Budget
+from tidings.scheduling.profiles.online import Budget, by_instant
 
 
 class UnsolvedError(RuntimeError):
@@ -46,7 +46,6 @@ class _Program:
     """The rows and columns of the program: probes first, then CEIs, then intervals of those that do not need all of theirs."""
 
     def __init__(self, ceis: Sequence[Cei], instants: int, budget: Budget) -> None:
-        capacities = [budget] * instants if isinstance(budget, int) else list(budget)
         probes = sorted(
             {
                 (i.resource, now)
@@ -61,7 +60,7 @@ class _Program:
         self.weights = np.zeros(self.size)
         self._entries: list[tuple[int, int, float]] = []
         self._limits: list[float] = []
-        for now, capacity in enumerate(capacities, start=1):
+        for now, capacity in enumerate(by_instant(budget, instants), start=1):
             self._row([(column, 1.0) for (_, at), column in self._probe.items() if at == now], float(capacity))
         for number, one in enumerate(ceis):
             self._add(one, self._first_cei + number, instants)

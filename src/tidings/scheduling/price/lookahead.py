@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tidings.scheduling.index import wait, worth
+from tidings.scheduling.index import wait
 from tidings.scheduling.population import Floats
 
 OFFSETS: Final = 24
@@ -198,8 +198,3 @@ def _gain(profile: Floats, inflow: Floats, kappa: Floats, overwritten: Floats) -
     arrives = inflow[:, None] * profile[None, :]
     within = np.where(kappa > 0, -np.expm1(-kappa) / np.where(kappa > 0, kappa, 1.0), 1.0)
     return np.where(overwritten[:, None] > 0, arrives * within, arrives)
-
-
-def flat_bid(inflow: Floats, kappa: Floats, cost: Floats, age: Floats) -> Floats:
-    """Return the index, what `plan` comes to where every hour is alike."""
-    return np.asarray(inflow / kappa * worth(kappa * age) / cost)

@@ -42,7 +42,7 @@ class Online:
 
     def run(self, ceis: Sequence[Cei], instants: int, budget: Budget) -> Outcome:
         """Return what this policy makes of CEIs it learns of one by one. Raises ValueError for a budget of another length."""
-        run = _Run(self, ceis, _budgets(budget, instants))
+        run = _Run(self, ceis, by_instant(budget, instants))
         return run.outcome(tuple(run.step(now) for now in range(1, instants + 1)))
 
 
@@ -127,7 +127,7 @@ def capture(ceis: Sequence[Cei], probes: Sequence[Sequence[int]]) -> float:
 
 def best(ceis: Sequence[Cei], instants: int, budget: Budget) -> float:
     """Return the most that any schedule is worth, by trying all: for small instances."""
-    budgets = _budgets(budget, instants)
+    budgets = by_instant(budget, instants)
     resources = [
         sorted({i.resource for one in ceis for i in one.intervals if i.start <= now <= i.end})
         for now in range(1, instants + 1)
@@ -164,7 +164,8 @@ def _waits(standing: Standing, now: int) -> bool:
     return any(interval.end >= now for interval in standing.open)
 
 
-def _budgets(budget: Budget, instants: int) -> Sequence[int]:
+def by_instant(budget: Budget, instants: int) -> Sequence[int]:
+    """Return the probes of each instant from 1 on. Raises ValueError for a budget of another length."""
     if isinstance(budget, int):
         return [budget] * instants
     if len(budget) != instants:
