@@ -47,6 +47,9 @@ LARGEST = 1_000_000
 DEEPEST = 100
 
 _VERBS = ("alter", "defaults", "enable", "disable", "drop", "confirm", "event", "drop_event")
+_TAKES = {"name": frozenset({"pages", "using"}), "event": frozenset({"using"}), "enable": frozenset({"fresh"})}
+"""What belongs to the beginning of a statement, beside its first key."""
+_WITH_CLAUSES = frozenset({"name", "alter", "defaults"})
 CLAUSES: tuple[str, ...] = tuple("headers" if word == "header" else word for word in BODIES)
 """The keys of the clauses: the words of the sentence form, `history` for ChangeHistory, `headers` for all Header clauses."""
 
@@ -242,22 +245,27 @@ def _head(node: Node) -> tuple[Segments, Mapping[str, Node], str]:
     found = fields(node, keys)
     rest = {name: value for name, value in found.items() if name in CLAUSES}
     verbs = [verb for verb in _VERBS if verb in found]
-    if "name" in found and not verbs:
-        return _creation(node, found), rest, "head"
-    if len(verbs) != 1 or "name" in found:
+    if len(verbs) + ("name" in found) != 1:
         raise FormError(node, "E25", f"a statement has one of {either(['name', *_VERBS], joint='and')}")
-    if verbs[0] == "alter":
-        return _alteration(found["alter"]), rest, "alter_head"
-    if verbs[0] == "defaults":
-        return _defaults(found["defaults"]), rest, "defaults_head"
-    if verbs[0] == "event" and not rest:
-        return _event(node, found), {}, "event"
-    if rest or (verbs[0] != "event" and "using" in found):
-        what = "using and" if verbs[0] == "event" else "a name and"
-        raise FormError(node, "E45", f"{verbs[0]} takes {what} nothing else")
-    if verbs[0] == "drop_event":
-        return _event_dropped(found["drop_event"]), {}, "drop_event"
-    return _command(verbs[0], found), {}, "command"
+    kind = verbs[0] if verbs else "name"
+    for key in ("pages", "using", "fresh"):
+        if key in found and key not in _TAKES.get(kind, ()):
+            raise FormError(found[key], "E45", f'"{key}" does not go with "{kind}"', hint=f"leave {key} out")
+    if rest and kind not in _WITH_CLAUSES:
+        what = "using" if kind == "event" else "a name"
+        raise FormError(node, "E45", f"{kind} takes {what} and nothing else")
+    match kind:
+        case "name":
+            return _creation(node, found), rest, "head"
+        case "alter":
+            return _alteration(found["alter"]), rest, "alter_head"
+        case "defaults":
+            return _defaults(found["defaults"]), rest, "defaults_head"
+        case "event":
+            return _event(node, found), {}, "event"
+        case "drop_event":
+            return _event_dropped(found["drop_event"]), {}, "drop_event"
+    return _command(kind, found), {}, "command"
 
 
 def _creation(node: Node, found: Mapping[str, Node]) -> Segments:
