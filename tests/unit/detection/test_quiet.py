@@ -140,6 +140,19 @@ def test_a_block_that_rotates_is_quiet_after_two_returns():
     assert "quiet" not in watch.look(page("we are closing down"))
 
 
+def test_links_that_rotate_are_quiet_and_a_new_one_among_them_is_told():
+    """Two teasers of one directory in turn; the third was never shown."""
+
+    def teaser(number):
+        return page("news", f'<a href="/tease/{number}.html">more</a>')
+
+    watch = Watch()
+    told = [watch.look(teaser(n), second=teaser(3 - n)) for n in (1, 2) * 5]
+
+    assert [line.startswith("quiet") for line in told[-3:]] == [True] * 3
+    assert "+http://x.org/tease/77.html -http://x.org/tease/2.html" == watch.look(teaser(77))
+
+
 def test_what_is_new_at_a_second_look_is_told_at_the_next():
     """What rotates shows something new while nobody is told; it is told beside another change, an hour later."""
     between = "some words stand still between the two of them"

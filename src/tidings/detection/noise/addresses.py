@@ -11,6 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qsl, urlencode
 
+import xxhash
+
+from tidings.document.document import Document
+from tidings.document.links import images_of, links_of
 from tidings.model.change import ObjectCount
 
 _TOKEN = re.compile(r"[A-Za-z0-9_=~]{10,}")
@@ -68,6 +72,28 @@ def keys_in(addresses: Iterable[str]) -> Mapping[str, list[str]]:
         for key, value in parse_qsl(address.partition("?")[2], keep_blank_values=True):
             found.setdefault(key, []).append(value)
     return found
+
+
+def groups_of(document: Document, sort: str) -> Mapping[str, list[str]]:
+    """Return what stands in a document's groups of a sort, by their names: families without their queries, or query keys."""
+    kind, _, query = sort.partition(".")
+    addresses = addresses_of(document, kind)
+    return keys_in(addresses) if query else families_in(without_queries(addresses))
+
+
+def addresses_of(document: Document, kind: str) -> list[str]:
+    """Return the addresses of a document's `links` or `images`, as they are learned from: whole."""
+    return links_of(document.links, document.base) if kind == "links" else images_of(document.images, document.base)
+
+
+def without_queries(addresses: Iterable[str]) -> list[str]:
+    """Return addresses up to their queries."""
+    return [address.partition("?")[0] for address in addresses]
+
+
+def digest_of(texts: Iterable[str]) -> str:
+    """Return a short digest of what stands in a group."""
+    return xxhash.xxh3_64_hexdigest("\n".join(texts).encode("utf-8", "replace"))[:8]
 
 
 def keys_that_differ(old: Iterable[str], new: Iterable[str]) -> set[str]:

@@ -11,14 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-import xxhash
-
-from tidings.detection.noise.addresses import families_in, keys_in, keys_that_differ
+from tidings.detection.noise.addresses import (
+    addresses_of,
+    digest_of,
+    families_in,
+    keys_in,
+    keys_that_differ,
+    without_queries,
+)
 from tidings.detection.noise.looks import Looked
 from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, Memory, Sort, Thing
 from tidings.detection.noise.places import Span, Words, found, hunks_of, place_of, room_of, shuffles_of
 from tidings.document.document import Document
-from tidings.document.links import Resolver
 from tidings.model.change import Edit
 
 MOST_NEW = 4
@@ -113,20 +117,22 @@ def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, ste
         queries: Sort = "links.query" if kind == "links" else "images.query"
         if before == after and old.base == new.base and not memory.of(families, queries):
             continue
-        was, now = (getattr(Resolver(document.base), kind)(getattr(document, kind)) for document in (old, new))
+        was, now = addresses_of(old, kind), addresses_of(new, kind)
         own = _root(new.base)
         yield from _grouped(
-            memory.of(families), families, families_in(_plain(was)), families_in(_plain(now)), looked, steady, own
+            memory.of(families),
+            families,
+            families_in(without_queries(was)),
+            families_in(without_queries(now)),
+            looked,
+            steady,
+            own,
         )
         differing = keys_that_differ(was, now)
         meant = differing | {thing.name for thing in memory.of(queries)}
         if meant:
             values = [{key: found.get(key, []) for key in meant} for found in (keys_in(was), keys_in(now))]
             yield from _grouped(memory.of(queries), queries, values[0], values[1], looked, steady, "")
-
-
-def _plain(addresses: Sequence[str]) -> list[str]:
-    return [address.partition("?")[0] for address in addresses]
 
 
 def _grouped(
@@ -147,12 +153,12 @@ def _grouped(
             yield thing.miss(before=steady)
     born = [name for name in new if name in old and old[name] != new[name] and name not in named and name != own]
     for name in born[:MOST_NEW]:
-        thing = Thing(id=_digest(sort, name)[:6], sort=sort, name=name)
+        thing = Thing(id=digest_of((sort, name))[:6], sort=sort, name=name)
         yield _heard_group(thing, old[name], new[name], looked, 0)
 
 
 def _heard_group(thing: Thing, old: Sequence[str], new: Sequence[str], looked: Looked, steady: int) -> Thing:
-    gone, come = _digest(*old), _digest(*new)
+    gone, come = digest_of(old), digest_of(new)
     examples = (_first_of(old, new), _first_of(new, old)) if gone != come else ("", "")
     return thing.hear(gone, come, before=steady, is_quick=looked.is_quick, at=looked.at, examples=examples)
 
@@ -166,7 +172,3 @@ def _root(base: str) -> str:
     """Return the family of all that stands at the root of a page's host: too much to be one thing."""
     scheme, _, rest = base.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}/"
-
-
-def _digest(*texts: str) -> str:
-    return xxhash.xxh3_64_hexdigest("\n".join(texts).encode("utf-8", "replace"))[:8]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from tidings.detection.findings import finding_of_objects
-from tidings.detection.noise.addresses import family_of, without_noise
+from tidings.detection.noise.addresses import digest_of, family_of, groups_of, without_noise
 from tidings.detection.noise.lines import Covered, Span, values_between
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
 from tidings.detection.noise.places import Words, found
@@ -119,7 +119,7 @@ class Mask:
             self.masked.append(Masked(was, now, one.mask))
 
     def _addresses(self, sort: str, finding: ChangeSet, old: Document, new: Document, *, is_any: bool) -> ChangeSet:
-        families, keys = ([t for t in self.things if t.sort == name] for name in _SORTS[sort])
+        families, keys = (self._groups(name, old, new) for name in _SORTS[sort])
         names = {thing.name: thing.id for thing in families}
         left: Sequence[ObjectCount] = without_noise(finding.objects, names, [thing.name for thing in keys])
         masks = {
@@ -139,6 +139,18 @@ class Mask:
         named = {row.object for row in kept}
         places = tuple(place for place in finding.places if place.object in named)
         return replace(finding_of_objects(sort, kept), places=places) if kept else ChangeSet()
+
+    def _groups(self, sort: Sort, old: Document, new: Document) -> list[Thing]:
+        """Return the groups of addresses of which what changed is noise: what is new in one that rotates is not."""
+        things = [thing for thing in self.things if thing.sort == sort]
+        if all(thing.verdict == "volatile" for thing in things):
+            return things
+        before, after = groups_of(old, sort), groups_of(new, sort)
+        return [
+            thing
+            for thing in things
+            if thing.covers(digest_of(before.get(thing.name, ())), digest_of(after.get(thing.name, ())))
+        ]
 
     def _within(self, sort: str, rows: Sequence[ObjectCount], old: Document, new: Document) -> Iterator[ObjectCount]:
         """Yield the rows all of whose addresses on a side stand within words that are noise."""
