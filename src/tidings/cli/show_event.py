@@ -11,6 +11,7 @@ from tidings.service.records import event_record, rfc3339
 from tidings.storage import events
 from tidings.storage import outside as sources
 from tidings.storage.vault import Vault
+from tidings.web.listening import url
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
@@ -58,8 +59,7 @@ def _way_in(connection: Connection, row: SourceRow, settings: Settings) -> tuple
 
 
 def _address(row: SourceRow, settings: Settings) -> str:
-    host = f"[{settings.serve.host}]" if ":" in settings.serve.host else settings.serve.host
-    return f"http://{host}:{settings.serve.port}/api/v1/hooks/{row.name}"
+    return f"{url(settings.serve.host, settings.serve.port)}/api/v1/hooks/{row.name}"
 
 
 def _times(row: SourceRow) -> str:

@@ -70,5 +70,10 @@ def listen(serve: ServeSettings) -> socket.socket:
 
 def url_of(bound: socket.socket) -> str:
     """Return the address at which a bound socket can be asked."""
-    host, port = bound.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return url(*bound.getsockname()[:2])
+
+
+def url(host: str, port: int) -> str:
+    """Return the address of a host, which may be an IPv6 address with or without brackets, and a port."""
+    bare = host.strip("[]")
+    return f"http://[{bare}]:{port}" if ":" in bare else f"http://{bare}:{port}"

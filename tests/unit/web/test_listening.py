@@ -4,7 +4,7 @@ import pytest
 
 from tidings.errors import ListenError, SettingError
 from tidings.settings import ServeSettings
-from tidings.web.listening import LEAST_TOKEN, check, is_loopback, listen, url_of
+from tidings.web.listening import LEAST_TOKEN, check, is_loopback, listen, url, url_of
 
 TOKEN = "t" * LEAST_TOKEN
 OPEN = ["0.0.0.0", "::", "192.168.1.5", "203.0.113.7", "tidings.example.org", "", "127.0.0.1.evil.example", "localhost.evil"]  # fmt: skip
@@ -70,3 +70,11 @@ def test_an_address_of_six_is_written_in_brackets():
         pytest.skip("no IPv6 loopback here")
     with bound:
         assert url_of(bound).startswith("http://[::1]:")
+
+
+@pytest.mark.parametrize(
+    ("host", "said"), [("::1", "http://[::1]:8780"), ("[::1]", "http://[::1]:8780"), ("a.example", "http://a.example:8780")]
+)  # fmt: skip
+def test_an_address_is_written_from_a_setting(host, said):
+    """Brackets may be in the setting or not."""
+    assert said == url(host, 8780)
