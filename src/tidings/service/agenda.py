@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.service import register
 from tidings.service.outlook import Prospect, outlook
 from tidings.service.records import rfc3339
-from tidings.storage import estimates, sentinels, subscriptions
+from tidings.storage import estimates, sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -57,15 +57,12 @@ def agenda(connection: Connection, settings: Settings, *, names: Collection[str]
     rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = register.lives(connection)
-    found = []
-    for row in rows:
-        pages = [sub.page_id for sub in subscriptions.listing(connection, sentinel_id=row.id)]
-        coming = outlook(connection, row, find=find, settings=settings, now=now, learned=learned)
-        looks = [prospect for prospect in coming if prospect.what == "look"]
-        found += [
-            Look(row.name, page_id, prospect, learned.get(page_id, {}))
-            for page_id, prospect in zip(pages, looks, strict=False)
-        ]
+    found = [
+        Look(row.name, prospect.page_id, prospect, learned.get(prospect.page_id, {}))
+        for row in rows
+        for prospect in outlook(connection, row, find=find, settings=settings, now=now, learned=learned)
+        if prospect.page_id is not None
+    ]
     return sorted(
         found, key=lambda look: (look.prospect.at is None, look.prospect.at or 0, look.sentinel, look.page_id)
     )

@@ -34,12 +34,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """Something that comes: `what` it is (start, end, look, news), when (None: nobody knows, or not by time), why; `url` of a look's page."""
+    """Something that comes: `what` it is (start, end, look, news), when (None: nobody knows, or not by time), why; `url` and `page_id` of a
+    look's page.
+    """
 
     what: str
     at: Instant | None
     why: str
     url: str = ""
+    page_id: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as a record shows it."""
@@ -68,14 +71,12 @@ def outlook(
     zone = zone_of(sentinel.zone or settings.serve.zone) or UTC
     held = WatchedSentinel(row, sentinel, {}, zone)
     found = list(_life(life, find))
-    if row.state == "disabled":
-        found.append(Prospect("look", None, f"paused: tidings enable {row.name} goes on"))
-    elif row.state == "enabled":
+    if row.state in {"enabled", "disabled"}:
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
         for sub in subscriptions.listing(connection, sentinel_id=row.id):
             state = pages.state(connection, sub.page_id)
             look = _look(Subscription(sub, held), state, known.get(sub.page_id, {}), settings, now)
-            found.append(Prospect("look", *look, pages.identity(connection, sub.page_id).given))
+            found.append(Prospect("look", *look, pages.identity(connection, sub.page_id).given, sub.page_id))
     return [*found, *_news(held, now)]
 
 
@@ -94,6 +95,8 @@ def _look(
     sub: Subscription, state: PageState, learned: Any, settings: Settings, now: Instant
 ) -> tuple[Instant | None, str]:
     """Return when a page is looked at next for a sentinel, and why then."""
+    if sub.owner.row.state == "disabled":
+        return None, f"paused: tidings enable {sub.owner.row.name} goes on"
     if sub.is_only_shown and sub.row.taken:
         return None, "when Then says so"
     fetch = sub.owner.sentinel.fetch

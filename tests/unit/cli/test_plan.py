@@ -38,6 +38,21 @@ def test_one_sentinel_and_a_paused_one(watched):
     assert "nobody" in unknown.err
 
 
+def test_each_page_of_a_paused_sentinel_is_named(watched, server, tmp_path):
+    """Two pages that wait are two looks, each with its own page."""
+    pages = [server.url("/news"), server.url("/other")]
+    statement = tmp_path / "both.sentinel"
+    statement.write_text(f"Create Sentinel both Using {pages[0]}, {pages[1]} Monitor all words", encoding="utf-8")
+    watched("add", str(statement))
+    before = watched("plan", "both", "--json").records
+    watched("disable", "both")
+    after = watched("plan", "both", "--json").records
+
+    assert pages == sorted(record["url"] for record in before)
+    assert {(r["page"], r["url"]) for r in before} == {(r["page"], r["url"]) for r in after}
+    assert [None, None] == [record["at"] for record in after]
+
+
 def test_experts_see_what_is_learned(watched):
     """With a policy that learns rates: changes a day."""
     flags = ("--set", "schedule.policy=price")
