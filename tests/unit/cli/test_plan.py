@@ -44,6 +44,7 @@ def test_each_page_of_a_paused_sentinel_is_named(watched, server, tmp_path):
     statement = tmp_path / "both.sentinel"
     statement.write_text(f"Create Sentinel both Using {pages[0]}, {pages[1]} Monitor all words", encoding="utf-8")
     watched("add", str(statement))
+    watched("check", "both")
     before = watched("plan", "both", "--json").records
     watched("disable", "both")
     after = watched("plan", "both", "--json").records
