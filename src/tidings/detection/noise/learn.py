@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import chain
 
 from tidings.detection.noise.addresses import (
     addresses_of,
@@ -71,20 +72,22 @@ def _new_places(
     before, after = words
     if sum(edit.new_end - edit.new_start for edit in edits) > _REWRITTEN * max(after.length, 1):
         return
-    hunks = hunks_of(edits, before, after)
+    hunks = sorted(hunks_of(edits, before, after), key=lambda hunk: hunk.new_start)
     shuffled = shuffles_of(hunks, before, after)
-    apart = [hunk for hunk in hunks if not any(_touch(hunk, (one.new_start, one.new_end)) for one in shuffled)]
+    apart = (hunk for hunk in hunks if not any(_touch(hunk, (one.new_start, one.new_end)) for one in shuffled))
+    unknown = (hunk for hunk in apart if not any(_touch(hunk, span) for span in taken))
+    stretches = chain(((ORDER, stretch) for stretch in shuffled), (("", hunk) for hunk in unknown))
     made = 0
-    for name, stretches in ((ORDER, shuffled), ("", apart)):
-        for hunk in stretches:
-            is_known = not name and any(_touch(hunk, span) for span in taken)
-            place = None if is_known else place_of(hunk, before, after, room_of(hunk, hunks, after.length))
-            if place is None or place.id in ids or made == MOST_NEW:
-                continue
-            made += 1
-            gone, come = (hunk.old_start, hunk.old_end), (hunk.new_start, hunk.new_end)
-            thing = Thing(id=place.id, sort="words", place=place, name=name)
-            yield _heard(thing, old, new, (before, gone), (after, come), looked, 0)
+    for name, hunk in stretches:
+        place = place_of(hunk, before, after, room_of(hunk, hunks, after.length))
+        if place is None or place.id in ids:
+            continue
+        gone, come = (hunk.old_start, hunk.old_end), (hunk.new_start, hunk.new_end)
+        thing = Thing(id=place.id, sort="words", place=place, name=name)
+        yield _heard(thing, old, new, (before, gone), (after, come), looked, 0)
+        made += 1
+        if made == MOST_NEW:
+            return
 
 
 def _touch(hunk: Edit, span: Span) -> bool:

@@ -8,7 +8,7 @@ only while what stands between them is not much longer than ever before, so that
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -163,15 +163,18 @@ def shuffles_of(hunks: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
 
 
 def room_of(stretch: Edit, hunks: Sequence[Edit], words: int) -> Span:
-    """Return how many words before and after a stretch are the same in both versions, the ends of the page of so many words among them."""
-    before = max(
-        (hunk.new_end for hunk in hunks if hunk.new_end <= stretch.new_start and not _is_within(hunk, stretch)),
-        default=-1,
-    )
-    after = min(
-        (hunk.new_start for hunk in hunks if hunk.new_start >= stretch.new_end and not _is_within(hunk, stretch)),
-        default=words + 1,
-    )
+    """Return how many words before and after a stretch are the same in both versions, the ends of the page of so many words among them.
+
+    `hunks` are in the order of the new version.
+    """
+    first = bisect_right(hunks, stretch.new_start, key=lambda hunk: hunk.new_end) - 1
+    while first >= 0 and _is_within(hunks[first], stretch):
+        first -= 1
+    last = bisect_left(hunks, stretch.new_end, key=lambda hunk: hunk.new_start)
+    while last < len(hunks) and _is_within(hunks[last], stretch):
+        last += 1
+    before = hunks[first].new_end if first >= 0 else -1
+    after = hunks[last].new_start if last < len(hunks) else words + 1
     return stretch.new_start - before, after - stretch.new_end
 
 

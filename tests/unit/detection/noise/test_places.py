@@ -100,3 +100,23 @@ def test_another_order_is_seen_as_one():
 
     assert [Edit("replace", 4, 10, 4, 10)] == shuffles(old, new)
     assert [] == shuffles(old, more)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (2, 3, (3, 3)),
+        (6, 6, (3, 4)),
+        (10, 12, (4, 3)),
+        (15, 17, (3, 4)),
+        (6, 12, (3, 3)),
+        (2, 17, (3, 4)),
+        (4, 5, (1, 1)),
+    ],
+)
+def test_the_room_of_a_stretch_ends_at_its_neighbours(start, end, expected):
+    """Or one beyond the first and the last word of the page; what lies within the stretch is no neighbour."""
+    spans = [(2, 3), (6, 6), (10, 12), (15, 17)]
+    hunks = [Edit("replace", 0, 0, *span) for span in spans]
+
+    assert expected == room_of(Edit("replace", 0, 0, start, end), hunks, 20)
