@@ -18,7 +18,8 @@ import numpy as np
 from bench.traces import load
 
 from tidings.estimation.learner import GammaLearner
-from tidings.lab.traces import DAY, Series, follow, outcome, page_equal, quantile, windows
+from tidings.lab.traces import Series, follow, outcome, page_equal, quantile, windows
+from tidings.model.interval import DAY
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.ledger import Polls
 from tidings.scheduling.policy import Policy

@@ -21,7 +21,8 @@ from tidings.estimation.baselines import FASTEST
 from tidings.estimation.gamma import Gamma
 from tidings.estimation.mixture import Mixture
 from tidings.estimation.prior import host_priors
-from tidings.lab.traces import DAY, is_calibrated_on
+from tidings.lab.traces import is_calibrated_on
+from tidings.model.interval import DAY
 
 AFTER = (3, 10, 30)
 PRINTED = {

@@ -25,7 +25,6 @@ import numpy as np
 from tests.data_sets import path_of
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import (
-    DAY,
     Outcome,
     Series,
     hindsight_bound,
@@ -39,6 +38,7 @@ from tidings.lab.traces import (
     windows,
     worth,
 )
+from tidings.model.interval import DAY, HOUR, SECOND
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.index import wait
@@ -50,8 +50,6 @@ from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.value import Values
 from tidings.scheduling.round_robin import RoundRobin
 
-HOUR = DAY // 24
-SECOND = 1_000_000
 FAR = 3_650 * DAY
 SHARES = (1 / 4, 1 / 16, 1 / 64)
 HALF_LIVES = {"1 h": HOUR, "1 d": DAY, "7 d": 7 * DAY}

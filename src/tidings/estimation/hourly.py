@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from tidings.estimation.gamma import Floats, Mask
 from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, Known, Rows
 from tidings.estimation.profile import HOURS, HourCounts, Profile
+from tidings.model.interval import DAY
 
-DAY: Final = 86_400_000_000
 FADES: Final = 0.99
 """What is left of the counts of a host a day later: half after ten weeks."""
 MOST_HOSTS: Final = 2_000

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tidings.estimation.gamma import Floats, Gamma, Mask
 from tidings.estimation.prior import host_priors
+from tidings.model.interval import DAY
 
-DAY: Final = 86_400_000_000
 NEVER_SEEN: Final = int(np.iinfo(np.int64).min)
 Instants = NDArray[np.int64]
 Rows = NDArray[np.intp]

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.estimation.gamma import Floats
+from tidings.model.interval import HOUR, WEEK
 
 HOURS = 168
-HOUR = 3_600_000_000
-WEEK = HOURS * HOUR
 
 
 @dataclass(frozen=True, slots=True, eq=False)

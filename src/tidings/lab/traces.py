@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import DAY, WEEK, Duration, Instant
 from tidings.scheduling.ledger import Ledger, Polls, account
 from tidings.scheduling.policy import (
     NEVER,
@@ -33,8 +33,6 @@ from tidings.scheduling.policy import (
 )
 from tidings.scheduling.trace import make_trace
 
-DAY: Final[Duration] = 86_400_000_000
-WEEK: Final[Duration] = 7 * DAY
 REPRICED_EVERY: Final[Duration] = DAY // 2
 
 

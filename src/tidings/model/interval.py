@@ -8,15 +8,22 @@ from typing import Final
 Instant = int
 Duration = int
 
+SECOND: Final[Duration] = 1_000_000
+MINUTE: Final[Duration] = 60 * SECOND
+HOUR: Final[Duration] = 60 * MINUTE
+DAY: Final[Duration] = 24 * HOUR
+WEEK: Final[Duration] = 7 * DAY
+"""Units of time, µs, for rooms that know no clock; those that do have them from `clock`."""
+
 NEVER: Final[Instant] = 2**63 - 1
 """An instant that does not come: no event, no upper bound. It fits into 64 bits, as every instant does."""
 
 UNITS: tuple[tuple[str, Duration], ...] = (
-    ("week", 7 * 24 * 3600 * 1_000_000),
-    ("day", 24 * 3600 * 1_000_000),
-    ("hour", 3600 * 1_000_000),
-    ("min", 60 * 1_000_000),
-    ("s", 1_000_000),
+    ("week", WEEK),
+    ("day", DAY),
+    ("hour", HOUR),
+    ("min", MINUTE),
+    ("s", SECOND),
 )
 
 

@@ -38,8 +38,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.model.interval import Duration, Instant
-from tidings.scheduling.lateness import SECOND, TURNS, due_after, lateness
+from tidings.model.interval import DAY, HOUR, MINUTE, SECOND, Duration, Instant
+from tidings.scheduling.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import (
     NEVER,
     UNPOLLED,
@@ -54,9 +54,6 @@ from tidings.scheduling.policy import (
     Signal,
 )
 
-MINUTE: Final[Duration] = 60 * SECOND
-HOUR: Final[Duration] = 60 * MINUTE
-DAY: Final[Duration] = 24 * HOUR
 WHOLE: Final = 0.9
 """Share of the period after which a look ends its cycle: a tenth is the slack that fixed intervals have, too."""
 NEAR: Final = 1.5

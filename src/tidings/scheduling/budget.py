@@ -10,10 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import DAY, SECOND, Instant
 
-SECOND: Final[Duration] = 1_000_000
-DAY: Final[Duration] = 86_400 * SECOND
 TOLERANCE: Final = 1e-9
 """Share of a cost that rounding may lack: ten times a tenth is one."""
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import DAY, SECOND, Duration, Instant
 from tidings.scheduling.beside import Beside, carried, frozen, recalled
-from tidings.scheduling.lateness import SECOND, TURNS, due_after, lateness
+from tidings.scheduling.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Observation, Population, Rows, Signal
-
-DAY: Final[Duration] = 86_400 * SECOND
 
 
 @dataclass(frozen=True, slots=True, eq=False)

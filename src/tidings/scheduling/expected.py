@@ -10,10 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, Literal
 
-from tidings.model.interval import Duration, ExecutionInterval, Instant
-
-SECOND = 1_000_000
-DAY = 86_400 * SECOND
+from tidings.model.interval import DAY, SECOND, Duration, ExecutionInterval, Instant
 
 
 def learned_interval(intervals: Sequence[float]) -> Duration | None:

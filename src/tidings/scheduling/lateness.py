@@ -10,10 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import SECOND, Instant
 from tidings.scheduling.population import NEVER, UNPOLLED, Floats, Instants, Population, Rows
 
-SECOND: Final[Duration] = 1_000_000
 FIRST: Final = 1e12
 """Added to the bid of a page that was never looked at: before all others, and among those the longest asked for first."""
 TURNS: Final = frozenset({"added", "last_polled", "not_before", "shortest", "longest"})

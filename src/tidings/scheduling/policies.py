@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from tidings.model.interval import Duration
+from tidings.model.interval import HOUR, Duration
 from tidings.registry import Registry
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
@@ -18,7 +18,6 @@ from tidings.scheduling.round_robin import RoundRobin
 
 Maker = Callable[[Duration], Policy[Any]]
 
-HOUR: Final[Duration] = 3_600_000_000
 FADING: Final = 0.7
 """What an interval weighs beside the next newer one, so that ten of them are nearly all (`bench/best_effort.py`, W-125)."""
 

@@ -7,16 +7,14 @@ needs no estimate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import HOUR, Duration, Instant
 from tidings.scheduling.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import Columns, Floats, Instants, Observation, Population, Rows, Signal
-
-HOUR: Final[Duration] = 3_600_000_000
 
 
 @dataclass(frozen=True, slots=True)

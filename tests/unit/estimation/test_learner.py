@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tidings.estimation.learner import DAY, NEVER_SEEN, GammaLearner, Known
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Known
+from tidings.model.interval import DAY
 from tidings.scheduling.population import RATE
 
 ONE = np.array([0])

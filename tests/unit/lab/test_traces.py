@@ -9,8 +9,6 @@ import pytest
 
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import (
-    DAY,
-    WEEK,
     Series,
     follow,
     hindsight,
@@ -25,6 +23,7 @@ from tidings.lab.traces import (
     windows,
     worth,
 )
+from tidings.model.interval import DAY, WEEK
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.ledger import Polls
 from tidings.scheduling.price.policy import Price

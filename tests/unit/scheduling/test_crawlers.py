@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tidings.scheduling.crawlers import DAY, Nutch, StormCrawler
+from tidings.model.interval import DAY
+from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.policy import Observation, Population
 
 HOUR = 3_600_000_000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidings.model.interval import ExecutionInterval
-from tidings.scheduling.expected import DAY, SECOND, execution_interval, learned_interval, next_update, rate_interval
+from tidings.model.interval import DAY, SECOND, ExecutionInterval
+from tidings.scheduling.expected import execution_interval, learned_interval, next_update, rate_interval
 
 
 def test_the_interval_is_the_median_of_those_that_were_seen():

@@ -14,8 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tidings.model.interval import Duration
-from tidings.scheduling.lateness import SECOND
+from tidings.model.interval import SECOND, Duration
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,

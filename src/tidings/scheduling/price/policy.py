@@ -13,15 +13,13 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.model.interval import NEVER, Duration, Instant
+from tidings.model.interval import DAY, HOUR, MINUTE, NEVER, SECOND, Duration, Instant
 from tidings.scheduling.beside import Beside, carried, frozen, recalled
-from tidings.scheduling.lateness import FIRST, SECOND, TURNS, due_after
+from tidings.scheduling.lateness import FIRST, TURNS, due_after
 from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Mask, Observation, Population, Rows, Signal
 from tidings.scheduling.price.market import Market, clear
-from tidings.scheduling.price.value import COLUMNS, DAY, Values, floor_price, values
+from tidings.scheduling.price.value import COLUMNS, Values, floor_price, values
 
-MINUTE: Final[Duration] = 60 * SECOND
-HOUR: Final[Duration] = 60 * MINUTE
 SATURATED_AFTER: Final = 20
 """Looks in a row that found a change, all as soon as may be, after which a page is taken for one that never looks the same (guard 6)."""
 RELOOK_EVERY: Final[Duration] = 6 * HOUR

@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
+from tidings.model.interval import DAY
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.population import HALF_LIFE, Floats, LifeKind, Population, Rows, UrgencyKind
 
-DAY: Final = 86_400_000_000
 SLOWEST: Final = math.log(2) / (30 * DAY)
 """The slowest decay: a half-life of thirty days; who does not mind when is not put off for ever (guard 5; failure mode 1)."""
 STEEPEST: Final = 0.53516

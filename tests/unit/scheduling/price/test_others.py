@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.policy import Population, UrgencyKind
 from tidings.scheduling.price.others import LambdaCrawl, Sbr, Wic
-from tidings.scheduling.price.policy import HOUR, Price
-from tidings.scheduling.price.value import DAY
+from tidings.scheduling.price.policy import Price
 from tidings.scheduling.refresh.rates import lambda_crawl, sbr
 
 CHANGES = np.array([0.1, 1.0, 5.0])

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.policy import LifeKind, Observation, Population, UrgencyKind
 from tidings.scheduling.price.market import Trim
-from tidings.scheduling.price.policy import HOUR, MINUTE, RELOOK_EVERY, Price, PriceState
-from tidings.scheduling.price.value import DAY, SLOWEST, Values, floor_price
+from tidings.scheduling.price.policy import RELOOK_EVERY, Price, PriceState
+from tidings.scheduling.price.value import SLOWEST, Values, floor_price
 
 NOBODY = np.random.default_rng(0)
 START = 20_000 * DAY
