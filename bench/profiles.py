@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def synthetic(seeds: int) -> None:
-    rows: list[tuple[str, str, Callable[[np.random.Generator], list[Cei]], int, int]] = []
+    rows: list[tuple[str, str, Callable[[np.random.Generator], list[Cei]], int]] = []
     study = {
         1: "S .822 MRSF .822 M .822 AGG .835 LP .835 MILP .835 LR .814",
         2: "S .574 MRSF .619 M .619 AGG .648 LP .664 MILP .662 LR .652",
@@ -54,28 +54,26 @@ def synthetic(seeds: int) -> None:
         5: "S .212 MRSF .255 M .255 AGG .294 LP .390 MILP .352 LR .333",
     }
     for rank, printed in study.items():
-        rows.append((f"P[1], rank {rank}", printed, _made(rank=rank, window=0, fixed=True, number=125, mean=10), 1, 0))
+        rows.append((f"P[1], rank {rank}", printed, _made(rank=rank, window=0, fixed=True, number=125, mean=10), 1))
     rows += [
         (
             "W=10, λ=10",
             "S .440 MRSF .557 M .552 AGG .604 LP .692 NP .545",
             _made(rank=3, window=10, number=180, mean=10),
             1,
-            0,
         ),
-        ("W=10, λ=20", "S .195 MRSF .354 M .361 AGG .390 LP .453", _made(rank=3, window=10, number=180, mean=20), 1, 0),
+        ("W=10, λ=20", "S .195 MRSF .354 M .361 AGG .390 LP .453", _made(rank=3, window=10, number=180, mean=20), 1),
         (
             "α=1.37",
             "S .987 MRSF .925 M .926 AGG .951 LP .999",
             _made(rank=3, window=10, number=180, mean=10, skew=1.37),
             1,
-            0,
         ),
-        ("W=20, C=1", "S .400 MRSF .485 M .513 AGG .586 LP .681", _made(rank=3, window=20, number=180, mean=12), 1, 0),
-        ("W=20, C=2", "S .912 MRSF .772 M .777 AGG .909 LP .995", _made(rank=3, window=20, number=180, mean=12), 2, 0),
+        ("W=20, C=1", "S .400 MRSF .485 M .513 AGG .586 LP .681", _made(rank=3, window=20, number=180, mean=12), 1),
+        ("W=20, C=2", "S .912 MRSF .772 M .777 AGG .909 LP .995", _made(rank=3, window=20, number=180, mean=12), 2),
     ]
     print(f"completeness, {seeds} seeds: mean ± standard error")
-    for name, printed, make, budget, _ in rows:
+    for name, printed, make, budget in rows:
         table(name, [make(np.random.default_rng(seed)) for seed in range(seeds)], INSTANTS, budget)
         print(f"{'':14} study: {printed}")
 
