@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from tidings.model.interval import DAY, SECOND, Duration, ExecutionInterval, Instant
+
+RATE: Final = "rate"
+"""The column that tells a policy the rates of its pages, and the name of what is known of one in what is remembered of its page."""
 
 
 def learned_interval(intervals: Sequence[float]) -> Duration | None:

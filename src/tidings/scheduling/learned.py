@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration, Instant
+from tidings.scheduling.expected import RATE
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,
@@ -30,8 +31,6 @@ from tidings.scheduling.policy import (
     Signal,
     State,
 )
-
-RATE = "rate"
 
 
 class Learner(Protocol):

@@ -32,7 +32,8 @@ from tidings.model.secret import Secret
 from tidings.model.weight import WHOLE
 from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
-from tidings.scheduling.learned import RATE, Learned
+from tidings.scheduling.expected import RATE
+from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.service.asking import Asker

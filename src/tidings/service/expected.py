@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchOnChange
-from tidings.scheduling.expected import execution_interval, learned_interval, next_update, rate_interval
-from tidings.scheduling.learned import RATE
+from tidings.scheduling.expected import RATE, execution_interval, learned_interval, next_update, rate_interval
 from tidings.service.cursors import hours_of
 from tidings.service.needs import Deadline
 
