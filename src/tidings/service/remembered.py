@@ -29,8 +29,12 @@ class Remembered:
         """Read what is stored of a subscription."""
         if not text:
             return cls()
-        said = json.loads(text)
-        return cls(said.get("headers", {}), tuple(said.get("marks", ())), tuple(map(_target, said.get("targets", ()))))
+        try:
+            said = json.loads(text)
+            targets = tuple(map(_target, said.get("targets", ())))
+            return cls(dict(said.get("headers", {})), tuple(said.get("marks", ())), targets)
+        except (AttributeError, TypeError, ValueError):
+            return cls()
 
     @property
     def text(self) -> str:
