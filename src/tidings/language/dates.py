@@ -41,7 +41,6 @@ _UNIT_WORDS: dict[str, str] = {
 _TIME = r"(?:[Tt ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?P<zone>[Zz]|[+-]\d\d:\d\d)?)?"
 _ISO = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})" + _TIME)
 _SLASHED = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d\d)" + _TIME)
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
 _FIRST: Instant = -62_135_424_000 * SECOND
 _LAST: Instant = 253_402_128_000 * SECOND
 """Days that every zone can write: from 0001-01-03 to 9999-12-30."""
@@ -140,12 +139,6 @@ def local_text(instant: Instant, zone: tzinfo, *, clock: bool = False) -> str:
     held = min(max(instant, _FIRST), _LAST)
     local = local_of(held, zone)
     return local.isoformat(timespec="seconds") if clock else local.date().isoformat()
-
-
-def is_clock(text: str) -> bool:
-    """Say whether a text is a time of day: `08:00`."""
-    found = _CLOCK.fullmatch(text)
-    return found is not None and int(found[1]) < 24 and int(found[2]) < 60
 
 
 def starts_at(sentinel: Sentinel, now: Instant, lookup: Lookup) -> Instant | None:

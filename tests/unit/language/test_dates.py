@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tidings.language.dates import (
     ends_at,
     instant_of,
-    is_clock,
     local_text,
     measure,
     point_text,
@@ -172,11 +171,6 @@ def test_only_zones_of_the_database_are_zones():
     """Folders, paths and nonsense are no time zones."""
     assert [None] * 5 == [zone_of(name) for name in ("Paris", "Europe", "../etc/passwd", "", "A" * 5_000)]
     assert zone_of("Europe/Paris") is not None
-
-
-def test_a_clock_is_a_time_of_day():
-    """24:00 and 08:60 are none."""
-    assert [True, True, False, False, False] == [is_clock(text) for text in ("08:00", "23:59", "24:00", "08:60", "8")]
 
 
 def test_an_instant_is_written_in_its_zone():
