@@ -74,7 +74,7 @@ class Pair:
         if self._mask is None or not looks_through(interest.kind):
             return found
         mask = self._mask
-        real = (mask.real(interest.kind, finding, self.old, self.new) for finding in found)
+        real = (mask.real(interest, finding, self.old, self.new) for finding in found)
         return tuple(finding for finding in real if finding)
 
     def _compared(self, interest: Interest, term: str) -> tuple[ChangeSet, ...]:

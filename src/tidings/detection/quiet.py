@@ -15,9 +15,8 @@ from tidings.detection.expression import evaluate
 from tidings.detection.interests import interests_of
 from tidings.detection.job import Noise, Wanted
 from tidings.detection.noise.learn import learned
-from tidings.detection.noise.lines import Covered
 from tidings.detection.noise.looks import Looked, calm, is_quick, with_second_look
-from tidings.detection.noise.mask import Mask, looks_through, with_masked
+from tidings.detection.noise.mask import Mask, Shared, looks_through, with_masked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.pair import Pair
 from tidings.model.change import ChangeSet
@@ -66,7 +65,7 @@ class Quieter:
             for interest in interests_of(one.expression)
         )
         self._masks: dict[int, Mask] = {}
-        self._values: dict[tuple[int, int], list[Covered]] = {}
+        self._shared = Shared()
         self.learned: Memory | None = None
         """what is known after the look, None if it taught nothing"""
         self.second_look = False
@@ -111,11 +110,11 @@ class Quieter:
         noise = self._noise
         if reference not in self._masks:
             at = noise.times.get(reference, 0)
-            self._masks[reference] = Mask(self._memory, noise.kept, at, noise.at, self._values)
+            self._masks[reference] = Mask(self._memory, noise.kept, at, noise.at, self._shared)
         return self._masks[reference].again()
 
     def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
-        values = Mask(Memory(), self._noise.kept, *at, self._values)
+        values = Mask(Memory(), self._noise.kept, *at, self._shared)
         found = pair.through(values).compare(self._interest)
         edits = [edit for finding in found if "words" in finding.kinds for edit in finding.edits]
         self._memory = learned(self._memory, pair.old, pair.new, edits, looked)

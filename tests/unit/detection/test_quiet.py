@@ -213,6 +213,15 @@ def test_what_somebody_names_is_not_masked(expression):
     assert 0 == watch.seconds
 
 
+def test_what_is_no_word_in_the_thesis_way_is_none_beside_noise():
+    """`words strictly` hears no symbols; it hears none where a time beside them is left out either."""
+    watch = Watch(Interest("words", form="strict"))
+    watch.look(page("3 hours ago", "one - two", "boots"))
+
+    assert "quiet: 3>4" == watch.look(page("4 hours ago", "one + two", "boots"))
+    assert "boots>shoes" == watch.look(page("5 hours ago", "one - two", "shoes"))
+
+
 def test_what_is_taken_out_of_the_page_leaves_its_masks():
     """`any change AND NOT any change in css ".clock"` still looks at the rest through masks, and so does NOT with a keyword."""
     without_part = Watch(AllOf((ANY, Not(Interest("any", selector=Selector("css", ".clock"))))))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
-from tidings.detection.findings import finding_of_objects
+from tidings.detection.findings import finding_of_objects, without_spans
 from tidings.detection.noise.addresses import digest_of, family_of, groups_of, without_noise
 from tidings.detection.noise.lines import Covered, Span, values_between
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
@@ -20,6 +20,7 @@ from tidings.detection.structured import finding_of_content
 from tidings.document.document import Document
 from tidings.document.links import Resolver
 from tidings.model.change import ChangeSet, Edit, Masked, ObjectCount
+from tidings.model.interest import Interest
 from tidings.model.interval import Instant
 
 WITHIN = "within"
@@ -37,6 +38,29 @@ def looks_through(kind: str) -> bool:
 
 
 @dataclass(slots=True)
+class Shared:
+    """What the masks of one job found out about its documents, which are known by their identities and held for that."""
+
+    documents: dict[int, Document] = field(default_factory=dict)
+    words: dict[int, Words] = field(default_factory=dict)
+    values: dict[tuple[int, int, Instant], list[Covered]] = field(default_factory=dict)
+    """the values between two documents, the old one looked at then"""
+    left: dict[tuple[int, int, tuple[Covered, ...]], ChangeSet] = field(default_factory=dict)
+    """what is left of the words of two documents without what is covered"""
+
+    def pair(self, old: Document, new: Document) -> tuple[int, int]:
+        """Return the name of two documents."""
+        self.documents |= {id(old): old, id(new): new}
+        return id(old), id(new)
+
+    def words_of(self, document: Document) -> Words:
+        """Return the words of a document, to look for places in."""
+        if id(document) not in self.words:
+            self.words[id(document)] = Words(document)
+        return self.words[id(document)]
+
+
+@dataclass(slots=True)
 class Mask:
     """What is noise between versions of one page that were looked at at `old_at` and `new_at` (0: nobody knows).
 
@@ -47,10 +71,8 @@ class Mask:
     kept: frozenset[str] = frozenset()
     old_at: Instant = 0
     new_at: Instant = 0
-    values: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
-    """the values found between documents, by their identities: masks of one job share them"""
+    shared: Shared = field(default_factory=Shared)
     masked: list[Masked] = field(default_factory=list)
-    _words: dict[int, Words] = field(default_factory=dict)
     _covered: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
 
     @property
@@ -62,40 +84,51 @@ class Mask:
         """Return the same mask for another comparison: what it knows of the documents stays, what it masked is none yet."""
         return replace(self, masked=[])
 
-    def real(self, kind: str, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
-        """Return what is left of a finding that a change type `kind` made of two documents; what is not is added to `masked`."""
+    def real(self, interest: Interest, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
+        """Return what is left of a finding that a change type made of two documents; what is not is added to `masked`."""
         match finding.kinds[:1]:
             case ("words",):
-                spans = self.spans(finding.edits, old, new)
-                return finding_of_content(old, new, spans) if any(spans) else finding
+                return self._words(interest, finding, old, new)
             case (("links" | "images") as sort,):
-                return self._addresses(sort, finding, old, new, is_any=kind == "any")
+                return self._addresses(sort, finding, old, new, is_any=interest.kind == "any")
             case _:
                 return finding
 
+    def _words(self, interest: Interest, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
+        spans = self.spans(finding.edits, old, new)
+        if not any(spans):
+            return finding
+        if interest.form:  # what is a word is said by the form
+            return without_spans(finding, old, new, spans)
+        pair = self.shared.pair(old, new)
+        asked = (*pair, tuple(self._covered[pair]))
+        if asked not in self.shared.left:
+            self.shared.left[asked] = finding_of_content(old, new, spans)
+        return self.shared.left[asked]
+
     def spans(self, edits: Sequence[Edit], old: Document, new: Document) -> tuple[list[Span], list[Span]]:
         """Return the tokens of two documents that are noise, given the edits between them; the same number on both sides."""
-        asked = (id(old), id(new))
-        if asked not in self._covered:
-            self._covered[asked] = [*self._values(edits, old, new), *self._places(old, new)]
-        covered = self._covered[asked]
+        pair = self.shared.pair(old, new)
+        if pair not in self._covered:
+            self._covered[pair] = [*self._values(edits, old, new), *self._places(old, new)]
+        covered = self._covered[pair]
         self._note(covered, old, new)
         return [one.old for one in covered], [one.new for one in covered]
 
     def _values(self, edits: Sequence[Edit], old: Document, new: Document) -> list[Covered]:
         if VALUES in self.kept:
             return []
-        asked = (id(old), id(new))
-        if asked not in self.values:
-            self.values[asked] = values_between(edits, old, new, self.old_at, self.new_at)
-        return [covered for covered in self.values[asked] if covered.mask not in self.kept]
+        asked = (*self.shared.pair(old, new), self.old_at)
+        if asked not in self.shared.values:
+            self.shared.values[asked] = values_between(edits, old, new, self.old_at, self.new_at)
+        return [covered for covered in self.shared.values[asked] if covered.mask not in self.kept]
 
     def _places(self, old: Document, new: Document) -> list[Covered]:
         covered = []
         for thing in self.things:
             if thing.sort != "words" or thing.place is None:
                 continue
-            before, after = self._words_of(old), self._words_of(new)
+            before, after = self.shared.words_of(old), self.shared.words_of(new)
             gone, come = found(thing.place, before), found(thing.place, after)
             if gone is None or come is None:
                 continue
@@ -105,11 +138,6 @@ class Mask:
             if was != now and thing.covers(was, now):
                 covered.append(Covered(gone, come, thing.id))
         return covered
-
-    def _words_of(self, document: Document) -> Words:
-        if id(document) not in self._words:
-            self._words[id(document)] = Words(document)
-        return self._words[id(document)]
 
     def _note(self, covered: Sequence[Covered], old: Document, new: Document) -> None:
         for one in covered[: MOST_MASKED - len(self.masked)]:
