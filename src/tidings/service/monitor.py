@@ -10,7 +10,7 @@ import asyncio
 import gc
 import logging
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -288,17 +288,17 @@ class Monitor:
         free = min(GRANTS_A_TICK, parts.settings.schedule.concurrency - len(self._tasks))
         if free <= 0 or (now < self._budget_empty_until and not self.asked):
             return
-        purses = await self._purses(now)
+        budgets = await self._budgets(now) if parts.settings.budget.classes else {}
         grants = parts.planner.choose(
             now,
             parts.gate,
             tokens=math.inf,
             limit=free,
             only=self.only,
-            purses=purses,
+            purses={name: row.level for name, row in budgets.items() if name != WHOLE},
             empty_at=self._budget_empty_until,
         )
-        self._classes_at = await self._classes_pay_at(now) if purses else None
+        self._classes_at = self._classes_pay_at(budgets, now) if budgets else None
         if not grants:
             return
         try:
@@ -331,18 +331,11 @@ class Monitor:
     async def _budgets(self, now: Instant) -> dict[str, charge.BudgetRow]:
         return {row.name: row.refilled(now) for row in await self.parts.store.read(charge.budgets)}
 
-    async def _purses(self, now: Instant) -> dict[str, float]:
-        """Return what each class may spend now; empty where there are none."""
-        if not self.parts.settings.budget.classes:
-            return {}
-        return {name: row.level for name, row in (await self._budgets(now)).items() if name != WHOLE}
-
-    async def _classes_pay_at(self, now: Instant) -> Instant | None:
+    def _classes_pay_at(self, budgets: Mapping[str, charge.BudgetRow], now: Instant) -> Instant | None:
         """Return when the first of the classes whose pages wait can pay for the dearest of these; None: none has to wait for that."""
-        rows = await self._budgets(now)
         at: list[Instant] = []
         for name, cost in self.parts.planner.wanting(now).items():
-            row = rows[name]
+            row = budgets[name]
             bucket = TokenBucket(rate=row.rate_per_second, burst=row.burst, level=row.level, at=now)
             at += [paid for paid in (bucket.available_at(cost),) if paid is not None and paid > now]
         return min(at, default=None)
