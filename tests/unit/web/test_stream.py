@@ -151,6 +151,30 @@ def test_those_at_one_place_share_a_reading(tmp_path):
     assert [0] * 10 + [1] == found
 
 
+def test_one_who_leaves_takes_no_reading_with_him(tmp_path):
+    """Those who share it with him have it all the same."""
+
+    async def story(within, app):
+        read, gate = within.store.read, asyncio.Event()
+
+        async def slow(*given):
+            await gate.wait()
+            return await read(*given)
+
+        batches, within.store.read = Batches(), slow
+        leaving, staying = (asyncio.create_task(batches.after(0, within)) for _ in range(2))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.wait([leaving])
+        gate.set()
+        return leaving.cancelled(), await staying
+
+    was_cut, batch = run(tmp_path, story)
+
+    assert was_cut
+    assert batch.is_all
+
+
 @pytest.mark.parametrize(
     ("given", "status"),
     [("x", 400), ("-1", 400), ("1.5", 400), ("9" * 30, 400), ("٣", 400), ("999999", 409)],
@@ -175,6 +199,19 @@ def test_a_quiet_line_gives_signs_of_life(tmp_path):
         return [piece async for piece in _first(follower.pieces(), 3)]
 
     assert [b":\n\n", b":\n\n"] == run(tmp_path, story)[1:]
+
+
+def test_who_was_woken_rests_again(tmp_path):
+    """One arrival is one reading more, not one after the other for ever."""
+
+    async def story(within, app):
+        pieces = Follower(within, Batches(), 0, heartbeat_seconds=0.01).pieces()
+        await anext(pieces)
+        within.arrivals.wake()
+        async with asyncio.timeout(5):
+            return [piece async for piece in _first(pieces, 2)]
+
+    assert [b":\n\n", b":\n\n"] == run(tmp_path, story)
 
 
 async def _first(pieces, count):
