@@ -7,7 +7,7 @@ count its words and every view finds it in the text. What people read is the pat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from tidings.document.canonical import canonical_text
@@ -116,6 +116,7 @@ def finding_of_differences(
         _Places(old, (difference.gone for difference in differences)),
         _Places(new, (difference.come for difference in differences)),
     )
+    out = [{token for span in spans for token in range(*span)} for spans in unwanted]
     inserted: list[str] = []
     deleted: list[str] = []
     updated: list[tuple[str, str]] = []
@@ -123,7 +124,7 @@ def finding_of_differences(
     edits: list[Edit] = []
     for one in differences:
         gone, come = places[0].tokens(one.gone), places[1].tokens(one.come)
-        if _is_unwanted(old, gone, new, come, unwanted):
+        if any(out) and _is_unwanted(old, gone, new, come, (out[0], out[1])):
             continue
         before, after = one.texts()
         if one.is_moved:
@@ -165,17 +166,12 @@ class _Places:
 
 
 def _is_unwanted(
-    old: Document, gone: Span, new: Document, come: Span, unwanted: tuple[Sequence[Span], Sequence[Span]]
+    old: Document, gone: Span, new: Document, come: Span, unwanted: tuple[Collection[int], Collection[int]]
 ) -> bool:
     """Return whether the words of a place are the same but for those that are unwanted, of which it has some."""
-    touches = any(
-        start < span[1] and span[0] < end
-        for span, spans in zip((gone, come), unwanted, strict=True)
-        for start, end in spans
-    )
-    return touches and _left(old, gone, unwanted[0]) == _left(new, come, unwanted[1])
+    before, after = _left(old, gone, unwanted[0]), _left(new, come, unwanted[1])
+    return before == after and len(before) + len(after) < gone[1] - gone[0] + come[1] - come[0]
 
 
-def _left(document: Document, span: Span, unwanted: Sequence[Span]) -> list[str]:
-    out = {at for start, end in unwanted for at in range(max(start, span[0]), min(end, span[1]))}
-    return [document.tokens[at] for at in range(*span) if at not in out]
+def _left(document: Document, span: Span, unwanted: Collection[int]) -> list[str]:
+    return [document.tokens[at] for at in range(*span) if at not in unwanted]

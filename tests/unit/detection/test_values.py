@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 
 import pytest
 
@@ -162,6 +163,27 @@ def test_not_takes_a_keyword_out_of_the_values_that_have_it():
     assert NOTHING == told({"s": "it is up"}, {"s": "it is"}, apart)
     assert updated("n: 1", "n: 2") == told({"s": "it is up", "n": 1}, {"s": "it is", "n": 2}, apart)
     assert updated("s: up 1", "s: down 1") == told({"s": "up 1"}, {"s": "down 1"}, apart)
+
+
+def test_what_is_not_wanted_is_gone_through_once_whatever_the_number_of_differences():
+    """The work grows with differences and unwanted words, not with their product."""
+    walks: Counter[str] = Counter()
+
+    class Spans(list[tuple[int, int]]):
+        def __iter__(self):
+            walks["all"] += 1
+            return super().__iter__()
+
+    old, new = (read({f"k{n}": f"the {word}" for n in range(10)}) for word in ("red", "blue"))
+    spans = Spans((3 * n + 1, 3 * n + 2) for n in range(10))
+    apart = [
+        differences.Difference(f"k{n}", "the red", "the blue", (4 * n + 2, 4 * n + 4), (4 * n + 2, 4 * n + 4))
+        for n in range(10)
+    ]
+    found = differences.finding_of_differences(apart, old, new, (spans, spans))
+
+    assert len(found.updated) == 10
+    assert walks["all"] == 2
 
 
 def test_parts_found_by_jsonpath_are_compared_likewise():
