@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import unittest.mock
 
 from tests.world import World, play
 from tidings.archive.files import Files
@@ -94,12 +95,15 @@ def test_a_named_check_of_a_spent_class_says_so(make_world):
     world.add("Create Sentinel b Using {/b} Monitor any change Fetch on demand")
 
     async def story(monitor: Monitor) -> None:
-        for _ in range(2):
-            for page in (1, 2):
-                monitor.ask(page)
-            await world.settle(monitor)
-            await world.pass_time(monitor, HOUR)
+        planner = monitor.parts.planner
+        with unittest.mock.patch.object(planner, "choose", wraps=planner.choose) as choose:
+            for _ in range(2):
+                for page in (1, 2):
+                    monitor.ask(page)
+                await world.settle(monitor)
+                await world.pass_time(monitor, HOUR)
         assert {1} == monitor.refused_by_budget
+        assert {0} == {call.kwargs["empty_at"] for call in choose.mock_calls}  # what all polls may cost was never spent
 
     play(world, story)
 

@@ -315,7 +315,8 @@ class Monitor:
                 continue
             self._spawn(self._poll(paid), page_id=grant.page_id)
         if None in charged:
-            self._budget_empty_until = now + await self._until_budget(now, grants[charged.index(None)].cost)
+            wait = await self._until_budget(now, grants[charged.index(None)].cost)
+            self._budget_empty_until = now + wait if wait else min(self._budget_empty_until, now)
 
     async def _until_budget(self, now: Instant, cost: float) -> Duration:
         """Return how long it takes until the budget of all polls pays for one of this cost, a minute at most; 0 if it does now.
