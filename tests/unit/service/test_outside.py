@@ -205,8 +205,9 @@ def test_a_file_that_was_written_just_now_is_read_again(world: World, tmp_path: 
     assert is_seen == bool(happened(world))
 
 
-def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, tmp_path: Path):
-    """An event that was dropped and made anew while it was looked at keeps what is new."""
+@pytest.mark.parametrize("is_made_anew", [True, False])
+def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, tmp_path: Path, is_made_anew: bool):
+    """An event that was dropped and made anew, or altered, while it was looked at keeps what is new."""
     file = tmp_path / "f"
     file.write_text("one", encoding="utf-8")
     text = to_text(CreateEvent("f", EventSource("file", path=str(file))))
@@ -216,8 +217,12 @@ def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, 
         sources = source(world, allow_files=(str(tmp_path),))
         (look,) = await sources.due(world.at)
         row = world.read(outside.find, "f")
-        world.write(outside.drop, row.id)
-        world.write(outside.create, "f", "file", text=text.replace("/f", "/g"), at=world.at, due_at=world.at)
+        other = text.replace("/f", "/g")
+        if is_made_anew:
+            world.write(outside.drop, row.id)
+            world.write(outside.create, "f", "file", text=other, at=world.at, due_at=world.at)
+        else:
+            world.write(outside.rewrite, row.id, "file", text=other, due_at=world.at)
         await look
         await sources._store.close()
 

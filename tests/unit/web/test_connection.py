@@ -8,7 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from tests.asgi import PATIENCE_SECONDS
 from tidings.settings import ServeSettings
 from tidings.web import connection
-from tidings.web.connection import MOST_HEAD_BYTES, Server
+from tidings.web.connection import MOST_HEAD_BYTES, Connection, Server
 from tidings.web.listening import listen
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -99,6 +99,46 @@ def test_who_reads_nothing_is_dropped(monkeypatch):
         return endless.is_over.is_set()
 
     assert asyncio.run(act())
+
+
+class Line(asyncio.Transport):
+    """The other end of a connection, which takes everything."""
+
+    def is_closing(self):
+        return False
+
+    def write(self, data):
+        pass
+
+    def close(self):
+        pass
+
+
+def test_who_waits_for_an_answer_or_reads_on_has_all_the_time_he_needs():
+    """The deadline of a head ends with it, that of a reader with his next reading: a stream is open for days."""
+
+    async def act():
+        waits = asyncio.Event()
+
+        async def app(scope, receive, send):
+            await waits.wait()
+
+        server = Server(app)
+        server.config.load()
+        made = Connection(server.config, server.server_state, {})
+        made.connection_made(Line())
+        before = made._deadline
+        made.data_received(WHOLE)
+        made.pause_writing()
+        stalled = made._stalled
+        made.resume_writing()
+        ended = (before.cancelled(), made._deadline, stalled.cancelled(), made._stalled)
+        made.connection_lost(None)
+        waits.set()
+        await asyncio.gather(*server.server_state.tasks)
+        return ended
+
+    assert (True, None, True, None) == asyncio.run(act())
 
 
 @pytest.mark.parametrize(
