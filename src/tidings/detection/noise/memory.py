@@ -196,11 +196,6 @@ class Memory:
         kept.sort(key=lambda thing: (not thing.verdict, thing.lost, -thing.changed))
         return replace(self, things=tuple(kept[:MOST_THINGS]))
 
-    def without(self, ids: Iterable[str]) -> Memory:
-        """Return it without some things."""
-        gone = set(ids)
-        return replace(self, things=tuple(thing for thing in self.things if thing.id not in gone))
-
 
 def to_plain(memory: Memory) -> dict[str, Any]:
     """Return a memory as plain JSON."""
