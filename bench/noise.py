@@ -16,7 +16,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 import numpy as np
@@ -157,7 +157,6 @@ class Page:
 
     name: str
     versions: tuple[bytes, ...]
-    content_type: str
     split: tuple[tuple[bytes, bytes], ...]
 
 
@@ -178,7 +177,7 @@ def pages(most: int, rng: Rng) -> Iterator[Page]:
                 kept.append(body)
         if len(kept) < 3 or _is_same(kept[-1], kept[0]) or (split := _split(kept, rng)) is None:
             continue
-        yield Page(name, tuple(kept), "text/html", split)
+        yield Page(name, tuple(kept), split)
         made += 1
         if made == most:
             return
@@ -303,6 +302,11 @@ class Tally:
     late: int = 0
     missed: list[str] = field(default_factory=list)
     unlearned: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Add the counts of another kind; what is listed of it stays its own."""
+        for name in (one.name for one in fields(self) if one.name not in {"missed", "unlearned"}):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 def _body(data: bytes) -> Body:
@@ -464,19 +468,7 @@ def main() -> int:
         for page in shown:
             replay(page, next(lines), KINDS[name], rng, tally)
         print(_line(name, tally), flush=True)
-        for part in (
-            "looks",
-            "days",
-            "true",
-            "caught",
-            "words",
-            "words_caught",
-            "false",
-            "false_whole",
-            "seconds",
-            "late",
-        ):
-            setattr(whole, part, getattr(whole, part) + getattr(tally, part))
+        whole.add(tally)
         for line in (*tally.missed, *tally.unlearned) if chosen.show else ():
             print(f"    {line}")
     print(_line("all", whole))
