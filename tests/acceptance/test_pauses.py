@@ -37,6 +37,20 @@ def write(world: World, name: str, text: str) -> None:
     world.page(f"/{name}", f"<title>{name.upper()}</title><p>{text}</p>")
 
 
+def change_and_disable(world: World, half: int, *, b_fails: bool = False) -> None:
+    """Let page A change so long after the start (and B fail from then on), and disable the sentinel as long after that."""
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, half)
+        if b_fails:
+            world.page("/b", "gone", status=500)
+        write(world, "a", "two")
+        await world.pass_time(monitor, half)
+        world.add("Disable s")
+
+    play(world, story)
+
+
 def pause(world: World, length: int) -> None:
     """Let the sentinel be disabled for so long, over a restart of the service."""
     play(world, lambda monitor: _paused(world, monitor, length // 2))
@@ -55,19 +69,13 @@ async def _paused(world: World, monitor: Monitor, half: int) -> None:
 def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, count: int):
     """Of an hour some twenty minutes had passed before three days of pause: some forty are left after it."""
 
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 30 * MINUTE)
-        write(world, "a", "two")
-        await world.pass_time(monitor, 30 * MINUTE)
-        world.add("Disable s")
-
     async def after(monitor: Monitor) -> None:
         await world.pass_time(monitor, minutes * MINUTE)
         write(world, "b", "two")
         await world.pass_time(monitor, 3 * HOUR)
 
     begin(world, PAIR)
-    play(world, before)
+    change_and_disable(world, 30 * MINUTE)
     pause(world, 3 * DAY)
     play(world, after)
 
@@ -79,19 +87,13 @@ def test_parts_of_a_change_wait_as_long_as_they_had(world: World, minutes: int, 
 def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, count: int):
     """`A AND NOT B within 1 hour`: the hour ends so much later as the pause was long; what B became in it counts when it is seen."""
 
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 30 * MINUTE)
-        write(world, "a", "two")
-        await world.pass_time(monitor, 30 * MINUTE)
-        world.add("Disable s")
-
     async def after(monitor: Monitor) -> None:
         await world.pass_time(monitor, 25 * MINUTE)
         assert [] == told(world)
         await world.pass_time(monitor, HOUR)
 
     begin(world, VETO)
-    play(world, before)
+    change_and_disable(world, 30 * MINUTE)
     if changes:
         write(world, "b", "two")
     pause(world, 2 * DAY)
@@ -102,16 +104,8 @@ def test_what_must_not_change_has_its_whole_window(world: World, changes: bool, 
 
 def test_a_need_is_not_missed_by_a_pause(world: World):
     """The page that Then asks for fails at first; nobody looks at it in the pause, and what was left of its time comes after it."""
-
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 15 * MINUTE)
-        world.page("/b", "gone", status=500)
-        write(world, "a", "two")
-        await world.pass_time(monitor, 15 * MINUTE)
-        world.add("Disable s")
-
     begin(world, THEN)
-    play(world, before)
+    change_and_disable(world, 15 * MINUTE, b_fails=True)
     looks = len(world.polls(2))
     write(world, "b", "two")
     pause(world, DAY)
@@ -125,20 +119,13 @@ def test_a_need_is_not_missed_by_a_pause(world: World):
 def test_a_need_that_is_not_met_after_a_pause_says_so_then(world: World):
     """Its time runs on after the pause: not in it, and not for ever."""
 
-    async def before(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 15 * MINUTE)
-        world.page("/b", "gone", status=500)
-        write(world, "a", "two")
-        await world.pass_time(monitor, 15 * MINUTE)
-        world.add("Disable s")
-
     async def after(monitor: Monitor) -> None:
         await world.pass_time(monitor, 5 * MINUTE)
         assert [] == told(world)
         await world.pass_time(monitor, HOUR)
 
     begin(world, THEN)
-    play(world, before)
+    change_and_disable(world, 15 * MINUTE, b_fails=True)
     pause(world, DAY)
     play(world, after)
 

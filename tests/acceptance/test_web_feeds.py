@@ -15,14 +15,25 @@ from tidings.storage.database import open_database
 from tidings.web.door import Door
 from tidings.web.entrances import application
 
-SHOP = "Create Sentinel shop Using {/a} Monitor all words Fetch every 1 hour Notify by "
-
 
 def _open(world: World, monitor: Monitor) -> Any:
     """Return the door of a running service, as requests meet it."""
     door = Door(world.settings)
     monitor.on_unit = lambda unit, _: door.hear(unit)
     return application(door.inside(monitor))
+
+
+async def _settled(world: World, monitor: Monitor) -> Any:
+    """Return the door once the first look is over."""
+    app = _open(world, monitor)
+    await world.settle(monitor)
+    return app
+
+
+def _watch(world: World, by: str) -> None:
+    """A page, and a sentinel that tells of it by these channels."""
+    world.page("/a", "<p>now one</p>")
+    world.add(f"Create Sentinel shop Using {{/a}} Monitor all words Fetch every 1 hour Notify by {by}")
 
 
 async def _entries(app: Any, name: str = "shop") -> list[str]:
@@ -38,12 +49,10 @@ async def _news(world: World, monitor: Monitor, *words: str) -> None:
 
 def test_a_change_stands_in_the_feed_and_on_the_stream_at_once(world: World) -> None:
     """As soon as it is found, in both; the record of the stream is the one of `tidings changes --json`."""
-    world.page("/a", "<p>now one</p>")
-    world.add(SHOP + "feed, stream")
+    _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:
-        app = _open(world, monitor)
-        await world.settle(monitor)
+        app = await _settled(world, monitor)
         async with following(app, "/api/v1/stream") as reader:
             await _news(world, monitor, "two", "three")
             await reader.until(2)
@@ -56,12 +65,10 @@ def test_a_change_stands_in_the_feed_and_on_the_stream_at_once(world: World) -> 
 
 def test_rates_hold_for_what_is_pulled(world: World) -> None:
     """A clause that tells once a day lets nothing be read before, and then all of it, each change by itself."""
-    world.page("/a", "<p>now one</p>")
-    world.add(SHOP + "feed, stream every 1 day")
+    _watch(world, "feed, stream every 1 day")
 
     async def story(monitor: Monitor) -> None:
-        app = _open(world, monitor)
-        await world.settle(monitor)
+        app = await _settled(world, monitor)
         async with following(app, "/api/v1/stream") as reader:
             await _news(world, monitor, "two", "three", "four")
             assert ([], []) == (reader.records, await _entries(app))
@@ -76,13 +83,11 @@ def test_rates_hold_for_what_is_pulled(world: World) -> None:
 
 def test_who_reads_after_a_restart_goes_on_where_it_was(world: World) -> None:
     """Nothing is lost while the reader, or the service, is away: what was found meanwhile comes first."""
-    world.page("/a", "<p>now one</p>")
-    world.add(SHOP + "stream")
+    _watch(world, "stream")
     had: list[Any] = []
 
     async def before(monitor: Monitor) -> None:
-        app = _open(world, monitor)
-        await world.settle(monitor)
+        app = await _settled(world, monitor)
         async with following(app, "/api/v1/stream") as reader:
             await _news(world, monitor, "two")
             await reader.until(1)
@@ -105,12 +110,10 @@ def test_who_reads_after_a_restart_goes_on_where_it_was(world: World) -> None:
 
 def test_a_page_in_error_is_told_to_readers_too(world: World) -> None:
     """What keeps the sentinel from seeing changes stands in the feed and on the stream like any news."""
-    world.page("/a", "<p>now one</p>")
-    world.add(SHOP + "feed, stream")
+    _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:
-        app = _open(world, monitor)
-        await world.settle(monitor)
+        app = await _settled(world, monitor)
         world.page("/a", "<p>gone</p>", status=404)
         async with following(app, "/api/v1/stream") as reader:
             await world.pass_time(monitor, 12 * HOUR)
@@ -123,12 +126,10 @@ def test_a_page_in_error_is_told_to_readers_too(world: World) -> None:
 
 def test_a_replayed_delivery_comes_again_and_the_feed_stays_as_it_is(world: World) -> None:
     """`tidings deliveries replay` puts a record on the stream once more, under a new number; the entry of the feed is the same."""
-    world.page("/a", "<p>now one</p>")
-    world.add(SHOP + "feed, stream")
+    _watch(world, "feed, stream")
 
     async def story(monitor: Monitor) -> None:
-        app = _open(world, monitor)
-        await world.settle(monitor)
+        app = await _settled(world, monitor)
         await _news(world, monitor, "two")
         entries = await _entries(app)
         async with following(app, "/api/v1/stream", headers={"last-event-id": "0"}) as reader:
