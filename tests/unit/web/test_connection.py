@@ -131,6 +131,8 @@ def test_who_waits_for_an_answer_or_reads_on_has_all_the_time_he_needs():
         made.data_received(WHOLE)
         made.pause_writing()
         stalled = made._stalled
+        assert before is not None
+        assert stalled is not None
         made.resume_writing()
         ended = (before.cancelled(), made._deadline, stalled.cancelled(), made._stalled)
         made.connection_lost(None)
