@@ -21,6 +21,9 @@ from tidings.model.change import ChangeSet
 
 Row = tuple[str, ...]
 
+MOST_RENAMED = 100
+"""With more columns than this that came or went none is looked for under another name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -119,6 +122,7 @@ def compare_tables(old: Table, new: Table) -> TableChange:
     before = [tuple(row[left] for left, _ in kept) for row in old.rows]
     after = [tuple(row[right] for _, right in kept) for row in new.rows]
     key = _key(before, after, len(kept))
+    lost, won = {left for left, _ in renamed}, {right for _, right in renamed}
     rows = _unkeyed(before, after) if key is None else _keyed([row[key] for row in before], [row[key] for row in after])
     cells: Iterator[Cell] = iter(())
     if key is not None:
@@ -133,8 +137,8 @@ def compare_tables(old: Table, new: Table) -> TableChange:
         )
     return TableChange(
         kept=tuple(kept),
-        columns_gone=tuple(left for left in gone if left not in {left for left, _ in renamed}),
-        columns_come=tuple(right for right in come if right not in {right for _, right in renamed}),
+        columns_gone=tuple(left for left in gone if left not in lost),
+        columns_come=tuple(right for right in come if right not in won),
         renamed=tuple(renamed),
         rows_gone=rows[0],
         rows_come=rows[1],
@@ -178,22 +182,23 @@ def _columns(old: Table, new: Table) -> tuple[list[tuple[int, int]], list[int], 
         most = min(old.width, new.width)
         return [(place, place) for place in range(most)], [*range(most, old.width)], [*range(most, new.width)]
     places = {name: place for place, name in enumerate(new.columns)}
+    known = set(old.columns)
     kept = [(place, places[name]) for place, name in enumerate(old.columns) if name in places]
     gone = [place for place, name in enumerate(old.columns) if name and name not in places]
-    return kept, gone, [place for place, name in enumerate(new.columns) if name and name not in old.columns]
+    return kept, gone, [place for place, name in enumerate(new.columns) if name and name not in known]
 
 
 def _renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -> list[tuple[int, int]]:
     """Return the columns that are the same under another name: at least half of their cells are, and there are several of these."""
-    if not (old.columns and new.columns):
+    if not (old.columns and new.columns) or max(len(gone), len(come)) > MOST_RENAMED:
         return []
     was, now = ({number: Counter(row[number] for row in table.rows) for number in numbers}
                 for table, numbers in ((old, gone), (new, come)))  # fmt: skip
     rated = [
-        (-(was[left] & now[right]).total(), abs(left - right), left, right)
+        (-same, abs(left - right), left, right)
         for left in gone
         for right in come
-        if 2 * (was[left] & now[right]).total() >= max(len(old.rows), len(new.rows))
+        if 2 * (same := (was[left] & now[right]).total()) >= max(len(old.rows), len(new.rows))
     ]
     found: list[tuple[int, int]] = []
     for _, _, left, right in sorted(rated):

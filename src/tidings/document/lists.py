@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
@@ -61,7 +61,8 @@ def _nodes(part: Taken, ordinal: int | None) -> Sequence[tuple[LexborNode, bool]
         return _items(part.lists[ordinal - 1]) if len(part.lists) >= ordinal else []
     if len(part.roots) > 1:
         return [(root, False) for root in part.roots]
-    lists = [node for node in part.lists if not _is_within_another(node, part)]
+    known = {node.mem_id for node in part.lists}
+    lists = [node for node in part.lists if not _is_within_one(node, known)]
     if lists:
         return [item for node in lists for item in _items(node)]
     return [(node, False) for node in _repeated(part.roots[0])] if part.roots else []
@@ -71,8 +72,7 @@ def _items(node: LexborNode) -> list[tuple[LexborNode, bool]]:
     return [(item, node.tag == "ol") for item in elements_below(node, _ITEMS, within=_WITHIN)]
 
 
-def _is_within_another(node: LexborNode, part: Taken) -> bool:
-    known = {other.mem_id for other in part.lists}
+def _is_within_one(node: LexborNode, known: Collection[int]) -> bool:
     above = node.parent
     while above is not None:
         if above.mem_id in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from selectolax.lexbor import LexborNode
 
@@ -78,7 +79,7 @@ def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Ta
         if row.mem_id in excluded:
             continue
         cells = [cell for cell in elements_below(row, _CELLS) if cell.mem_id not in excluded]
-        texts = tuple(_placed(cells, spans, excluded, document))
+        texts = tuple(islice(_placed(cells, spans, excluded, document), MOST_CELLS + 1))
         number += len(texts)
         if number > MOST_CELLS:
             raise RefusedError(f"a table has more than {MOST_CELLS:,} cells")
@@ -97,7 +98,7 @@ def _placed(
 ) -> Iterator[str]:
     """Yield the texts of a row, one a column; `spans` are cells of rows above that reach into it: (rows left, text) by column."""
     waiting = iter(cells)
-    column = 0
+    column, reach = 0, max(spans, default=-1)
     while True:
         if column in spans:
             left, text = spans.pop(column)
@@ -108,7 +109,7 @@ def _placed(
             continue
         cell = next(waiting, None)
         if cell is None:
-            if not any(other > column for other in spans):
+            if column > reach:
                 return
             yield ""
             column += 1

@@ -1,14 +1,18 @@
 """Tables, lists, entries, patterns and the first number: what came, went and was updated (004 §3.4.2; detection.md §1.4, §5)."""
 
 import json
+from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from tidings.detection import matches
+from tidings.detection import matches, tabular
 from tidings.detection.expression import evaluate
 from tidings.detection.pair import Pair
-from tidings.document import entries, tables
+from tidings.document import entries, lists, tables
 from tidings.document.chosen import RefusedError
+from tidings.document.extract import taken
 from tidings.document.parse import parse
 from tidings.model.sentinel import Interest
 
@@ -92,6 +96,59 @@ def test_what_spans_stands_everywhere_it_is_seen():
     assert (("a", "both"), ("b", "both")) == grid.rows
     with pytest.raises(RefusedError):
         tables.tables_of(page(f"<table>{'<tr><td colspan=1000>x' * 300}</table>", "text/html"))
+
+
+def test_of_a_row_no_more_is_read_than_a_table_may_have(monkeypatch):
+    """A row that is too wide is refused before the rest of it is read."""
+    read: list[str] = []
+
+    def noted(line: str, _: object) -> str:
+        read.append(line)
+        return line
+
+    monkeypatch.setattr(tables, "MOST_CELLS", 10)
+    monkeypatch.setattr(tables, "cleaned", noted)
+
+    with pytest.raises(RefusedError):
+        tables.tables_of(page(table(("x",) * 100, head=()), "text/html"))
+    assert len(read) == 11
+
+
+def test_a_span_reaches_over_cells_that_a_short_row_lacks():
+    """What comes down from above stands in its column, behind empty cells; behind the last of it the row ends."""
+    spanned = "<table><tr><td>a<td rowspan=3>b<td>c<td rowspan=2>d<td>e<tr><tr><td>f</table>"
+    (grid,) = tables.tables_of(page(spanned, "text/html"))
+
+    assert (("a", "b", "c", "d", "e"), ("", "b", "", "d", ""), ("f", "b", "", "", "")) == grid.rows
+
+
+def test_of_very_many_columns_none_is_looked_for_under_another_name(monkeypatch):
+    """They came and went; nothing is lost."""
+    head = ("Land", "Price", "Remark")
+    monkeypatch.setattr(tabular, "MOST_RENAMED", 1)
+
+    assert (["column Price", "column Remark"], ["column Rate", "column Note"], []) == found(
+        "table", table(NO, SE), table(NO, SE, head=head)
+    )
+
+
+def test_lists_are_gone_through_some_times_and_not_for_each_of_them():
+    """The work grows with the number of lists, not with its square."""
+    walks: Counter[str] = Counter()
+
+    class Lists(tuple[Any, ...]):
+        __slots__ = ()
+
+        def __iter__(self):
+            walks["all"] += 1
+            return super().__iter__()
+
+    part = taken(page("<ul><li>a<ul><li>b</ul></ul>" * 10, "text/html"))
+    assert part is not None
+    nodes = lists._nodes(replace(part, lists=Lists(part.lists)), None)
+
+    assert len(nodes) == 10
+    assert walks["all"] == 2
 
 
 def test_tables_are_found_again_by_their_columns():
