@@ -155,17 +155,14 @@ class Frames:
             return ""
         self._asking.add(frame_id)
         is_reserved = self._planner.reserve(frame_id)
+        is_asked_for = False
         try:
             reason = await self.ask(page, ignoring, self._payer(page_id))
-        except BaseException:
-            if is_reserved:
-                self._planner.release(frame_id)
-            raise
-        else:
-            if reason and is_reserved:
-                self._planner.release(frame_id)
+            is_asked_for = not reason
             return reason
         finally:
+            if is_reserved and not is_asked_for:
+                self._planner.release(frame_id)
             self._asking.discard(frame_id)
             self.ended(frame_id)
 
