@@ -31,7 +31,7 @@ class Runs:
 
     def align(self, kept_a: Sequence[int], kept_b: Sequence[int]) -> None:
         """Add a longest alignment of the numbers at these places, found bit-parallel in `len(kept_a) * len(kept_b)` cells."""
-        first, second = _as_text([self.a[i] for i in kept_a], [self.b[j] for j in kept_b])
+        first, second = as_text([self.a[i] for i in kept_a], [self.b[j] for j in kept_b])
         for start, other, size in longest_alignment(first, second):
             i, j = kept_a[start], kept_b[other]
             if kept_a[start + size - 1] - i == size - 1 and kept_b[other + size - 1] - j == size - 1:
@@ -50,8 +50,8 @@ def longest_alignment(first: Sequence[object], second: Sequence[object]) -> list
     ]
 
 
-def _as_text(a: list[int], b: list[int]) -> tuple[Sequence[object], Sequence[object]]:
-    """Return both as strings of one character a number, which rapidfuzz compares fastest."""
-    if max(*a, *b) > _LAST_CHARACTER:
+def as_text(a: list[int], b: list[int]) -> tuple[Sequence[object], Sequence[object]]:
+    """Return both as strings of one character a number, which rapidfuzz compares fastest; as they are if there are not characters enough."""
+    if any(max(side) > _LAST_CHARACTER for side in (a, b)):
         return a, b
     return "".join(map(chr, a)), "".join(map(chr, b))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidings.detection.compare.runs import Block, Runs, longest_alignment
+from tidings.detection.compare.runs import Block, Runs, as_text, longest_alignment
 from tidings.model.change import Edit
 
 CELLS = 16_000_000
@@ -55,10 +55,10 @@ def common_length(edits: Sequence[Edit], old_length: int) -> int:
 def _aligned(old: Sequence[str], new: Sequence[str], cells: int) -> list[Block]:
     """Return equal runs: a longest alignment within the budget, else one by anchors."""
     number = _numbers(old, new).__getitem__
-    if len(old) * len(new) <= cells:
-        first, second = ("".join(map(chr, map(number, side))) for side in (old, new))
-        return longest_alignment(first, second) if not set(first).isdisjoint(second) else []
     a, b = list(map(number, old)), list(map(number, new))
+    if len(old) * len(new) <= cells:
+        first, second = as_text(a, b)
+        return longest_alignment(first, second) if not set(first).isdisjoint(second) else []
     shared = set(a) & set(b)
     if not shared:
         return []

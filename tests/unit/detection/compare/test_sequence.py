@@ -1,5 +1,6 @@
 import itertools
 import random
+import sys
 
 import pytest
 from hypothesis import given
@@ -131,3 +132,10 @@ def test_adversaries_stay_right_and_bounded(name):
 
     assert new == apply_edits(edits, old, new)
     assert len(edits) <= MOST_RUNS + 1
+
+
+def test_a_page_may_have_more_different_words_than_there_are_characters():
+    """A few words over against a million others are within the cells of an exact alignment."""
+    many = [*map(str, range(sys.maxunicode + 2))]
+
+    assert (Edit("insert", 0, 0, 0, 7), Edit("replace", 1, 2, 8, len(many))) == compare_sequences(["7", "q"], many)
