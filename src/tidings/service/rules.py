@@ -413,9 +413,11 @@ class Rules:
             self._settled(group)
 
     async def _write(self, group: Group, now: Instant) -> None:
-        state = group.to_json(self._engine.dump(group.name))
-        done = {"upto": group.upto}
-        states = {NAME: None, FINISHED: done} if group.is_finished else {NAME: state}
+        states: dict[str, dict[str, Any] | None] = (
+            {NAME: None, FINISHED: {"upto": group.upto}}
+            if group.is_finished
+            else {NAME: group.to_json(self._engine.dump(group.name))}
+        )
         made = tuple(RuleState(sentinel_id=group.sentinel_id, name=n, state=s) for n, s in states.items())
         unit = Unit(at=now, epoch=self._epoch, rules=made)
         try:
