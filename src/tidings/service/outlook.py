@@ -71,7 +71,10 @@ def outlook(
     zone = zone_of(sentinel.zone or settings.serve.zone) or UTC
     held = WatchedSentinel(row, sentinel, {}, zone)
     found = list(_life(life, find))
-    if row.state in {"enabled", "disabled"}:
+    begin = starts(life, find) if row.state == "created" else None
+    if row.state in {"enabled", "disabled"} or (
+        begin is not None and begin <= now
+    ):  # at the service's next step it has begun
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
         for sub in subscriptions.listing(connection, sentinel_id=row.id):
             state = pages.state(connection, sub.page_id)

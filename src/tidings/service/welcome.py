@@ -8,6 +8,8 @@ from tidings.clock import SECOND
 from tidings.language import expressions
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchEvery
+from tidings.service import register
+from tidings.service.outlook import outlook
 from tidings.service.records import rfc3339
 from tidings.service.watchlist import meaning
 from tidings.storage import events, pages, sentinels, subscriptions
@@ -40,6 +42,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
     identity, state = pages.identity(connection, page_id), pages.state(connection, page_id)
     facts = events.newest(connection, "page.first", page_id=page_id)
     seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
+    coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=now)
     return {
         "url": identity.given,
         "title": state.title,
@@ -47,7 +50,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
         "watched": _watched(sentinel, seen),
         "first_words": seen.get("first_words", ""),
         "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
-        "next_look": rfc3339(_next_look(sentinel, state, settings, now)),
+        "next_look": rfc3339(next((prospect.at for prospect in coming if prospect.what == "look"), None)),
         "pace": _pace(sentinel, settings),
         "warnings": [*_warnings(state, seen, settings), *_missing(connection, sentinel_id, page_id)],
     }
@@ -65,15 +68,6 @@ def _pace(sentinel: Sentinel, settings: Settings) -> str:
     if isinstance(sentinel.fetch, FetchEvery):
         return f"every {spell_duration(sentinel.fetch.interval)}"
     return f"about every {spell_duration(round(settings.schedule.pace_seconds * SECOND))}"
-
-
-def _next_look(sentinel: Sentinel, state: PageState, settings: Settings, now: Instant) -> Instant:
-    if state.retry_at is not None:
-        return state.retry_at
-    if isinstance(sentinel.fetch, FetchEvery):
-        return now + sentinel.fetch.interval if state.polled_at is not None else now
-    looked = state.checked_at if state.checked_at is not None else now
-    return looked + round(settings.schedule.pace_seconds * SECOND)
 
 
 def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
