@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tidings.clock import DAY, MINUTE, SECOND
 from tidings.errors import SentinelError
-from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Sentinel
 from tidings.model.weight import WHOLE
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_length, spell_since, warn
 from tidings.service.joint import joint_of
@@ -146,22 +146,23 @@ def _pace(learned: Mapping[str, object], settings: Settings) -> Duration:
 
 def _is_only_shown(sub: SubscriptionRow, owner: SentinelRow) -> bool:
     """Return whether a page that has been looked at is looked at again only when Then says so."""
+    sentinel = _said(owner)
+    return sentinel is not None and bool(sentinel.then and sub.taken) and sub.label in joint_of(sentinel).shown
+
+
+def _said(owner: SentinelRow) -> Sentinel | None:
+    """Return what a sentinel says, None where its text cannot be read."""
     try:
-        sentinel = meaning(owner.text)
+        return meaning(owner.text)
     except (SentinelError, TypeError, ValueError):
-        return False
-    return bool(sentinel.then and sub.taken) and sub.label in joint_of(sentinel).shown
+        return None
 
 
 def _interval(owner: SentinelRow, *, pace: Duration, floor: Duration) -> Duration | None:
     """Return the time from one look to the next that a sentinel may count on, None if on none; the pace, where its text cannot be read."""
-    try:
-        sentinel = meaning(owner.text)
-        fetch: Fetch = sentinel.fetch
-        has_hours = bool(sentinel.during)
-    except (SentinelError, TypeError, ValueError):
-        fetch, has_hours = FetchOnChange(), False
-    if has_hours and not isinstance(fetch, FetchOnDemand):
+    sentinel = _said(owner)
+    fetch: Fetch = FetchOnChange() if sentinel is None else sentinel.fetch
+    if sentinel is not None and sentinel.during and not isinstance(fetch, FetchOnDemand):
         return 7 * DAY
     match fetch:
         case FetchEvery(interval):
@@ -206,21 +207,14 @@ def _promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     shortest: dict[int, Duration] = {}
     for sub in subscriptions.listing(c, active=True):
-        fetch = _fetch(owners[sub.sentinel_id])
-        if isinstance(fetch, FetchEvery) and sub.page_id in identities:
-            interval = max(fetch.interval, floor)
+        sentinel = _said(owners[sub.sentinel_id])
+        if sentinel is not None and isinstance(sentinel.fetch, FetchEvery) and sub.page_id in identities:
+            interval = max(sentinel.fetch.interval, floor)
             shortest[sub.page_id] = min(interval, shortest.get(sub.page_id, interval))
     dear = min(settings.fetch.browser_cost, settings.budget.burst)
     for page_id, interval in shortest.items():
         identity = identities[page_id]
         yield identity.host, interval, dear if identity.render else 1.0
-
-
-def _fetch(owner: SentinelRow) -> Fetch | None:
-    try:
-        return meaning(owner.text).fetch
-    except (SentinelError, TypeError, ValueError):
-        return None
 
 
 def _admissions(
