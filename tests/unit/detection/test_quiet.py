@@ -277,6 +277,21 @@ def test_sessions_in_watched_links_are_learned():
     assert "/a?" not in last
 
 
+def test_each_address_names_the_mask_that_leaves_it_out():
+    """Of two query keys that are noise each has its own, so that switching one off tells what it left out."""
+    watch = Watch(LINKS)
+
+    def links(n):
+        return page(f'<a href="/a?sid=s{n * 7919 % 977}k">a</a><a href="/b?cb=c{n * 31 % 977}d">b</a>')
+
+    for n in range(10):
+        watch.look(links(n), second=links(n + 500))
+    ids = {thing.name: thing.id for thing in watch.memory.masks}
+    masked = {(row.old or row.new).partition("=")[0][-3:]: row.mask for row in watch.seen.found[0].change.masked}
+
+    assert {"sid": ids["sid"], "?cb": ids["cb"]} == masked
+
+
 def test_another_order_is_noise_only_while_the_words_are_the_same():
     """A list that is drawn anew at each look is learned; an item that comes into it is told."""
     orders = list(itertools.permutations(["red boots", "wool hat", "rain coat", "silk tie"]))

@@ -7,12 +7,12 @@ compared as it stands. What is masked is kept beside what is told.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from tidings.detection.findings import finding_of_objects, without_spans
-from tidings.detection.noise.addresses import digest_of, family_of, groups_of, without_noise
+from tidings.detection.noise.addresses import digest_of, family_of, groups_of, keys_in, without_noise
 from tidings.detection.noise.lines import Covered, Span, values_between
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
 from tidings.detection.noise.places import Words, found
@@ -149,10 +149,9 @@ class Mask:
     def _addresses(self, sort: str, finding: ChangeSet, old: Document, new: Document, *, is_any: bool) -> ChangeSet:
         families, keys = (self._groups(name, old, new) for name in _SORTS[sort])
         names = {thing.name: thing.id for thing in families}
-        left: Sequence[ObjectCount] = without_noise(finding.objects, names, [thing.name for thing in keys])
-        masks = {
-            row: names.get(family_of(row.object), keys[0].id if keys else "") for row in {*finding.objects} - {*left}
-        }
+        queries = {thing.name: thing.id for thing in keys}
+        left: Sequence[ObjectCount] = without_noise(finding.objects, names, queries)
+        masks = {row: _mask_of(row.object, names, queries) for row in {*finding.objects} - {*left}}
         if is_any:
             masks |= {row: names[family] for row in left if (family := family_of(row.object)) in names}
             masks |= dict.fromkeys(self._within(sort, left, old, new), WITHIN)
@@ -188,6 +187,12 @@ class Mask:
         spans = [one.old for one in covered], [one.new for one in covered]
         outside = [_outside(sort, document, held) for document, held in zip((old, new), spans, strict=True)]
         yield from (row for row in rows if outside[0][row.object] == outside[1][row.object])
+
+
+def _mask_of(address: str, families: Mapping[str, str], keys: Mapping[str, str]) -> str:
+    """Return the mask of an address that is noise: that of its family, or of the first query key in it that has one."""
+    named = (keys[key] for key in keys_in([address]) if key in keys)
+    return families.get(family_of(address)) or next(named, "")
 
 
 def _outside(sort: str, document: Document, spans: Sequence[Span]) -> Counter[str]:
