@@ -30,6 +30,8 @@ MOST_VALUES: Final = 50_000
 """Most values of all JSON-LD of a page in which offers are looked for."""
 
 MOST_OFFERS: Final = 1_000
+"""Most offers of a thing, and most members of a property, that are read."""
+
 MOST_SCOPES: Final = 100
 """Most offers of microdata that are read; each is searched for its properties."""
 
@@ -150,12 +152,17 @@ def _offers_in(node: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) 
 
 
 def _members(value: Any, named: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects that a property holds; one that only names another is that one."""
-    for member in value if isinstance(value, list) else [value]:
-        if isinstance(member, str) and member in named:
-            yield named[member]
-        elif isinstance(member, dict):
-            yield named.get(str(member.get("@id")), member) if len(member) == 1 else member
+    """Yield the objects that a property holds, each once; one that only names another is that one."""
+    known: set[int] = set()
+    for member in islice(value if isinstance(value, list) else [value], MOST_OFFERS):
+        meant = member
+        if isinstance(member, str):
+            meant = named.get(member)
+        elif isinstance(member, dict) and len(member) == 1:
+            meant = named.get(str(member.get("@id")), member)
+        if isinstance(meant, dict) and id(meant) not in known:
+            known.add(id(meant))
+            yield meant
 
 
 def _offers_of_value(offer: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]) -> Iterator[Offer]:

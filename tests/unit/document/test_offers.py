@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tidings.detection.offers import Price, availability_of, price_of
+from tidings.document import offers
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
 from tidings.document.offers import offers_of
@@ -178,6 +179,24 @@ def test_json_that_is_linked_data_is_read_too():
         json.dumps(offered(price=0, priceCurrency="EUR", availability="InStock")).replace(": 0,", ": 1299.90,"),
         "application/ld+json",
     )
+
+
+def test_what_a_property_names_is_read_once_and_of_very_many_names_some(monkeypatch):
+    """A thing that is named again and again is one; the rest of a list that is too long is passed over."""
+    twice = {
+        "@graph": [
+            {**PRODUCT, "offers": ["#a", "#a", {"@id": "#b"}]},
+            {"@id": "#a", "price": 1},
+            {"@id": "#b", "price": 2},
+        ]
+    }
+    many = {**PRODUCT, "offers": [{"price": 3}, {"price": 4}, {"price": 5}]}
+
+    assert ["1", "2"] == [offer.price for offer in offers_of(page(ld(twice)))[0]]
+    monkeypatch.setattr(offers, "MOST_OFFERS", 2)
+    assert ["3", "4"] == [offer.price for offer in offers_of(page(ld(many)))[0]]
+    hidden = {"@graph": [{**PRODUCT, "offers": "#a"}, {"@id": "#a", "offers": ["#none", "#none", {"price": 6}]}]}
+    assert () == offers_of(page(ld(hidden)))[0]
 
 
 def test_a_selector_narrows_where_offers_are_read():
