@@ -34,13 +34,6 @@ class Heard:
     is_quiet: bool = False
 
 
-def heard(wanted: Wanted, pair: Pair, mask: Mask) -> Heard:
-    """Return what an expression finds on one pair of versions through a mask; raises `RefusedError` if it cannot be compared."""
-    pair = pair.knowing(frozenset(wanted.seen))
-    real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
-    return settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
-
-
 def settled(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
     """Return what is told and kept of a comparison: `real` is what it finds through a mask, `whole` makes what it finds without."""
     if not mask.masked:
@@ -104,7 +97,9 @@ class Quieter:
 
     def heard(self, wanted: Wanted) -> Heard:
         """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
-        return heard(wanted, self._pair_of(wanted.reference), self._mask(wanted.reference))
+        pair, mask = self._pair_of(wanted.reference), self._mask(wanted.reference)
+        real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
+        return settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
 
     def _mask(self, reference: int) -> Mask:
         noise = self._noise
