@@ -14,11 +14,10 @@ from tidings.errors import SentinelError
 from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Sentinel
 from tidings.model.weight import WHOLE
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_length, spell_since, warn
-from tidings.service.joint import joint_of
 from tidings.service.purses import purses
 from tidings.service.records import class_of
 from tidings.service.standing import is_fresh_until
-from tidings.service.watchlist import meaning
+from tidings.service.watchlist import Subscription, WatchedSentinel, meaning
 from tidings.storage import (
     charge,
     comparisons,
@@ -146,8 +145,14 @@ def _pace(learned: Mapping[str, object], settings: Settings) -> Duration:
 
 def _is_only_shown(sub: SubscriptionRow, owner: SentinelRow) -> bool:
     """Return whether a page that has been looked at is looked at again only when Then says so."""
+    held = _held(sub, owner)
+    return held is not None and bool(sub.taken) and held.is_only_shown
+
+
+def _held(sub: SubscriptionRow, owner: SentinelRow) -> Subscription | None:
+    """Return a subscription with what its sentinel says, None where its text cannot be read."""
     sentinel = _said(owner)
-    return sentinel is not None and bool(sentinel.then and sub.taken) and sub.label in joint_of(sentinel).shown
+    return None if sentinel is None else Subscription(sub, WatchedSentinel(owner, sentinel, {}))
 
 
 def _said(owner: SentinelRow) -> Sentinel | None:
@@ -207,9 +212,9 @@ def _promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     shortest: dict[int, Duration] = {}
     for sub in subscriptions.listing(c, active=True):
-        sentinel = _said(owners[sub.sentinel_id])
-        if sentinel is not None and isinstance(sentinel.fetch, FetchEvery) and sub.page_id in identities:
-            interval = max(sentinel.fetch.interval, floor)
+        held = _held(sub, owners[sub.sentinel_id])
+        if held is not None and isinstance(held.interval, FetchEvery) and sub.page_id in identities:
+            interval = max(held.interval.interval, floor)
             shortest[sub.page_id] = min(interval, shortest.get(sub.page_id, interval))
     dear = min(settings.fetch.browser_cost, settings.budget.burst)
     for page_id, interval in shortest.items():
