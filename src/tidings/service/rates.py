@@ -13,7 +13,7 @@ from tidings.scheduling.hours import ClockTimes, Hours
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.telling import Notify, Quiet, Rate
+    from tidings.model.telling import Notify, Rate
 
 AT_ONCE: Final = frozenset({"immediate", "best_effort"})
 """Rates that wait for nothing but the recipient."""
@@ -42,11 +42,6 @@ def tick_after(rate: Rate, after: Instant, *, start: Instant, zone: tzinfo) -> I
     while (tick := instant_of(local + number * days, zone)) <= after:
         number += 1
     return tick
-
-
-def quiet_ends_after(quiet: Quiet, after: Instant, *, zone: tzinfo) -> Instant:
-    """Return when quiet hours end next."""
-    return ClockTimes(start=after, clock=quiet.ends, zone=zone).next_tick(after)
 
 
 def free_at(clause: Notify, at: Instant, *, sent: Sequence[Instant], zone: tzinfo) -> Instant:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
 from tidings.model.wall import local_of
-from tidings.service.rates import free_at, is_plain, quiet_ends_after, tick_after
+from tidings.service.rates import free_at, is_plain, tick_after
 
 ZONES = ("UTC", "Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia")
 INSTANTS = st.integers(1_600_000_000, 1_800_000_000).map(lambda second: second * SECOND)
@@ -66,7 +66,7 @@ def test_what_is_free_is_out_of_quiet_hours(at: int, begins: int, ends: int, zon
     minute = local.hour * 60 + local.minute
     inside = begins <= minute < ends if begins < ends else minute >= begins or minute < ends
 
-    assert free == at or free == quiet_ends_after(quiet, at, zone=wall)
+    assert free == at or free == tick_after(Rate("at", clock=quiet.ends), at, start=at, zone=wall)
     assert not inside or _is_shifted(free, wall)
     assert free == free_at(clause(quiet=quiet), free, sent=(), zone=wall)
 
