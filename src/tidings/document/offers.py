@@ -88,17 +88,17 @@ def _sources(document: Document) -> Iterator[list[Offer]]:
         return
     places = part.roots if document.extraction.selectors else (document.tree.root,)
     roots = [place for place in places if isinstance(place, LexborNode) and place.is_element_node]
-    yield _linked([value for script in _scripts(roots) if (value := _read(script)) is not None])
+    yield _linked([value for script in _scripts(roots, part.excluded) if (value := _read(script)) is not None])
     yield _microdata(roots, part.excluded)
-    yield _open_graph(roots)
+    yield _open_graph(roots, part.excluded)
 
 
 # -- JSON-LD -------------------------------------------------------------------------------------------------------------------------
 
 
-def _scripts(roots: Iterable[LexborNode]) -> Iterator[str]:
+def _scripts(roots: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[str]:
     for root in roots:
-        for node in _found(root, "script"):
+        for node in _left(_found(root, "script"), excluded):
             kind = (node.attrs.get("type") or "").partition(";")[0].strip().lower()
             if kind == "application/ld+json":
                 yield node.text(deep=True)
@@ -203,7 +203,7 @@ def _said(value: Any) -> str:
 # -- microdata and Open Graph ----------------------------------------------------------------------------------------------------------
 
 
-def _microdata(roots: Iterable[LexborNode], excluded: frozenset[Any]) -> list[Offer]:
+def _microdata(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[Offer]:
     """Return the offers of the first thing with any, each from the element that is its scope."""
     found: list[Offer] = []
     thing: int | None = None
@@ -214,9 +214,9 @@ def _microdata(roots: Iterable[LexborNode], excluded: frozenset[Any]) -> list[Of
             if owner is None or (thing is not None and owner != thing):
                 continue
             offer = Offer(
-                _property(scope, "price") or _property(scope, "lowPrice"),
-                _property(scope, "priceCurrency"),
-                _property(scope, "availability"),
+                _property(scope, "price", excluded) or _property(scope, "lowPrice", excluded),
+                _property(scope, "priceCurrency", excluded),
+                _property(scope, "availability", excluded),
             )
             if offer != Offer() and len(found) < MOST_OFFERS:
                 thing = owner
@@ -224,7 +224,7 @@ def _microdata(roots: Iterable[LexborNode], excluded: frozenset[Any]) -> list[Of
     return found
 
 
-def _thing_around(scope: LexborNode, excluded: frozenset[Any]) -> int | None:
+def _thing_around(scope: LexborNode, excluded: frozenset[int]) -> int | None:
     """Return the id of the outermost thing around an offer, 0 for none; None if the offer is excluded or of another thing."""
     thing = 0
     node: LexborNode | None = scope
@@ -240,21 +240,22 @@ def _thing_around(scope: LexborNode, excluded: frozenset[Any]) -> int | None:
     return thing
 
 
-def _property(scope: LexborNode, name: str) -> str:
-    node = scope.css_first(f'[itemprop~="{name}"]')
+def _property(scope: LexborNode, name: str, excluded: frozenset[int]) -> str:
+    selector = f'[itemprop~="{name}"]'
+    node = next(_left(scope.css(selector), excluded), None) if excluded else scope.css_first(selector)
     if node is None:
         return ""
     attributes = node.attrs
     for attribute in ("content", "href", "value", "data-price"):
         if said := (attributes.get(attribute) or "").strip():
             return said[:200]
-    return text_below(node)[:200]
+    return text_below(node, excluded)[:200]
 
 
-def _open_graph(roots: Iterable[LexborNode]) -> list[Offer]:
+def _open_graph(roots: Iterable[LexborNode], excluded: frozenset[int]) -> list[Offer]:
     said: dict[str, str] = {}
     for root in roots:
-        for node in _found(root, "meta"):
+        for node in _left(_found(root, "meta"), excluded):
             name = (node.attrs.get("property") or node.attrs.get("name") or "").lower()
             content = " ".join((node.attrs.get("content") or "").split())
             if name and content:
@@ -265,6 +266,16 @@ def _open_graph(roots: Iterable[LexborNode]) -> list[Offer]:
 
     offer = Offer(first(_AMOUNTS), first(_CURRENCIES), first(_STATES))
     return [] if offer == Offer() else [offer]
+
+
+def _left(nodes: Iterable[LexborNode], excluded: frozenset[int]) -> Iterator[LexborNode]:
+    """Yield the nodes that are not excluded and lie in nothing that is."""
+    for node in nodes:
+        above: LexborNode | None = node if excluded else None
+        while above is not None and above.mem_id not in excluded:
+            above = above.parent
+        if above is None:
+            yield node
 
 
 def _found(root: LexborNode, selector: str) -> list[LexborNode]:

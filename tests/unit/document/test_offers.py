@@ -213,6 +213,23 @@ def test_a_selector_narrows_where_offers_are_read():
     assert ["6", "9", ""] == [price("main"), price("aside"), price("h1")]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<aside>{ld(offered(price=9))}</aside>{ld(offered(price=5))}",
+        MICRODATA.format(more="", offer="<aside><b itemprop=price>9</b></aside><b itemprop=price>5</b>"),
+        MICRODATA.format(more="", offer="<b itemprop=price><aside>9</aside>5</b>"),
+    ],
+    ids=["JSON-LD", "microdata", "text"],
+)
+def test_what_is_excluded_offers_nothing(body):
+    """A price in a part that is taken out of the page is not the page's."""
+    found = price_of(extract(page(body), Extraction(exclude=(Selector("css", "aside"),))))
+
+    assert found is not None
+    assert found.text == "5"
+
+
 HOSTILE = {
     "megabytes of script": ld('{"offers": {"price": "' + "1" * 3_000_000 + '"}}'),
     "nested a hundred thousand deep": ld('{"a":' * 100_000 + "1" + "}" * 100_000),
