@@ -25,8 +25,8 @@ GOOD = frozenset({"new", "unchanged", "changed"})
 class Deadline:
     """A page is to be looked at in an interval, for a sentinel; `why` says for what, `late` the same when the interval is over.
 
-    `left` is how many looks, this one among them, still lack to what is needed together. `is_heard`: the look is noted as an event, for rules to hear. `is_kept`: it stays when the interval is over, until a look that
-    began in or after it.
+    `left` is how many looks, this one among them, still lack to what is needed together. `is_heard`: the look is noted as an event, for
+    rules to hear. `is_kept`: it stays when the interval is over, until a look that began in or after it.
     """
 
     page_id: int

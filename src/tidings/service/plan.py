@@ -1,9 +1,8 @@
 """Plan: which pages are looked at now, and when the next one is.
 
 Four kinds of claims meet here: looks that somebody asked for, looks that are needed in time (`needs`: the earliest deadline first as long as
-all can be made, else those that serve most), ticks of
-fixed intervals (arithmetic, served in order of lateness), and the bids of the policy for pages that are fetched on change. The allocator
-takes the best feasible set under budget and host limits.
+all can be made, else those that serve most), ticks of fixed intervals (arithmetic, served in order of lateness), and the bids of the policy
+for pages that are fetched on change. The allocator takes the best feasible set under budget and host limits.
 A page's due instant also waits for its floor, for its hours and for the end of a back-off, and where it is only fetched on change for
 the end of the freshness that its server claims. Where `spreads` is set, dues that crowd are drawn apart (`spread`).
 """
@@ -78,8 +77,9 @@ class Planner:
     """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written.
 
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
-    Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most `render_places` of them are under way. `classes` are the budgets within the budget,
-    the most generous first, with what each can save up. `budget` is what all polls may cost per µs.
+    Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most
+    `render_places` of them are under way. `classes` are the budgets within the budget, the most generous first, with what each can save up.
+    `budget` is what all polls may cost per µs.
     """
 
     def __init__(
@@ -258,8 +258,9 @@ class Planner:
     ) -> list[Grant]:
         """Return the grants of this tick; their pages are reserved.
 
-        `tokens` is what the budget may spend now, `purses` what each class may, and `empty_at` when the budget was last found empty; `only` leaves all other pages alone. A look that somebody
-        asked for is granted whatever its class may spend: who charges it can say that it must wait.
+        `tokens` is what the budget may spend now, `purses` what each class may, and `empty_at` when the budget was last found empty; `only`
+        leaves all other pages alone. A look that somebody asked for is granted whatever its class may spend: who charges it can say that it
+        must wait.
         """
         self._refresh(now)
         rows = self._ready_rows(now)
