@@ -16,6 +16,20 @@ def moved(to: str, status: int = 302) -> Page:
     return Page(status=status, headers={"Location": to})
 
 
+@pytest.mark.parametrize(
+    ("statuses", "to"), [((301, 308), "/2"), ((301, 302, 308), "/1"), ((302, 301), ""), ((307,), ""), ((), "")]
+)
+def test_a_page_has_moved_as_far_as_permanent_redirects_lead(statuses, to):
+    """Behind one that holds for now nothing is for good."""
+    with WebServer() as server:
+        for number, status in enumerate(statuses):
+            server.pages[f"/{number}"] = moved(f"/{number + 1}", status)
+        server.pages[f"/{len(statuses)}"] = Page(b"ok")
+        [outcome] = ask(FetchRequest(url=server.url("/0")))
+
+        assert (server.url(to) if to else "") == outcome.moved
+
+
 def test_a_body_is_sent_with_its_method_and_type():
     """As written; a header says otherwise of the type; a secret body is the secret's text."""
     with WebServer() as server:

@@ -1,0 +1,16 @@
+from tests.strategies_events import Detector, at, shifted
+from tidings.events.expression import Primitive, Seq
+from tidings.events.node import Context
+
+
+def test_what_waits_is_shifted_with_all_its_parts():
+    """What was detected before the pause and waits for more is told as if all of it had happened later."""
+    a, b, c = (Primitive(name) for name in "abc")
+    before = Detector(Seq(Seq(a, b), c), Context.CHRONICLE)
+    events = [at("a", 10), at("b", 20)]
+    before.run(events, until=None)
+    (found,) = before.reloaded(later=500).run([at("c", 600)], until=None)
+    (waited, last) = found.parts
+
+    assert (510, 600) == (found.start, found.end)
+    assert (tuple(shifted(event, 500) for event in events), at("c", 600)) == (waited.parts, last)
