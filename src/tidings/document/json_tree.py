@@ -138,7 +138,7 @@ class JsonTree:
             for word in words_of_json(value, path, out):
                 pieces.extend((_SURROGATES.sub("\ufffd", word), BREAK))
         self._begun[selectors, excluded] = (roots, out)
-        return Taken(pieces=tuple(pieces), roots=tuple(value for _, value in roots))
+        return Taken(pieces=tuple(pieces), roots=tuple(_left(value, path, out) for path, value in roots))
 
     def _find(self, selector: Selector) -> Mapping[Path, Any]:
         if selector.language != "jsonpath":
@@ -186,6 +186,28 @@ def _typed(value: Any, path: Path, out: frozenset[Path]) -> Value:
     if isinstance(value, Number):
         return value.written.encode()
     return value if isinstance(value, (str, bool)) or value is None else str(value)
+
+
+def _left(value: Any, path: Path, out: frozenset[Path]) -> Any:
+    """Return a value without what stands at the paths `out`; however deep it is nested."""
+    if not out:
+        return value
+    whole = [value]
+    left: list[tuple[Any, Path, Any, Any]] = [(value, path, whole, 0)]
+    while left:
+        item, place, holder, key = left.pop()
+        if isinstance(item, dict):
+            inside = [(name, name, one) for name, one in item.items() if (*place, name) not in out]
+            holder[key] = dict.fromkeys(name for name, _, _ in inside)
+        elif isinstance(item, list):
+            kept = [(at, one) for at, one in enumerate(item) if (*place, at) not in out]
+            inside = [(number, at, one) for number, (at, one) in enumerate(kept)]
+            holder[key] = [None] * len(kept)
+        else:
+            holder[key] = item
+            continue
+        left += [(one, (*place, step), holder[key], where) for where, step, one in inside]
+    return whole[0]
 
 
 def words_of_json(value: Any, path: Path = (), out: frozenset[Path] = frozenset()) -> Iterator[str]:

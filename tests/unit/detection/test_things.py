@@ -12,8 +12,10 @@ from tidings.detection.expression import evaluate
 from tidings.detection.pair import Pair
 from tidings.document import entries, lists, tables
 from tidings.document.chosen import RefusedError
-from tidings.document.extract import taken
+from tidings.document.extract import extract, taken
+from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
+from tidings.model.interest import Selector
 from tidings.model.sentinel import Interest
 
 
@@ -307,6 +309,20 @@ def test_atom_entries_and_their_html():
 def test_entries_of_json(old, new, expected):
     """The members of the array, by their ids; the order of keys and members means nothing."""
     assert expected == found("items", json.dumps(old), json.dumps(new), "application/json")
+
+
+@pytest.mark.parametrize("path", ["$..views", "$.items[*].views", "$.items[0]"])
+def test_what_is_excluded_is_in_no_entry_of_json(path):
+    """An entry says nothing of a field that is taken out, and is none itself if it is taken out."""
+    scope = Extraction(exclude=(Selector("jsonpath", path),))
+    old, new = (
+        page(json.dumps({"items": [{"id": 1, "views": views}, {"id": 2, "tags": [["x"]]}]}), "application/json")
+        for views in (5, 6)
+    )
+
+    assert not evaluate(Interest("items"), Pair(old, new), scope)
+    assert "views" not in entries.entries_of(extract(old, scope))[0].text
+    assert "id 2 tags x" == entries.entries_of(extract(old, scope))[-1].text
 
 
 def test_entries_of_a_page_are_what_is_selected():
