@@ -14,6 +14,9 @@ from tidings.model.extract import Exclusion, Transform
 from tidings.model.interest import Selector
 from tidings.model.sentinel import Sentinel
 
+Nodes = tuple[tuple[Selector, ...], tuple[Selector, ...]]
+"""(Selectors of what counts, selectors of what is excluded): which nodes an extraction takes, whatever becomes of their text."""
+
 PAGE = "page"
 """The name of the extraction that takes the whole page."""
 
@@ -44,6 +47,11 @@ class Extraction:
         if self.is_whole:
             return PAGE
         return named(self)
+
+    @property
+    def nodes(self) -> Nodes:
+        """Return the selectors that find what counts, and those that find what of it is excluded."""
+        return self.selectors, tuple(excluded for excluded in self.exclude if isinstance(excluded, Selector))
 
     def within(self, selector: Selector | None) -> Extraction:
         """Return what of this lies in a part that `selector` finds too."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from tidings.document.chosen import RefusedError, check_jsonpath, check_matches
-from tidings.document.extraction import Extraction
+from tidings.document.extraction import Extraction, Nodes
 from tidings.document.trees import Taken
 from tidings.document.walk import BREAK
 from tidings.model.interest import Selector
@@ -87,10 +87,8 @@ class JsonTree:
     def __init__(self, text: str, typed: Value) -> None:
         self._text = text
         self._typed = typed
-        self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
-        self._begun: dict[
-            tuple[tuple[Selector, ...], tuple[Selector, ...]], tuple[list[tuple[Path, Any]], frozenset[Path]]
-        ] = {}
+        self._taken: dict[Nodes, Taken] = {}
+        self._begun: dict[Nodes, tuple[list[tuple[Path, Any]], frozenset[Path]]] = {}
 
     @cached_property
     def value(self) -> Any:
@@ -106,8 +104,7 @@ class JsonTree:
 
     def take(self, extraction: Extraction) -> Taken:
         """Return the part of an extraction."""
-        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
-        asked = (extraction.selectors, excluded)
+        asked = extraction.nodes
         if asked not in self._taken:
             self._taken[asked] = self._part(*asked)
         return self._taken[asked]
@@ -117,11 +114,11 @@ class JsonTree:
 
         Raises `RefusedError` as `take` does, RecursionError if they are nested too deep.
         """
-        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
-        if not extraction.selectors and not excluded:
+        asked = extraction.nodes
+        if not any(asked):
             return [self._typed]
         self.take(extraction)
-        roots, out = self._begun.get((extraction.selectors, excluded), ([], frozenset()))
+        roots, out = self._begun.get(asked, ([], frozenset()))
         return [_typed(value, path, out) for path, value in roots]
 
     def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from tidings.document.chosen import NOTHING, Chosen, RefusedError, Shape, check_css, check_matches
-from tidings.document.extraction import Extraction
+from tidings.document.extraction import Extraction, Nodes
 from tidings.document.walk import Place
 from tidings.document.within import Part, Walk, shape_of
 from tidings.model.interest import Selector
@@ -52,7 +52,7 @@ class HtmlTree:
     def __init__(self, tree: LexborHTMLParser) -> None:
         self._tree = tree
         self._chosen: dict[Selector, Chosen] = {}
-        self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
+        self._taken: dict[Nodes, Taken] = {}
         self._stand_ins: dict[Selector, Selector] = {}
 
     def stand_in(self, selector: Selector, other: Selector) -> None:
@@ -87,8 +87,7 @@ class HtmlTree:
 
     def take(self, extraction: Extraction) -> Taken:
         """Return the part of an extraction."""
-        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
-        asked = (extraction.selectors, excluded)
+        asked = extraction.nodes
         if asked not in self._taken:
             self._taken[asked] = self._part(*asked)
         return self._taken[asked]

@@ -13,7 +13,7 @@ from typing import Any
 from lxml import etree
 
 from tidings.document.chosen import RefusedError, check_xpath
-from tidings.document.extraction import Extraction
+from tidings.document.extraction import Extraction, Nodes
 from tidings.document.lines import pieces_of
 from tidings.document.mirror import evaluated
 from tidings.document.structured import PARSING, attributes_of, local_name, says_when_built
@@ -38,10 +38,10 @@ class XmlTree:
     ) -> None:
         self._with_attributes = with_attributes
         self._node = node
-        self._nodes: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], list[Node | str] | None] = {}
+        self._nodes: dict[Nodes, list[Node | str] | None] = {}
         self.text = text
         self._pieces_of_html = pieces_of_html
-        self._taken: dict[tuple[tuple[Selector, ...], tuple[Selector, ...]], Taken] = {}
+        self._taken: dict[Nodes, Taken] = {}
         self._namespaces: dict[str, str] = {}
         self._depth = 1
 
@@ -73,8 +73,7 @@ class XmlTree:
 
     def take(self, extraction: Extraction) -> Taken:
         """Return the part of an extraction; raises `RefusedError` for one that costs too much."""
-        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
-        asked = (extraction.selectors, excluded)
+        asked = extraction.nodes
         if asked not in self._taken:
             try:
                 self._taken[asked] = self._part(*asked)
@@ -87,11 +86,11 @@ class XmlTree:
 
         Raises `RefusedError` as `take` does.
         """
-        excluded = tuple(selector for selector in extraction.exclude if isinstance(selector, Selector))
-        if not extraction.selectors and not excluded:
+        asked = extraction.nodes
+        if not any(asked):
             return None if self._node is None else [self._node]
         self.take(extraction)
-        return self._nodes.get((extraction.selectors, excluded))
+        return self._nodes.get(asked)
 
     def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
         chosen = [self._find(selector) for selector in selectors]
