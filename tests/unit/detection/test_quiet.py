@@ -109,6 +109,15 @@ def test_ignored_text_never_triggers_and_the_price_beside_it_is_told():
     assert "3>4" == watch.look(page("Views: 1,407|Price 4"))
 
 
+def test_a_clock_is_noise_while_it_goes_as_the_looks_do():
+    """What an hour later says an hour more is the clock of the page; an appointment that was moved is not."""
+    watch = Watch()
+    watch.look(page("at 10:00"))
+
+    assert "quiet: 10:00>11:00" == watch.look(page("at 11:00"))
+    assert "11:00>17:45" == watch.look(page("at 17:45"))
+
+
 def test_a_learned_part_of_a_line_hides_no_price_beside_it():
     """changedetection.io 3127: the line is not ignored because a part of it is noise (detection.md §6.6)."""
     watch = Watch()
@@ -183,6 +192,23 @@ def test_an_advertisement_is_learned_and_an_article_beside_it_is_told():
     assert "bridge" in last
     assert "ads.example" not in last
     assert not last.startswith("quiet")
+
+
+def test_links_within_an_advertisement_are_noise_wherever_they_lead():
+    """Each to a host of its own, which nobody could learn; a link on the page's own root is never noise."""
+    watch, root = Watch(), Watch()
+    texts = "red boots;win a car;learn to sing;best soap;new roofs;fly to Rome;hats;a coat;Assam tea;a bakery;two for one;dance".split(
+        ";"
+    )
+
+    def ad(n):
+        return page("the news of today", f'<a href="http://ads{n}.example/{n}">{texts[n]}</a>', "the weather")
+
+    told = [watch.look(ad(n), second=ad(11 - n)) for n in range(8)]
+    links = [root.look(page(f'<a href="/n{n}">more</a>'), second=page(f'<a href="/m{n}">more</a>')) for n in range(8)]
+
+    assert ["quiet" in line for line in told[-2:]] == [True] * 2
+    assert not any("quiet" in line for line in links)
 
 
 def test_a_newspaper_is_never_silenced():
@@ -299,4 +325,5 @@ def test_another_order_is_noise_only_while_the_words_are_the_same():
     told = [watch.look(page(*orders[n * 5 % 24]), second=page(*orders[n * 7 % 24])) for n in range(16)]
 
     assert sum(line.startswith("quiet") for line in told[-5:]) >= 3
-    assert "straw bag" in watch.look(page("straw bag", *orders[3]))
+    assert "straw" in watch.look(page("straw bag", *orders[3]))
+    assert "linen" in watch.look(page("linen tie", *orders[5][1:]))

@@ -40,6 +40,12 @@ def test_what_came_back_twice_and_differs_in_a_minute_is_rotating():
     assert not one.covers("b", "c")
 
 
+def test_what_stays_as_it_is_does_not_return():
+    """A return is a change back to what was there before; what is found again is lost no more."""
+    assert [0, 1, 2] == [heard(contents).returns for contents in ("aaaa", "aba", "abbab")]
+    assert (1, 0) == (heard("ab").miss(before=0).lost, heard("bb", start=heard("ab").miss(before=0)).lost)
+
+
 def test_something_new_stays_news_while_it_is_shown():
     """Until everybody has looked: at a look that nobody was told of it came, and at theirs it stands there still."""
     stays = heard("cc", start=heard("ababc", quick=(3,)))
