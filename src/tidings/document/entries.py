@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,7 @@ _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNOR
 _IDS = ("id", "guid", "uid", "uuid", "_id", "key", "slug", "sku", "isbn", "@id")
 _LINKS = ("url", "link", "href", "html_url", "external_url", "permalink")
 _TITLES = ("title", "name", "headline", "subject", "label", "summary")
+_EXCLUDED = "{excluded}excluded"
 _ENTRY = frozenset({"item", "entry"})
 _BODIES = ("encoded", "content", "description", "summary")
 """Elements that hold what an entry says, the fullest first."""
@@ -117,9 +119,22 @@ def _of_elements(document: Document) -> Iterator[Entry]:
     excluded = part.excluded if part is not None else frozenset()
     for element in roots:
         if element not in excluded:
-            children = [child for child in element if child not in excluded and local_name(child)]
+            children = [_left(child, excluded) for child in element if child not in excluded and local_name(child)]
             is_entry = local_name(element) in _ENTRY
             yield (_of_entry if is_entry else _of_element)(element, children, document)
+
+
+def _left(element: Any, excluded: frozenset[Any]) -> Any:
+    """Return an element without what is excluded of it: itself if that is nothing, else a copy."""
+    gone = [place for place, inside in enumerate(element.iter()) if inside in excluded] if excluded else []
+    if not gone:
+        return element
+    copied = deepcopy(element)
+    every = list(copied.iter())
+    for place in gone:
+        every[place].tag = _EXCLUDED
+    etree.strip_elements(copied, _EXCLUDED, with_tail=False)
+    return copied
 
 
 def _of_entry(element: Any, children: list[Any], document: Document) -> Entry:

@@ -325,6 +325,15 @@ def test_what_is_excluded_is_in_no_entry_of_json(path):
     assert "id 2 tags x" == entries.entries_of(extract(old, scope))[-1].text
 
 
+@pytest.mark.parametrize("kind", ["item", "row"])
+def test_what_is_excluded_is_in_no_entry_of_xml(kind):
+    """An entry says nothing of an element that is taken out of it, however deep; what stands behind that stays."""
+    text = f"<r><{kind}><title>A</title><description>x <p>y <s>5 <s>6</s></s> z</p></description></{kind}><{kind}/></r>"
+    scope = Extraction(exclude=(Selector("xpath", "//s"),))
+
+    assert entries.entries_of(extract(page(text, "application/xml"), scope))[0].text == "A x y z"
+
+
 def test_entries_of_a_page_are_what_is_selected():
     """Each selected part is an entry, known by its id or where its first link leads."""
     css = Interest("items", selector=None)
