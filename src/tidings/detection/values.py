@@ -271,8 +271,10 @@ def _id_field(old: Sequence[Value], new: Sequence[Value]) -> str:
     names = [key for key, value in first if isinstance(value, (str, bytes))]
     likely = [name for name in ID_FIELDS if name in names]
     likely += [name for name in names if name not in likely and name.lower().endswith("id")]
+    # of a field that is there several times the first counts
+    rows = [[dict(value[::-1]) for value in side if isinstance(value, tuple)] for side in (old, new)] if likely else []
     for name in likely:
-        was, now = ([_field(value, name) for value in side] for side in (old, new))
+        was, now = ([row.get(name) for row in side] for side in rows)
         if all(isinstance(value, (str, bytes)) for value in (*was, *now)):
             before, after = set(map(_frozen, was)), set(map(_frozen, now))
             if len(before) == len(was) and len(after) == len(now) and (before & after or not before or not after):

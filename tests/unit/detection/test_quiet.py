@@ -325,5 +325,7 @@ def test_another_order_is_noise_only_while_the_words_are_the_same():
     told = [watch.look(page(*orders[n * 5 % 24]), second=page(*orders[n * 7 % 24])) for n in range(16)]
 
     assert sum(line.startswith("quiet") for line in told[-5:]) >= 3
-    assert "straw" in watch.look(page("straw bag", *orders[3]))
-    assert "linen" in watch.look(page("linen tie", *orders[5][1:]))
+    assert "straw bag" in watch.look(page("straw bag", *orders[3]))
+    last = watch.look(page("red boots", "linen tie", "rain coat", "silk tie"))
+    assert "linen" in last
+    assert "quiet" not in last

@@ -144,16 +144,14 @@ def hunks_of(edits: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
 
 
 def shuffles_of(hunks: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
-    """Return the stretches in which edits near one another only brought the same words into another order."""
+    """Return the stretches in which an edit, or some near one another, only brought the same words into another order."""
     groups: list[list[Edit]] = []
     for hunk in hunks:
         if groups and hunk.new_start - groups[-1][-1].new_end <= _NEAR:
             groups[-1].append(hunk)
         else:
             groups.append([hunk])
-    whole = [
-        Edit("replace", g[0].old_start, g[-1].old_end, g[0].new_start, g[-1].new_end) for g in groups if len(g) > 1
-    ]
+    whole = [Edit("replace", g[0].old_start, g[-1].old_end, g[0].new_start, g[-1].new_end) for g in groups]
     return [
         one
         for one in whole
