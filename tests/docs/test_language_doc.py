@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tidings.language.later import LATER
 from tidings.language.parser import parse
 from tidings.language.verify import Known
 from tidings.language.words import CLAUSES, STATEMENTS
@@ -74,10 +73,3 @@ def test_every_code_is_in_the_tables():
     said = {*re.findall(r'"([EW]\d+)"', SOURCES), matches_nothing("css").split()[0]}
 
     assert said == set(re.findall(r"^\| ([EW]\d+) \|", PAGE, re.MULTILINE))
-
-
-def test_every_later_word_is_in_the_table():
-    """What comes later is listed with the advice that the message gives."""
-    rows = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE[PAGE.index("## What comes later") :], re.MULTILINE))
-
-    assert {row.word: row.hint for row in LATER.values()} == rows

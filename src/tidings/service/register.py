@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from tidings.clock import SECOND
 from tidings.errors import AddressError, SentinelError, UnknownNameError
 from tidings.fetching import address, files
-from tidings.language import later, means, parser, printer, verify, words
+from tidings.language import means, parser, printer, verify, words
 from tidings.language.forms import parse_file
 from tidings.language.means import Means
 from tidings.model.sentinel import (
@@ -139,9 +139,9 @@ def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
 
 
 def understood(parsed: Parsed, settings: Settings) -> Parsed:
-    """Return what was read with what this installation has to say of it: what nobody does yet (E40), what it does not have (E46, W19)."""
+    """Return what was read with what this installation has to say of it: what it does not have (E46, W19)."""
     own = Means(tuple(settings.budget.named()), settings.schedule.policy, _policies)
-    return means.within(later.understood(parsed), own)
+    return means.within(parsed, own)
 
 
 def _policies() -> dict[str, frozenset[str]]:
