@@ -1,7 +1,8 @@
 """What a durable record of an unchanged poll costs, beside a bare loop of the same statements (contracts.md §1).
 
 Run: `python bench/store_commit.py [UNITS]`. Prints CPU microseconds a unit, charge and commit apart, in groups of 1, 10 and 50, and
-the ratio to a bare sqlite3 loop that writes three rows a unit by position in the same transactions. Best of three runs each.
+the ratio to a bare sqlite3 loop that writes three rows a unit by position in the same transactions. Best of three runs each. Then what it
+costs to open the database, beside a bare connection that reads one row.
 """
 
 from __future__ import annotations
@@ -110,6 +111,19 @@ def commit_all(database: Database, units: list[Unit], group: int) -> None:
         database.write(commit, chunk)
 
 
+def print_opening(data: Path) -> None:
+    """Print what opening an existing database costs."""
+
+    def bare_open() -> None:
+        raw = sqlite3.connect(data / "tidings.db", isolation_level=None)
+        raw.execute("SELECT version_num FROM alembic_version").fetchone()
+        raw.close()
+
+    ours = min(cpu(lambda: open_database(Settings(data=data)).close())[0] for _ in range(20))
+    theirs = min(cpu(bare_open)[0] for _ in range(20))
+    print(f"opening: {ours * 1e6:.0f} us CPU, bare {theirs * 1e6:.0f} us, ratio {ours / theirs:.2f}")
+
+
 def main() -> None:
     """Measure and print."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
@@ -134,6 +148,7 @@ def main() -> None:
             )
         database.close()
         raw.close()
+        print_opening(Path(folder) / "data")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 HOST = "127.0.0.1:8780"
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 
 
 @dataclass

@@ -133,6 +133,14 @@ def test_every_test_states_a_truth():
     assert [] == silent
 
 
+def test_no_test_holds_a_watch():
+    """How fast something is, `bench/` measures; that work is bounded at all, `tests/bounded.py` watches."""
+    watch = re.compile(r"process_[t]ime|perf_[c]ounter")
+    tests = REPOSITORY / "tests"
+
+    assert [] == [str(path.relative_to(tests)) for path in tests.rglob("test_*.py") if watch.search(path.read_text())]
+
+
 def test_decisions_are_numbered_and_complete():
     """Each decision record says context, choice and cost, and the numbers have no gap."""
     records = sorted((REPOSITORY / "docs" / "decisions").glob("[0-9]*.md"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -110,7 +109,6 @@ def test_a_short_run_tells_changes_survives_a_kill_and_ends_well(tmp_path, monke
     monkeypatch.setattr(script, "KILLS", (3.0, 180.0))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("TIDINGS_DATA", str(tmp_path / "real"))
-    begun = time.monotonic()
 
     code = main(["demo", "--for", "6s", "--json"])
 
@@ -126,4 +124,3 @@ def test_a_short_run_tells_changes_survives_a_kill_and_ends_well(tmp_path, monke
     assert 0 == summary["false_alarms"]
     assert summary["told"] + summary["overtaken"] + summary["waiting"] == summary["changes"]
     assert not (tmp_path / "real").exists()
-    assert time.monotonic() - begun < 60

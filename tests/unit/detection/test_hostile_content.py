@@ -1,9 +1,8 @@
 """The hostile inputs of trust.md that are inside a body end as it requires."""
 
-import time
-
 import pytest
 
+from tests.bounded import bounded
 from tests.hostile_content import CONTENT_ROWS
 from tests.hostile_product import PRODUCT_ROWS
 
@@ -13,11 +12,10 @@ IDS = [f"{row.id}-{number}" for number, row in enumerate(CONTENT_ROWS)]
 @pytest.mark.parametrize("row", CONTENT_ROWS, ids=IDS)
 def test_hostile_contents_end_as_they_must(row):
     """H-053 to H-074 and H-120: read, bounded, or refused with a reason; never raised, never silently lost."""
-    began = time.process_time()
-    got = row.story()
+    with bounded(10 * row.most_seconds):
+        got = row.story()
 
     assert row.expected == got
-    assert time.process_time() - began < 3 * row.most_seconds  # of a machine that others use too
 
 
 def test_every_id_is_played():

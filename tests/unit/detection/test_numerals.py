@@ -1,12 +1,12 @@
 """The first number of a text, however its country writes it: the written rules as a table."""
 
 from decimal import Decimal
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.bounded import bounded
 from tidings.detection.numerals import number_in, values
 
 
@@ -123,15 +123,15 @@ def test_any_text_is_read_without_an_error(text):
 
 def test_a_page_of_signs_and_digits_is_read_at_once():
     """A megabyte made to mislead is read in linear time."""
-    start = process_time()
-    for text in (
+    texts = (
         "1," * 500_000,
         "a1" * 500_000,
         "-" * 1_000_000 + "x",
         "1 23 " * 200_000,
         "kr" * 500_000,
         "٣a" * 500_000,
-    ):
-        number_in(text)
+    )
 
-    assert process_time() - start < 10
+    with bounded(10):  # 0.4 s
+        for text in texts:
+            number_in(text)

@@ -5,12 +5,12 @@ web-monitoring-diff 10, htmldiff 2, html2text 38; of the same kinds: caxy/php-ht
 """
 
 import random
-import time
 from itertools import pairwise
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from tests.bounded import bounded
 from tidings.detection.compare.sequence import apply_edits, compare_sequences
 from tidings.detection.examiner import compare_bodies, examine
 from tidings.detection.job import Body, Job, Wanted
@@ -114,13 +114,12 @@ def test_07_what_was_seen_before_is_news_again():
 
 
 def test_08_a_very_long_page():
-    """225,000 words of which the last one is another: a second at most, and one edit."""
+    """225,000 words of which the last one is another: one edit, at once."""
     rng = random.Random(8)
     words = [f"w{rng.randrange(50_000)}" for _ in range(225_000)]
-    begun = time.process_time()
-    (edit,) = compare_sequences(words, [*words[:-1], "other"])
+    with bounded(2):  # a few milliseconds
+        (edit,) = compare_sequences(words, [*words[:-1], "other"])
 
-    assert time.process_time() - begun < 1
     assert (224_999, 225_000) == (edit.old_start, edit.old_end)
 
 
@@ -170,8 +169,8 @@ def test_13_a_page_with_marks_of_its_own():
 
 
 def test_14_many_small_items_in_another_order():
-    """5,000 links in a list, shuffled: nothing came or went, and all words are compared within a second."""
-    numbers = list(range(5_000))
+    """20,000 links in a list, shuffled: nothing came or went, and all words are compared at once."""
+    numbers = list(range(20_000))
     old = parse(
         b"<ul>" + b"".join(b"<li><a href=/%d>%d</a>" % (n, n) for n in numbers), "text/html", url="http://x.org/"
     )
@@ -179,12 +178,12 @@ def test_14_many_small_items_in_another_order():
     new = parse(
         b"<ul>" + b"".join(b"<li><a href=/%d>%d</a>" % (n, n) for n in numbers), "text/html", url="http://x.org/"
     )
-    begun = time.process_time()
-    (finding,) = KINDS["words"].compare(old, new)
+    with bounded(5):  # 0.1 s
+        (finding,) = KINDS["words"].compare(old, new)
+        links = KINDS["links"].compare(old, new)
 
-    assert () == KINDS["links"].compare(old, new)
+    assert () == links
     assert new.tokens == apply_edits(finding.edits, old.tokens, new.tokens)
-    assert time.process_time() - begun < 1
 
 
 def test_15_a_page_that_hides_our_marks():
@@ -244,10 +243,10 @@ def test_of_the_same_kinds_true_is_not_1_and_twice_is_not_once():
 
 
 def test_of_the_same_kinds_frequent_words_hang_nothing():
-    """Two texts of one word over and over, and of few words: within a second."""
+    """Two texts of one word over and over, and of few words: at once."""
     rng = random.Random(1)
-    begun = time.process_time()
-    compare_sequences(["a"] * 60_000, ["a"] * 59_000 + ["b"])
-    compare_sequences(rng.choices("abcd", k=8_000), rng.choices("abcd", k=8_000))
+    few, other = rng.choices("abcd", k=20_000), rng.choices("abcd", k=20_000)
 
-    assert time.process_time() - begun < 1
+    with bounded(3):  # 0.1 s
+        compare_sequences(["a"] * 60_000, ["a"] * 59_000 + ["b"])
+        compare_sequences(few, other)

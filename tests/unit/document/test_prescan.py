@@ -1,8 +1,7 @@
-import time
-
 import pytest
 
 from tests import data_sets
+from tests.bounded import bounded
 from tidings.document.prescan import too_hard
 
 
@@ -93,16 +92,11 @@ UNITS = (
 
 @pytest.mark.parametrize("unit", UNITS, ids=map(str, range(len(UNITS))))
 def test_the_scan_is_linear(unit):
-    """A megabyte of anything is scanned in well under a second, four times as much in no more than eight times the time."""
-    times = []
-    for count in (250_000, 1_000_000):
-        page = unit.encode() * (count // len(unit))
-        began = time.process_time()
-        too_hard(page)
-        times.append(time.process_time() - began)
+    """A megabyte of anything is scanned at once: looking back or ahead at each place would be 10¹² steps."""
+    page = unit.encode() * (1_000_000 // len(unit))
 
-    assert times[1] < max(8 * times[0], 0.2)
-    assert times[1] < 2
+    with bounded(5):  # at most 0.2 s
+        too_hard(page)
 
 
 @pytest.mark.parametrize(

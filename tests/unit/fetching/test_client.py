@@ -5,7 +5,6 @@ import gzip
 import subprocess
 import sys
 import threading
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -146,12 +145,10 @@ def test_one_deadline_covers_all_hops():
     with WebServer() as server:
         for n in range(10):
             server.pages["/" + "x" * n] = slow
-        began = time.monotonic()
         [outcome] = ask(server.url("/"), using=settings(total_seconds=0.3))
-        seconds = time.monotonic() - began
 
     assert "net" == outcome.kind
-    assert seconds < 1.1  # ten hops of 0.12 s would take longer
+    assert len(server.seen) < 10
 
 
 def test_a_post_page_becomes_a_get_after_a_redirect():

@@ -54,7 +54,7 @@ class Town:
             if gathered.done() or wake is None:
                 break
             self.clock.move_to(wake)
-        return await asyncio.wait_for(gathered, 2)
+        return await asyncio.wait_for(gathered, 30)
 
 
 def run(work: Callable[[], Awaitable[object]]) -> None:

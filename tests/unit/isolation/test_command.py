@@ -70,7 +70,7 @@ def test_the_deadline_ends_all_that_was_started(tmp_path: Path):
 
     assert isinstance(died, Died)
     assert "deadline" == died.cause
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert not _lives(int(pid.read_text()))
 
 

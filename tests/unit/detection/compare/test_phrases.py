@@ -1,11 +1,11 @@
 import random
 from collections import Counter
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.bounded import bounded
 from tidings.detection.compare.phrases import MOST_INSTANCES, MOST_PAIRS, compare_phrase
 from tidings.detection.compare.signatures import Rules
 from tidings.detection.occurrences import occurrences
@@ -152,30 +152,27 @@ ADVERSARIES = {
 
 @pytest.mark.parametrize("name", ADVERSARIES)
 def test_ten_thousand_instances_are_compared_in_bounded_time(name):
-    """Each is told; a second of processor time is usual, five are the bound."""
+    """Each is told, though not each pair of the hundred million is looked at."""
     old, new, expected = ADVERSARIES[name]
     before, after = old(), new()
-    begun = process_time()
-    change = compare_phrase(before, after, PHRASE)
+    with bounded(10):  # at most 0.7 s
+        change = compare_phrase(before, after, PHRASE)
 
     assert expected == told(change)
     assert MANY * MANY > MOST_PAIRS
-    assert process_time() - begun < 5
 
 
 def test_the_same_word_again_and_again():
     """In a page of nothing but a: each occurrence overlaps the next, and a thousand fewer are a thousand fewer."""
-    begun = process_time()
-    change = compare_phrase(["a"] * (MANY + 1), ["a"] * (MANY - 999), ["a", "a"])
+    with bounded(5):  # 0.2 s
+        change = compare_phrase(["a"] * (MANY + 1), ["a"] * (MANY - 999), ["a", "a"])
 
     assert {"d": 1_000} == told(change)
-    assert process_time() - begun < 5
 
 
 def test_boxes_that_stand_everywhere():
     """A page of a million words that are all boxes ends the search early: nothing like the phrase is there in any case."""
-    begun = process_time()
-    change = compare_phrase(_page(1_000, PHRASE, ["a"]), ["a"] * 900_000, PHRASE)
+    with bounded(10):  # 0.7 s
+        change = compare_phrase(_page(1_000, PHRASE, ["a"]), ["a"] * 900_000, PHRASE)
 
     assert {"d": 1_000} == told(change)
-    assert process_time() - begun < 8
