@@ -12,7 +12,7 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
 from tidings.errors import SentinelError
-from tidings.service.apply import Step, apply
+from tidings.service.apply import Applied, apply
 from tidings.service.monitor import Monitor
 from tidings.service.trial import Tried, trial
 from tidings.storage.database import open_database
@@ -22,10 +22,10 @@ def _apply(world: World, *files: str, prune: bool = False) -> list[tuple[str, st
     database = open_database(world.settings)
     texts = {f"{n}.sentinel": world.text(text) for n, text in enumerate(files)}
     try:
-        steps: list[Step] = database.write(apply, texts, settings=world.settings, now=world.clock.now(), prune=prune)
+        done: Applied = database.write(apply, texts, settings=world.settings, now=world.clock.now(), prune=prune)
     finally:
         database.close()
-    return [(step.name, step.action) for step in steps]
+    return [(step.name, step.action) for step in done.steps]
 
 
 def _tried(world: World, text: str) -> list[Tried]:

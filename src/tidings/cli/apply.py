@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
-from tidings.cli.output import add_json, write_json, write_line
+from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.service.apply import Step, apply
+from tidings.service.apply import Applied, apply
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tidings.storage.connection import Connection
 
 SUFFIXES = (".sentinel", ".sentinel.yaml", ".sentinel.yml")
+IDLE = frozenset({"unchanged", "left alone"})
+"""Actions that do nothing."""
 _SPELLED = "*.sentinel or *.sentinel.yaml"
 
 
@@ -27,7 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         "path", type=Path, metavar="DIR|FILE", help=f"a file, or a directory: its {_SPELLED} files, folders included"
     )
     parser.add_argument(
-        "--prune", action="store_true", help="drop sentinels that an earlier apply made and no file names any more"
+        "--prune", action="store_true", help="drop what an earlier apply made and no file names any more"
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done and do nothing")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if anything was (or would be) done")
@@ -35,9 +37,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 
 class _TakenBackError(Exception):
-    def __init__(self, steps: list[Step]) -> None:
+    def __init__(self, done: Applied) -> None:
         super().__init__()
-        self.steps = steps
+        self.done = done
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -45,13 +47,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     files = _files(arguments.path)
     database = open_database(settings)
     try:
-        steps = database.write(_apply, files, settings, arguments)
-    except _TakenBackError as done:
-        steps = done.steps
+        done = database.write(_apply, files, settings, arguments)
+    except _TakenBackError as taken_back:
+        done = taken_back.done
     finally:
         database.close()
+    write_warnings(done.warnings, as_json=arguments.json)
     would = "would be " if arguments.dry_run else ""
-    for step in steps:
+    for step in done.steps:
         if arguments.json:
             write_json(
                 {
@@ -63,21 +66,19 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     "dry_run": arguments.dry_run,
                 }
             )
-        elif step.action in {"unchanged", "left alone"}:
-            write_line(f"{step.name}: {step.action}{f' ({step.reason})' if step.reason else ''}")
         else:
-            write_line(f"{step.name}: {would}{step.action}{f' ({step.reason})' if step.reason else ''}")
-    busy = any(step.action not in {"unchanged", "left alone"} for step in steps)
+            name = f"event {step.name}" if step.record == "event" else step.name
+            reason = f" ({step.reason})" if step.reason else ""
+            write_line(f"{name}: {'' if step.action in IDLE else would}{step.action}{reason}")
+    busy = any(step.action not in IDLE for step in done.steps)
     return 1 if arguments.exit_code and busy else 0
 
 
-def _apply(
-    connection: Connection, files: dict[str, str], settings: Settings, arguments: argparse.Namespace
-) -> list[Step]:
-    steps = apply(connection, files, settings=settings, now=SystemClock().now(), prune=arguments.prune)
+def _apply(connection: Connection, files: dict[str, str], settings: Settings, arguments: argparse.Namespace) -> Applied:
+    done = apply(connection, files, settings=settings, now=SystemClock().now(), prune=arguments.prune)
     if arguments.dry_run:
-        raise _TakenBackError(steps)
-    return steps
+        raise _TakenBackError(done)
+    return done
 
 
 def _files(path: Path) -> dict[str, str]:

@@ -49,6 +49,7 @@ def parse(
     defaults: Callable[[str], Clauses | None] | None = None,
     files: bool = False,
     events: Mapping[str, Iterable[str]] | None = None,
+    anew: bool = False,
 ) -> Parsed:
     """Return the statements of a text with its problems (at most ten) and warnings.
 
@@ -57,13 +58,13 @@ def parse(
     `floor` is the operator's shortest interval (W5), `names` the sentinels there are, only to say "did you mean". `secrets` are the names
     of secrets that are set (W9; None: nothing is said about them). `defaults` finds the defaults of a tag that hold already, `files` says
     whether `file:` addresses may be watched. `events` are the events of other origin, each with the names of the living sentinels that
-    wait for it (None: not known, nothing is said about them). Raises `ValueError` if `zone` is no time zone.
+    wait for it (None: not known, nothing is said about them). With `anew` what the text makes counts as not being there yet. Raises `ValueError` if `zone` is no time zone.
     """
     default = zone_of(zone)
     if default is None:
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
-    outside = Outside(default, now, floor, secrets, defaults, files, events=events)
+    outside = Outside(default, now, floor, secrets, defaults, files, events=events, anew=anew)
     return _parsed(text, Names(known, names), outside)
 
 
@@ -75,6 +76,9 @@ def _parsed(text: str, names: Names, outside: Outside) -> Parsed:
 def meaning_of_parts(parts: Iterable[Part], report: Report, names: Names, outside: Outside) -> Parsed:
     """Return what statements mean that were read as they stand; what is wrong with them goes to the report, too."""
     reader = Reader(report, names, outside)
+    if outside.anew:
+        parts = tuple(parts)
+        reader.forget(parts)
     statements: list[Statement] = []
     places: list[Mapping[str, int]] = []
     for part in parts:

@@ -61,6 +61,7 @@ class Outside:
     files: bool = False
     is_stored: bool = False
     events: Mapping[str, Iterable[str]] | None = None
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,14 @@ class Reader:
     def __post_init__(self) -> None:
         known = self.outside.events
         object.__setattr__(self, "_events", None if known is None else EventNames(known))
+
+    def forget(self, parts: Iterable[Part]) -> None:
+        """Let the sentinels and events that statements make not be there, until they are made."""
+        for part in parts:
+            if isinstance(part, Compound) and part.head.data == "head":
+                self.names.dropped(str(part.head.children[1]))
+            elif isinstance(part, EventPart) and part.node.data == "event" and self._events is not None:
+                self._events.dropped(str(part.node.children[2]))
 
     def statement(self, part: Part) -> tuple[Statement | None, Mapping[str, int]]:
         """Return what a statement means, None if it has a fault, and where its parts stand.

@@ -89,6 +89,7 @@ def load(
     defaults: Callable[[str], Clauses | None] | None = None,
     files: bool = False,
     events: Mapping[str, Iterable[str]] | None = None,
+    anew: bool = False,
 ) -> Parsed:
     """Return the statements of a YAML text, with its problems and warnings at their places; takes what `parser.parse` takes."""
     default = zone_of(zone)
@@ -96,7 +97,7 @@ def load(
         message = f'unknown time zone "{zone}"; expected an IANA name such as Europe/Paris'
         raise ValueError(message)
     report = _Places()
-    outside = Outside(default, now, floor, secrets, defaults, files, events=events)
+    outside = Outside(default, now, floor, secrets, defaults, files, events=events, anew=anew)
     return meaning_of_parts(_parts(text, report), report, Names(known, names), outside)
 
 

@@ -1,8 +1,8 @@
 """Apply: make what is watched equal to files, so that git can be the truth (DESIGN §5).
 
-Each sentinel of the files is created, altered or left as it is; nothing is written unless all files are right. A sentinel whose pages are
-others is another one: the old one is dropped (its changes stay) and the new one begins with a baseline. `prune` drops sentinels that an
-earlier apply made and that no file names any more; sentinels made by `tidings add` are never dropped here.
+Each sentinel and event of the files is created, altered or left as it is; nothing is written unless all files are right. A sentinel whose
+pages are others is another one: the old one is dropped (its changes stay) and the new one begins with a baseline. `prune` drops what an
+earlier apply made and no file names any more; what `tidings add` made is never dropped here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tidings.errors import SentinelError, UsageError
+from tidings.errors import SentinelError, UnknownNameError, UsageError
 from tidings.fetching import address
 from tidings.language import printer
 from tidings.language.forms import parse_file
@@ -21,17 +21,24 @@ from tidings.model.unit import Event
 from tidings.service import outside, register
 from tidings.service.watchlist import meaning
 from tidings.storage import events, sentinels
+from tidings.storage import outside as sources
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidings.language.problems import Problem
     from tidings.model.interval import Instant
-    from tidings.model.sentinel import Clauses
+    from tidings.model.sentinel import Clauses, Statement
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
+    from tidings.storage.outside import SourceRow
     from tidings.storage.sentinels import SentinelRow
 
 Action = Literal["created", "altered", "replaced", "unchanged", "dropped", "left alone"]
 APPLIED = "sentinel.applied"
+"""The type, in the log, of the note that files are the truth for a sentinel."""
+EVENT_APPLIED = "event.applied"
+"""The same for an event of other origin, which `data` has as `event`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +67,34 @@ class Filed:
         return {"file": self.file, **self.problem.as_dict()}
 
 
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What was done, in the order of the files, and what the language warns of in them."""
+
+    steps: tuple[Step, ...]
+    warnings: tuple[Filed, ...]
+
+
 def apply(
     connection: Connection, files: Mapping[str, str], *, settings: Settings, now: Instant, prune: bool = False
-) -> list[Step]:
-    """Carry out what the files (name → text) say and return what was done, in the order of the files.
+) -> Applied:
+    """Carry out what the files (name → text) say.
 
-    Raises `SentinelError` with all problems of all files; then nothing is written. A caller who wants to know only what would be done
-    takes the transaction back.
+    Raises `SentinelError` with all problems of all files, `UsageError` where an event is to go that a sentinel waits for; then nothing is
+    written. A caller who wants to know only what would be done takes the transaction back.
     """
-    defaults = _defaults(connection, files, settings)
-    wanted, happenings = _read_all(connection, files, settings, now, defaults)
+    said = {file: register.said(file, text, settings) for file, text in files.items()}
+    defaults = _defaults(connection, said)
+    found = _read_all(connection, files, said, settings, now, defaults)
     for group in defaults.said:
         register.remember(connection, group)
-    by_apply = {e.sentinel_id for e in events.listing(connection, types=(APPLIED,))}
-    steps = [_settle_event(connection, said, settings, now) for said in happenings]
-    steps += [
-        _settle(connection, name, sentinel, (file, files[file]), settings, now, defaults)
-        for name, (file, sentinel) in wanted.items()
-    ]
-    for row in sentinels.listing(connection):
-        if row.name not in wanted and prune and row.id in by_apply:
-            sentinels.drop(connection, row.id, now)
-            steps.append(Step(row.name, "dropped", reason="no file names it any more"))
-        elif row.name not in wanted and prune:
-            steps.append(Step(row.name, "left alone", row.text, "it was not made by apply; `tidings drop` drops it"))
-    return steps
+    notes = _Notes.read(connection)
+    run = _Run(connection, files, settings, now, defaults, notes)
+    steps = [run.settle_event(happening) for happening in found.happenings]
+    steps += [run.settle(file, sentinel) for file, sentinel in found.sentinels.values()]
+    if prune:
+        steps += run.prune(found)
+    return Applied(tuple(steps), found.warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +110,33 @@ class _Groups:
         return self.before(tag) if clauses is None else clauses if clauses.said else None
 
 
-def _defaults(connection: Connection, files: Mapping[str, str], settings: Settings) -> _Groups:
-    said: list[Defaults] = []
-    for file, text in files.items():
-        said += [s for s in register.said(file, text, settings) if isinstance(s, Defaults)]
-    return _Groups(
-        tuple(said), {tag: group.clauses for group in said for tag in group.tags}, register.group(connection)
-    )
+def _defaults(connection: Connection, said: Mapping[str, Sequence[Statement]]) -> _Groups:
+    groups = tuple(s for statements in said.values() for s in statements if isinstance(s, Defaults))
+    held = {tag: group.clauses for group in groups for tag in group.tags}
+    return _Groups(groups, held, register.group(connection))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the files want: the sentinels by name, each with its file, and the events."""
+
+    sentinels: Mapping[str, tuple[str, Sentinel]]
+    happenings: tuple[CreateEvent, ...]
+    warnings: tuple[Filed, ...]
 
 
 def _read_all(
-    connection: Connection, files: Mapping[str, str], settings: Settings, now: Instant, defaults: _Groups
-) -> tuple[dict[str, tuple[str, Sentinel]], list[CreateEvent]]:
+    connection: Connection,
+    files: Mapping[str, str],
+    said: Mapping[str, Sequence[Statement]],
+    settings: Settings,
+    now: Instant,
+    defaults: _Groups,
+) -> _Found:
     problems: list[Filed] = []
-    names: set[str] = set()
-    made: dict[str, set[str]] = {}
-    for file, text in files.items():
-        found = register.said(file, text, settings)
-        names |= {s.name for s in found if isinstance(s, Sentinel)}
-        made[file] = {s.name for s in found if isinstance(s, CreateEvent)}
+    warnings: list[Filed] = []
+    names = {s.name for statements in said.values() for s in statements if isinstance(s, Sentinel)}
+    made = {file: {s.name for s in statements if isinstance(s, CreateEvent)} for file, statements in said.items()}
     every = set(outside.names(connection)).union(*made.values())
     happenings: list[CreateEvent] = []
     wanted: dict[str, tuple[str, Sentinel]] = {}
@@ -131,20 +149,18 @@ def _read_all(
 
     for file, text in files.items():
         parsed = register.understood(
-            parse_file(
-                file,
-                text,
-                known=known,
-                zone=settings.serve.zone,
-                now=now,
-                names=sorted(names),
-                defaults=defaults,
-                files=bool(settings.fetch.allow_files),
-                events=dict.fromkeys(every - (made[file] - {event.name for event in happenings}), ()),
-            ),
-            settings,
+            connection,
+            file,
+            text,
+            settings=settings,
+            now=now,
+            known=known,
+            names=sorted(names),
+            defaults=defaults,
+            events=dict.fromkeys(every - (made[file] - {event.name for event in happenings}), ()),
         )
-        problems.extend(Filed(file, problem) for problem in parsed.problems)
+        problems += (Filed(file, problem) for problem in parsed.problems)
+        warnings += (Filed(file, warning) for warning in parsed.warnings)
         for statement in parsed.statements:
             if isinstance(statement, Defaults):
                 continue
@@ -161,76 +177,117 @@ def _read_all(
             wanted[statement.name] = (file, statement)
     if problems:
         raise SentinelError(problems)
-    return wanted, happenings
+    return _Found(wanted, tuple(happenings), tuple(warnings))
 
 
-def _settle_event(connection: Connection, said: CreateEvent, settings: Settings, now: Instant) -> Step:
-    """Let an event have the source that a file says; the token of a webhook stays."""
-    action: Action = outside.settle(connection, said, settings=settings, now=now)
-    return Step(said.name, action, printer.to_text(said), record="event")
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What files are the truth for, as the log has it: sentinels by id, events by name with the instant of the note."""
+
+    sentinels: set[int]
+    happenings: dict[str, Instant]
+
+    @classmethod
+    def read(cls, connection: Connection) -> _Notes:
+        notes = events.listing(connection, types=(APPLIED, EVENT_APPLIED))
+        return cls(
+            {note.sentinel_id for note in notes if note.sentinel_id is not None},
+            {note.data["event"]: note.at for note in notes if note.type == EVENT_APPLIED},
+        )
+
+    def has_event(self, row: SourceRow) -> bool:
+        """Say whether this event, and not one that had its name before, was made by apply."""
+        return row.name in self.happenings and self.happenings[row.name] >= row.created_at
 
 
-def _settle(
-    connection: Connection,
-    name: str,
-    sentinel: Sentinel,
-    source: tuple[str, str],
-    settings: Settings,
-    now: Instant,
-    defaults: _Groups,
-) -> Step:
-    if name not in sentinels.names(connection):
-        return _make(connection, sentinel, now, "created")
-    row = sentinels.find(connection, name)
-    if row.state == "ended":
-        sentinels.drop(connection, row.id, now)
-        return _make(connection, sentinel, now, "replaced", "the one of that name had ended")
-    wanted = register.canonical(sentinel, register.lives(connection))
-    if row.text == wanted or row.text == _as_of(connection, name, source, settings, row, defaults):
-        _note(connection, row, now)
-        return Step(name, "unchanged", row.text)
-    if _pages_of(meaning(row.text)) != _pages_of(sentinel):
-        sentinels.drop(connection, row.id, now)
-        return _make(connection, sentinel, now, "replaced", "its pages are others")
-    altered = register.alter(connection, row, sentinel, now=now)
-    _note(connection, altered, now)
-    return Step(name, "altered", altered.text)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Lets what there is become what the files say."""
+
+    connection: Connection
+    files: Mapping[str, str]
+    settings: Settings
+    now: Instant
+    defaults: _Groups
+    notes: _Notes
+
+    def settle_event(self, said: CreateEvent) -> Step:
+        """Let an event have the source that a file says; the token of a webhook stays."""
+        action: Action = outside.settle(self.connection, said, settings=self.settings, now=self.now)
+        if not self.notes.has_event(sources.find(self.connection, said.name)):
+            events.append(self.connection, [Event(type=EVENT_APPLIED, at=self.now, data={"event": said.name})])
+        return Step(said.name, action, printer.to_text(said), record="event")
+
+    def settle(self, file: str, sentinel: Sentinel) -> Step:
+        """Let a sentinel be as a file says."""
+        try:
+            row = sentinels.find(self.connection, sentinel.name)
+        except UnknownNameError:
+            return self._make(sentinel, "created")
+        if row.state == "ended":
+            sentinels.drop(self.connection, row.id, self.now)
+            return self._make(sentinel, "replaced", "the one of that name had ended")
+        wanted = register.canonical(sentinel, register.lives(self.connection))
+        if row.text == wanted or row.text == self._as_of(file, row):
+            self._note(row)
+            return Step(row.name, "unchanged", row.text)
+        if _pages_of(meaning(row.text)) != _pages_of(sentinel):
+            sentinels.drop(self.connection, row.id, self.now)
+            return self._make(sentinel, "replaced", "its pages are others")
+        altered = register.alter(self.connection, row, sentinel, now=self.now)
+        self._note(altered)
+        return Step(row.name, "altered", altered.text)
+
+    def prune(self, found: _Found) -> Iterator[Step]:
+        """Drop what an earlier apply made and no file names any more: sentinels first, since they may wait for events."""
+        for row in sentinels.listing(self.connection):
+            if row.name in found.sentinels:
+                continue
+            if row.id in self.notes.sentinels:
+                sentinels.drop(self.connection, row.id, self.now)
+                yield Step(row.name, "dropped", reason=_UNNAMED)
+            else:
+                yield Step(row.name, "left alone", row.text, _NOT_OURS)
+        named = {happening.name for happening in found.happenings}
+        for source in sources.listing(self.connection):
+            if source.name in named:
+                continue
+            if self.notes.has_event(source):
+                outside.drop(self.connection, source.name)
+                yield Step(source.name, "dropped", reason=_UNNAMED, record="event")
+            else:
+                yield Step(source.name, "left alone", source.text, _NOT_OURS, record="event")
+
+    def _as_of(self, file: str, row: SentinelRow) -> str | None:
+        """Return the text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
+        existing = register.lookup(self.connection)
+        parsed = parse_file(
+            file,
+            self.files[file],
+            known=lambda name: None if name == row.name else existing(name),
+            zone=self.settings.serve.zone,
+            now=row.revised_at,
+            defaults=self.defaults,
+            files=bool(self.settings.fetch.allow_files),
+        )
+        meant = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == row.name)
+        return next((register.canonical(s, register.lives(self.connection)) for s in meant), None)
+
+    def _make(self, sentinel: Sentinel, action: Action, reason: str = "") -> Step:
+        row = register.create(self.connection, sentinel, now=self.now)
+        self._note(row)
+        return Step(sentinel.name, action, row.text, reason)
+
+    def _note(self, row: SentinelRow) -> None:
+        """Remember that files are the truth for this sentinel."""
+        if row.id not in self.notes.sentinels:
+            events.append(self.connection, [Event(type=APPLIED, at=self.now, sentinel_id=row.id)])
 
 
-def _as_of(
-    connection: Connection,
-    name: str,
-    source: tuple[str, str],
-    settings: Settings,
-    row: SentinelRow,
-    defaults: _Groups,
-) -> str | None:
-    """Return the canonical text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
-    existing = register.lookup(connection)
-    parsed = parse_file(
-        *source,
-        known=lambda n: None if n == name else existing(n),
-        zone=settings.serve.zone,
-        now=row.revised_at,
-        defaults=defaults,
-        files=bool(settings.fetch.allow_files),
-    )
-    found: Iterator[Sentinel] = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == name)
-    return next((register.canonical(s, register.lives(connection)) for s in found), None)
+_UNNAMED = "no file names it any more"
+_NOT_OURS = "it was not made by apply; `tidings drop` drops it"
 
 
 def _pages_of(sentinel: Sentinel) -> list[tuple[str, str]]:
     """Return the pages of a sentinel, however they are asked for: in another way they are still its pages."""
     return sorted((address.identify(page.url).key, page.name or "") for page in sentinel.pages)
-
-
-def _make(connection: Connection, sentinel: Sentinel, now: Instant, action: Action, reason: str = "") -> Step:
-    row = register.create(connection, sentinel, now=now)
-    _note(connection, row, now)
-    return Step(sentinel.name, action, row.text, reason)
-
-
-def _note(connection: Connection, row: SentinelRow, now: Instant) -> None:
-    """Remember that files are the truth for this sentinel."""
-    if not any(e.sentinel_id == row.id for e in events.listing(connection, types=(APPLIED,))):
-        events.append(connection, [Event(type=APPLIED, at=now, sentinel_id=row.id)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tidings.clock import SECOND
@@ -72,24 +72,7 @@ def register(database: Database, text: str, *, settings: Settings, now: Instant,
 
 
 def _register(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
-    floor = round(settings.fetch.page_floor_seconds * SECOND)
-    names = sentinels.names(connection)
-    parsed = understood(
-        parse_file(
-            file,
-            text,
-            known=lookup(connection),
-            zone=settings.serve.zone,
-            now=now,
-            floor=floor,
-            names=names,
-            secrets=frozenset(secrets.names(connection)),
-            defaults=group(connection),
-            files=bool(settings.fetch.allow_files),
-            events=outside.names(connection),
-        ),
-        settings,
-    )
+    parsed = understood(connection, file, text, settings=settings, now=now)
     if parsed.problems:
         raise SentinelError(parsed.problems)
     for statement in parsed.statements:
@@ -118,9 +101,8 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             case DropEvent(name=name):
                 outside.drop(connection, name)
                 gone.append(statement)
-    warnings = tuple(w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
     return Registered(
-        tuple(made), tuple(commanded), warnings, tuple(altered), tuple(defaults), tuple(happenings), tuple(gone)
+        tuple(made), tuple(commanded), parsed.warnings, tuple(altered), tuple(defaults), tuple(happenings), tuple(gone)
     )
 
 
@@ -138,10 +120,28 @@ def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
     return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
 
 
-def understood(parsed: Parsed, settings: Settings) -> Parsed:
-    """Return what was read with what this installation has to say of it: what it does not have (E46, W19)."""
+def understood(
+    connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
+) -> Parsed:
+    """Return what a text says among all that there is here, judged by what this installation has (E46, W10, W19).
+
+    The name of the `file` says in which form it is; what is `given`, of what `parser.parse` takes, holds instead of what there is.
+    """
+    here: dict[str, Any] = {
+        "known": lookup(connection),
+        "zone": settings.serve.zone,
+        "now": now,
+        "floor": round(settings.fetch.page_floor_seconds * SECOND),
+        "names": sentinels.names(connection),
+        "secrets": frozenset(secrets.names(connection)),
+        "defaults": group(connection),
+        "files": bool(settings.fetch.allow_files),
+        "events": outside.names(connection),
+    }
     own = Means(tuple(settings.budget.named()), settings.schedule.policy, _policies)
-    return means.within(parsed, own)
+    parsed = means.within(parse_file(file, text, **here | given), own)
+    warnings = (w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
+    return replace(parsed, warnings=tuple(warnings))
 
 
 def _policies() -> dict[str, frozenset[str]]:

@@ -6,7 +6,6 @@ Each page is asked for once, paid for from the same budget and under the same ho
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +17,16 @@ from tidings.errors import BudgetError, SentinelError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.language import expressions
-from tidings.language.forms import parse_file
-from tidings.language.verify import Known
 from tidings.model.outcome import Failed, Fetched, Unchanged
-from tidings.model.sentinel import CreateEvent, Sentinel
+from tidings.model.sentinel import Sentinel
 from tidings.model.weight import WHOLE
-from tidings.service import noise, outside, register
+from tidings.service import noise, register
 from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web, render_cost
 from tidings.service.frames import followed
 from tidings.service.hindsight import Hindsight, hindsight
 from tidings.service.welcome import matches_nothing, page_warnings
-from tidings.storage import charge, hosts, leases, secrets
+from tidings.storage import charge, hosts, leases
 from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
@@ -92,25 +89,11 @@ async def trial(
 ) -> tuple[list[Tried], tuple[Problem, ...]]:
     """Read statements and look at their pages once; return what would be watched and the warnings of the language.
 
-    The name of the `file` says in which form they are.
+    The name of the `file` says in which form they are. What they make may be there already: a text is tried again after it was added.
     Raises `SentinelError` with every problem found.
     """
     clock = SystemClock()
-    parsed = database.read(
-        lambda connection: register.understood(
-            parse_file(
-                file,
-                text,
-                known=_others(connection, file, text, settings),
-                zone=settings.serve.zone,
-                now=clock.now(),
-                secrets=frozenset(secrets.names(connection)),
-                files=bool(settings.fetch.allow_files),
-                events=_other_events(connection, file, text, settings),
-            ),
-            settings,
-        )
-    )
+    parsed = database.read(register.understood, file, text, settings=settings, now=clock.now(), anew=True)
     if parsed.problems:
         raise SentinelError(parsed.problems)
     found: list[Tried] = []
@@ -135,19 +118,6 @@ async def trial(
                 masks = database.read(noise.masks_of_page, identity.key)
                 found.append(replace(tried, hindsight=tuple(told), masks=masks))
     return found, parsed.warnings
-
-
-def _others(connection: Connection, file: str, text: str, settings: Settings) -> Callable[[str], Known | None]:
-    """Return the view of existing sentinels without those of the text itself: it may be tried again after it was added."""
-    existing = register.lookup(connection)
-    own = {s.name for s in register.said(file, text, settings) if isinstance(s, Sentinel)}
-    return lambda name: None if name in own else existing(name)
-
-
-def _other_events(connection: Connection, file: str, text: str, settings: Settings) -> dict[str, list[str]]:
-    """Return the events of other origin that there are, without those of the text itself."""
-    own = {s.name for s in register.said(file, text, settings) if isinstance(s, CreateEvent)}
-    return {name: users for name, users in outside.names(connection).items() if name not in own}
 
 
 class _Looker:

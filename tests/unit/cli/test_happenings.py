@@ -90,6 +90,57 @@ def test_apply_makes_events_as_files_say(tidings: Tidings, tmp_path: Path, monke
     assert "" == tidings("show", "deploy", "--json").records[0]["token"]
 
 
+def test_pruning_drops_events_that_apply_made(tidings: Tidings, tmp_path: Path):
+    """An event that no file names any more goes as a sentinel does, in a dry run only as a word; one that `add` made stays."""
+    folder = tmp_path / "all"
+    folder.mkdir()
+    file = folder / "a.sentinel"
+    (tmp_path / "mine.sentinel").write_text("Create Event mine Using webhook", encoding="utf-8")
+    tidings("add", str(tmp_path / "mine.sentinel"))
+    file.write_text("Create Event deploy Using webhook Create Event nightly Using webhook", encoding="utf-8")
+    tidings("apply", str(folder))
+    file.write_text("Create Event nightly Using webhook", encoding="utf-8")
+
+    dry = tidings("apply", str(folder), "--prune", "--dry-run")
+    kept = [record["name"] for record in tidings("list", "--json").records]
+    done = tidings("apply", str(folder), "--prune", "--json").records
+
+    assert "event deploy: would be dropped (no file names it any more)" in dry.out
+    assert ["deploy", "mine", "nightly"] == kept
+    assert [("nightly", "unchanged"), ("deploy", "dropped"), ("mine", "left alone")] == [
+        (r["name"], r["action"]) for r in done if r["record"] == "event"
+    ]
+    assert ["mine", "nightly"] == [record["name"] for record in tidings("list", "--json").records]
+
+
+def test_an_event_made_again_by_add_is_not_pruned(tidings: Tidings, tmp_path: Path):
+    """Whoever dropped the files' event and made one of the same name by hand keeps it."""
+    file = tmp_path / "a.sentinel"
+    file.write_text("Create Event deploy Using webhook", encoding="utf-8")
+    tidings("apply", str(file))
+    tidings("drop", "deploy")
+    tidings("add", str(file))
+    file.write_text("-- nothing", encoding="utf-8")
+
+    assert ["left alone"] == [r["action"] for r in tidings("apply", str(file), "--prune", "--json").records]
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_an_event_that_is_waited_for_is_not_pruned(tidings: Tidings, tmp_path: Path, dry: list[str]):
+    """A sentinel that stays would wait for ever: pruning is refused whole, the sentinels that would go stay too."""
+    file = tmp_path / "a.sentinel"
+    file.write_text(
+        "\n".join([*TEXT.splitlines()[1:3], TEXT.splitlines()[2].replace("shop", "other")]), encoding="utf-8"
+    )
+    tidings("apply", str(file))
+    file.write_text(TEXT.splitlines()[2], encoding="utf-8")
+
+    refused = tidings("apply", str(file), "--prune", *dry)
+
+    assert (2, True) == (refused.code, "the event deploy cannot be dropped: shop would wait for ever" in refused.err)
+    assert {"deploy", "shop", "other"} == {record["name"] for record in tidings("list", "--json").records}
+
+
 @pytest.mark.parametrize("verb", ["add", "apply", "test"])
 def test_a_sentinel_that_waits_for_nothing_known_is_refused(tidings: Tidings, tmp_path: Path, verb: str):
     """An event that is not there is E20 at its place, whoever reads the text."""

@@ -350,6 +350,24 @@ def test_apply_names_the_file_of_a_fault_and_writes_nothing(tidings, tmp_path, s
     assert [] == tidings("list", "--json").records
 
 
+def test_apply_warns_as_add_does_with_file_and_place(tidings, tmp_path, server):
+    """What the language warns of is said for each file, in a dry run too: beside the steps, or as records among them."""
+    pages = [server.url("/news"), server.url("/other")]
+    for name, url in zip("ab", pages, strict=True):
+        (tmp_path / f"{name}.sentinel").write_text(
+            f"Create Sentinel {name} Using {url}\nMonitor all words\nNotify By email you@x.example"
+        )
+    said = [(f"{tmp_path / file}.sentinel", 3, 11, "W10") for file in "ab"]
+
+    dry = tidings("apply", str(tmp_path), "--dry-run")
+    done = tidings("apply", str(tmp_path), "--json").records
+
+    assert [f"warning: {file}:{line}:{column}: {code}" for file, line, column, code in said] == [
+        " ".join(line.split()[:3]) for line in dry.err.splitlines()
+    ]
+    assert said == [(r["file"], r["line"], r["column"], r["code"]) for r in done if r["record"] == "problem"]
+
+
 def test_add_and_apply_take_yaml(tidings, tmp_path, server):
     """A file that ends in .yaml holds the YAML form; a directory's *.sentinel.yaml files are applied, other YAML is not ours."""
     (tmp_path / "a.sentinel.yaml").write_text(f"- name: one\n  pages: [{server.url('/news')}]\n  monitor: any change\n")
@@ -380,6 +398,20 @@ def test_test_shows_what_would_be_watched_and_stores_nothing(tidings, tmp_path, 
     )
     assert record["first_words"].startswith("count 1")
     assert [] == tidings("list", "--json").records
+
+
+def test_test_reads_a_text_as_add_would(tidings, tmp_path, server, monkeypatch):
+    """The defaults of its tag and the operator's shortest interval count; what was added before is tried again as though it were new."""
+    group, path = tmp_path / "g.sentinel", tmp_path / "s.sentinel"
+    group.write_text("Defaults For Tags shop Monitor all links")
+    path.write_text(f"Create Sentinel one Using {server.url('/news')} Tags shop Fetch every 1 s")
+    tidings("add", str(group))
+    tidings("add", str(path))
+    monkeypatch.setenv("TIDINGS_FETCH_PAGE_FLOOR_SECONDS", "60")
+
+    warning, record = tidings("test", str(path), "--json").records
+
+    assert ("W5", "all links") == (warning["code"], record["monitor"])
 
 
 def test_test_of_a_page_that_fails_says_why(tidings, tmp_path, server):

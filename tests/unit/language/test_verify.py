@@ -106,3 +106,17 @@ def test_an_interval_below_the_operators_floor_is_said():
 def test_without_a_time_nothing_is_said_of_the_past():
     """A text checked without a clock is judged by what stands in it."""
     assert () == parse(f"{HEAD} From 2020-01-01 To 2021-01-01").warnings
+
+
+def test_a_text_can_be_read_as_though_nothing_of_it_were_there():
+    """With `anew` it is not refused for what it makes; before that is made, it is not there."""
+    text = (
+        "Create Event tick Using webhook Create Sentinel alive Using https://x.example Monitor links From event(tick)"
+    )
+    early = (
+        "Create Sentinel child Using alive Monitor links; Create Sentinel alive Using https://x.example Monitor links"
+    )
+
+    assert ["1:14: E21", "1:49: E21"] == [line[:9] for line in told(text, events={"tick": []})]
+    assert [] == told(text, events={"tick": []}, anew=True)
+    assert ["1:29: E20"] == [line[:9] for line in told(early, anew=True)]
