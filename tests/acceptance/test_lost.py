@@ -9,6 +9,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.service.check import check
 from tidings.service.monitor import Monitor
 
 PARTS = ("part.lost", "part.back", "part.appeared")
@@ -111,6 +112,24 @@ def test_one_of_two_parts_is_lost_and_the_other_goes_on(world: World) -> None:
     assert 'css "#b"' == lost.data["part"]
     assert [[{"old": "1", "new": "2"}], [{"old": "2", "new": "3"}]] == [change["updated"] for change in world.changes()]
     assert [] == world.violations()
+
+
+def test_a_check_says_that_a_part_is_lost(world: World) -> None:
+    """Once, when it is beyond doubt, and that it is there again: nobody else is told where a sentinel has no Notify clause."""
+    world.page("/p", "<b id=p>5</b>")
+    world.add('Create Sentinel s Using {/p} Monitor words in css "#p" Fetch on demand')
+    said = []
+
+    async def story(monitor: Monitor) -> None:
+        for body in ("<b id=p>5</b>", "<i>x</i>", "<i>x</i>", "<i>y</i>", "<b id=p>5</b>"):
+            world.page("/p", body)
+            world.clock.advance(HOUR)
+            found = await check(monitor, {1: {1}})
+            said.append([(record["sentinel"], record["event"]) for record in found.troubles])
+
+    play(world, story)
+
+    assert [[], [], [("s", "part.lost")], [], [("s", "part.back")]] == said
 
 
 def test_on_demand_nothing_is_asked_that_nobody_asked_for(world: World) -> None:

@@ -100,6 +100,12 @@ def _print(connection: Connection, found: Checked, *, as_json: bool, quiet_polls
             write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
         else:
             write_line(f"{change.sentinel}: {change.row.summary}  {change.url}")
+    for trouble in found.troubles:
+        if as_json:
+            write_json(trouble)
+        else:
+            whose = f"{trouble['sentinel']}: " if trouble["sentinel"] else ""
+            write_line(f"{whose}{trouble['summary']}  {trouble['url']}")
     if as_json:
         return
     late = f", {len(found.late)} still waiting for their host" if found.late else ""

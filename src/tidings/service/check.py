@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidings.clock import MILLISECOND, SECOND, Clock
 from tidings.errors import ServiceError
-from tidings.storage import changes, polls, requests
+from tidings.service.records import UNPOLLED, notice_record
+from tidings.storage import changes, events, pages, polls, requests, sentinels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import Unit
     from tidings.service.monitor import Monitor
+    from tidings.service.records import Record
     from tidings.storage.changes import StoredChange
     from tidings.storage.commit import Committed
     from tidings.storage.connection import Connection
@@ -26,10 +28,14 @@ REST = 200 * MILLISECOND
 
 @dataclass(slots=True)
 class Checked:
-    """What a check brought: polls in the order they ended, changes in the order they were told, pages refused for want of budget."""
+    """What a check brought: polls in the order they ended, changes in the order they were told, pages refused for want of budget.
+
+    `troubles` are records of what kept sentinels from seeing changes beside failed looks: lost parts, comparisons that were given up.
+    """
 
     polls: list[PollRow] = field(default_factory=list)
     changes: list[StoredChange] = field(default_factory=list)
+    troubles: list[Record] = field(default_factory=list)
     refused: set[int] = field(default_factory=set)
     late: set[int] = field(default_factory=set)
     """pages whose host was not free before the time was up"""
@@ -51,6 +57,7 @@ async def check(
     """
     clock = monitor.parts.clock
     begun = clock.now()
+    last = await monitor.parts.store.read(events.last_seq)
     found = Checked()
     poll_ids: list[int] = []
     change_ids: list[str] = []
@@ -82,6 +89,7 @@ async def check(
     found.refused = monitor.refused_by_budget & wanted
     found.polls = await monitor.parts.store.read(_polls, poll_ids)
     found.changes = await monitor.parts.store.read(_changes, change_ids)
+    found.troubles = await monitor.parts.store.read(_troubles, last)
     return found
 
 
@@ -99,12 +107,31 @@ def _changes(connection: Connection, ids: Iterable[str]) -> list[StoredChange]:
     return [row for i in ids if (row := changes.get(connection, i)) is not None]
 
 
+def _troubles(connection: Connection, after: int, page_ids: Container[int] | None = None) -> list[Record]:
+    """Return what the log says since the event `after` that polls and changes do not, of these pages or of all."""
+    found = [
+        event
+        for event in events.listing(connection, after=after, types=UNPOLLED)
+        if event.page_id is not None and (page_ids is None or event.page_id in page_ids)
+    ]
+    names = {row.id: row.name for row in sentinels.listing(connection, ended=True)} if found else {}
+    return [
+        notice_record(
+            event,
+            sentinel=names.get(event.sentinel_id or 0, ""),
+            url=pages.identity(connection, event.page_id or 0).given,
+        )
+        for event in found
+    ]
+
+
 async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, patience: Duration) -> Checked:
     """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2).
 
     Raises `ServiceError` if it has not answered in time, or will not look.
     """
     now = clock.now()
+    last = database.read(events.last_seq)
     wanted = [(page_id, sentinel_id) for page_id, asking in named.items() for sentinel_id in asking or (None,)]
     ids = database.write(_ask, wanted, now)
     while True:
@@ -122,4 +149,5 @@ async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, p
     found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
     for page_id in named:
         found.changes.extend(reversed(database.read(changes.listing, page_id=page_id, since=now)))
+    found.troubles = database.read(_troubles, last, named)
     return found

@@ -291,6 +291,8 @@ NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
 """Events beside changes that a sentinel's channels are told of, once each."""
 STATES = frozenset({"page.error", "page.gone", "page.ok"})
 """Those of them that are changes to whoever monitors the status of a page."""
+UNPOLLED = tuple(kind for kind in TROUBLES if kind not in STATES)
+"""Those of them that the record of a look does not say."""
 
 
 def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:

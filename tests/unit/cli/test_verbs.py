@@ -323,6 +323,24 @@ def test_a_title_that_commands_the_terminal_is_shown_harmless(tidings, server):
     assert "\u202e" not in out
 
 
+def test_check_says_that_a_comparison_was_given_up(tidings, tmp_path, server):
+    """ "0 changed" alone would mean that nothing was there: versions that could not be compared are said, as a line and as a record."""
+    page = "<p>{}</p>" + "<i>x</i>" * 15_000
+    path = tmp_path / "s.sentinel"
+    path.write_text(f'Create Sentinel dear Using {server.url("/dear")} Monitor all words in xpath "//*[count(//*)>0]"')
+    tidings("add", str(path))
+    told = []
+    for number, flags in enumerate(([], ["--json"], [])):
+        server.pages["/dear"] = Page(page.format(number).encode(), {"Content-Type": "text/html"})
+        told.append(tidings("check", "dear", *flags))
+    (problem,) = [record for record in told[1].records if record["record"] == "problem"]
+
+    assert ("dear", "comparison.given_up") == (problem["sentinel"], problem["event"])
+    assert f"dear: {problem['summary']}".replace("1 and 2", "2 and 3") in told[2].out
+    assert "versions 1 and 2 could not be compared: could not compare: xpath" in problem["summary"]
+    assert [0, 0, 0] == [ran.code for ran in told]
+
+
 def test_apply_dry_run_says_and_does_nothing(tidings, tmp_path, server):
     """--dry-run prints the steps; --exit-code says that there are some."""
     folder = tmp_path / "watches"
