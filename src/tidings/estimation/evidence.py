@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 TRUSTED = 0.02
@@ -60,7 +61,86 @@ class Hints:
 
     def effective_age(self, rate: float, gap: float, signals: int) -> float:
         """Return the age at which a page without signals would be as stale: −ln P/rate. A hint is weighed, never obeyed (study §6)."""
-        fresh = self.fresh(rate, gap, signals)
-        if fresh <= 0:
+        return (1 - self.recall) * gap + (signals * self.extra_age(rate) if signals else 0.0)
+
+    def extra_age(self, rate: float) -> float:
+        """Return by how much each signal makes a page of this rate older: ln(γ/ν)/rate, which goes to ρ/ν for rates toward 0."""
+        if not self.recall:
+            return 0.0
+        if not self.noise:
             return math.inf
-        return -math.log(fresh) / rate if rate > 0 else gap
+        doubt = rate * self.recall / self.noise
+        return self.recall / self.noise * (math.log1p(doubt) / doubt if doubt > 0 else 1.0)
+
+    def genuine(self, rate: float) -> float:
+        """Return how likely a signal tells of a change, as long as nobody has looked: Δρ/γ."""
+        told = rate * self.recall
+        return told / (told + self.noise) if told else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What looks have shown of a source of hints: changes that it `told` of and `missed`, hints that came for nothing (`false`), and in how
+    many `days` of pages. These are expected numbers (`judge`): they need not be whole.
+    """
+
+    told: float = 0.0
+    missed: float = 0.0
+    false: float = 0.0
+    days: float = 0.0
+
+    @property
+    def hints(self) -> Hints:
+        """Return how far it is believed: means under a Beta(1, 1) of the recall, and a prior of one false hint a day that weighs a day."""
+        return Hints(self._recall, (self.false + 1) / (self.days + 1))
+
+    def on(self, page: Trust) -> Hints:
+        """Return how far it is believed of one page, of which `page` was seen: the noise is the page's own as far as it is known."""
+        usual = self.hints
+        return Hints(usual.recall, (page.false + 1) / (page.days + 1 / usual.noise))
+
+    @property
+    def sure(self) -> float:
+        """Return the share of changes that it tells of almost surely, two deviations below the mean: what its silence is worth."""
+        known = self.told + self.missed + 2
+        return max(0.0, self._recall - 2 * math.sqrt(self._recall * (1 - self._recall) / (known + 1)))
+
+    @property
+    def _recall(self) -> float:
+        return (self.told + 1) / (self.told + self.missed + 2)
+
+    def add(self, *, told: float, missed: float, false: float, days: float) -> Trust:
+        """Return the numbers after a look."""
+        return Trust(self.told + told, self.missed + missed, self.false + false, self.days + days)
+
+    def faded(self, elapsed: float, half_life: float) -> Trust:
+        """Return the numbers after a time: half of them is left after every `half_life`."""
+        left = 0.5 ** (max(elapsed, 0.0) / half_life)
+        return Trust(self.told * left, self.missed * left, self.false * left, self.days * left)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a look shows of the time before it: how many changes are to be expected then, and how many each source told of."""
+
+    changes: float
+    told: tuple[float, ...]
+
+
+def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, changed: bool) -> Verdict:
+    """Return what a look after `gap` shows, before which each source had given so many hints.
+
+    Nothing new: all hints came for nothing. Else each hint was genuine with the chance that it had before, over the chance that anything
+    changed at all: P(genuine | changed) = w/(1 − P(fresh)); so of the changes that nobody told, α·gap/(1 − P(fresh)). It is the step of
+    expectation of an EM for Δ, ρ and ν. What one source tells another may tell too: the largest number counts.
+    """
+    if not changed:
+        return Verdict(0.0, (0.0,) * len(heard))
+    untold = rate * gap * math.prod(1 - hints.recall for hints, _ in heard)
+    genuine = [hints.genuine(rate) for hints, _ in heard]
+    stale = untold - sum(n * math.log1p(-min(w, 1 - 1e-12)) for w, (_, n) in zip(genuine, heard, strict=True))
+    if stale <= 0:
+        return Verdict(1.0, (0.0,) * len(heard))
+    has_changed = -math.expm1(-stale)
+    told = tuple(w * n / has_changed for w, (_, n) in zip(genuine, heard, strict=True))
+    return Verdict(untold / has_changed + max(told, default=0.0), told)
