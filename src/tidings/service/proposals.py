@@ -1,0 +1,169 @@
+"""Proposals: what the policy makes of the pages that are fetched on change: what they look like to it, what it learns, when it would look.
+
+Only this module and `pricing` know that there is a policy. Pages are in its population as long as some sentinel leaves their rate to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Floats, Ids, Observation, Policy, Population, Remembers
+from tidings.service.claims import bounds, importance, is_on_change, retry_at, worth
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.unit import Unit
+    from tidings.service.watchlist import WatchedPage
+
+
+class Observed(NamedTuple):
+    """What a good look showed, as `scheduling.policy.Observation` has it."""
+
+    at: Instant
+    changed: bool
+    modified_at: Instant
+    interrupted: bool
+
+
+class Proposals:
+    """The policy and what it knows. `pages` is the watchlist's own table; `cost` says what a look at a page costs, `code` the number of a host.
+
+    `floor` is the least time between two looks at a page.
+    """
+
+    def __init__(
+        self,
+        policy: Policy[Any],
+        pages: Mapping[int, WatchedPage],
+        *,
+        floor: Duration,
+        rng: np.random.Generator,
+        cost: Callable[[WatchedPage], float],
+        code: Callable[[str], int],
+    ) -> None:
+        self.policy = policy
+        self.state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
+        self.price = 0.0
+        self._pages = pages
+        self._floor = floor
+        self.cost = cost
+        self._code = code
+        self._observed: dict[int, Observed] = {}
+        self._interrupted: set[int] = set()
+        """pages that nobody could look at for a while since their last good look"""
+        self._learned: set[int] = set()
+
+    @property
+    def has_news(self) -> bool:
+        """Say whether looks were heard of that the policy has not been told yet."""
+        return bool(self._observed)
+
+    def interrupt(self, page_ids: Iterable[int]) -> None:
+        """Hear that nobody could look at these pages for a while: that time is not an interval of theirs."""
+        self._interrupted.update(page_ids)
+
+    def observe(self, page_id: int, unit: Unit) -> None:
+        """Hear how a look ended: only a good one is told to the policy."""
+        if unit.poll is None:
+            return
+        if unit.poll.outcome not in {"new", "unchanged", "changed"}:
+            self._interrupted.add(page_id)
+            return
+        modified_at = unit.version.modified_at if unit.version is not None else None
+        told = UNPOLLED if modified_at is None else modified_at
+        self._observed[page_id] = Observed(unit.at, unit.poll.text_changed, told, page_id in self._interrupted)
+        self._interrupted.discard(page_id)
+
+    def tell(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
+        """Tell the policy of pages that are as they are now and of those that are gone, and of all looks that were heard of since.
+
+        `known` says whether a page was there before.
+        """
+        observed, self._observed = self._observed, {}
+        population: Population = self.state.population
+        members = [i for i in here if is_on_change(self._pages[i])]
+        out = [i for i in (*gone, *(i for i in here if not is_on_change(self._pages[i]))) if known(i)]
+        seen = [i for i in observed if i in self._pages and is_on_change(self._pages[i])]
+        if out:
+            self.state = self.policy.on_update(self.state, out, {PRESENT: np.zeros(len(out), np.bool_)})
+        if members:
+            columns = self._columns(members)
+            if not population.has(members).all() or self._differs(members, columns):
+                self.state = self.policy.on_update(self.state, members, columns)
+        if seen:
+            told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
+            self.state = self.policy.on_poll(self.state, seen, told)
+            self._learned.update(seen)
+        self._interrupted.difference_update(gone)
+
+    def dues(self, page_ids: Iterable[int]) -> dict[int, Instant]:
+        """Return when the policy would look at those of these pages that are left to it."""
+        left = [i for i in page_ids if is_on_change(self._pages[i])]
+        return (
+            dict(zip(left, self.policy.next_due(self.state, left, 0, self.price).tolist(), strict=True)) if left else {}
+        )
+
+    def due(self, page_id: int) -> Instant | None:
+        """Return when the policy would look at a page that is left to it, None if it never would."""
+        due = int(self.policy.next_due(self.state, [page_id], 0, self.price)[0])
+        return None if due == NEVER else due
+
+    def bids(self, page_ids: Ids, now: Instant, price: float) -> Floats:
+        """Return what a look now is worth to the policy per unit of cost at a price; 0 for pages that are not left to it."""
+        bids = np.zeros(len(page_ids))
+        population: Population = self.state.population
+        known = population.has(page_ids)
+        if known.any():
+            bids[known] = self.policy.bid(self.state, now, price, rows=population.rows(page_ids[known]))
+        return bids
+
+    def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> list[int]:
+        """Give the policy back what it knew before a restart; return the pages that it knows again."""
+        known = {i: dict(m) for i, m in memories.items() if self.state.population.has([i])[0]}
+        if not known or not isinstance(self.policy, Remembers):
+            return []
+        self.state = self.policy.recall(self.state, known)
+        return list(known)
+
+    def memories(self) -> dict[int, dict[str, Any]]:
+        """Return what the policy has learned since this was last asked, by page, as plain JSON."""
+        learned, self._learned = self._learned, set()
+        kept = [i for i in sorted(learned) if self.state.population.has([i])[0]]
+        return {i: memory for i in kept if (memory := self.memory(i)) is not None}
+
+    def memory(self, page_id: int) -> dict[str, Any] | None:
+        """Return what the policy knows of a page, None if it remembers nothing of any."""
+        return self.policy.remember(self.state, page_id) if isinstance(self.policy, Remembers) else None
+
+    def _differs(self, members: list[int], columns: Mapping[str, Any]) -> bool:
+        population: Population = self.state.population
+        rows = population.rows(members)
+        return any(
+            (population[name][rows] != values).any() for name, values in columns.items() if name != "last_polled"
+        )
+
+    def _columns(self, members: list[int]) -> dict[str, Any]:
+        pages = [self._pages[i] for i in members]
+        limits = [bounds(page, self._floor) for page in pages]
+        worths = [worth(page) for page in pages]
+        return {
+            "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
+            "cost": np.array([self.cost(p) for p in pages]),
+            "importance": np.array([importance(p) for p in pages]),
+            "urgency_kind": np.array([w.urgency_kind for w in worths], np.int8),
+            "urgency_scale": np.array([w.urgency_scale for w in worths], np.int64),
+            "life_kind": np.array([w.life_kind for w in worths], np.int8),
+            "life_scale": np.array([w.life_scale for w in worths], np.int64),
+            "added": np.array(
+                [min((s.owner.row.created_at for s in p.subscriptions.values()), default=0) for p in pages], np.int64
+            ),
+            "last_polled": np.array(
+                [UNPOLLED if p.state.checked_at is None else p.state.checked_at for p in pages], np.int64
+            ),
+            "not_before": np.array([UNPOLLED if (at := retry_at(p)) is None else at for p in pages], np.int64),
+            "shortest": np.array([low for low, _ in limits], np.int64),
+            "longest": np.array([high for _, high in limits], np.int64),
+        }
