@@ -74,6 +74,17 @@ def test_the_deadline_ends_all_that_was_started(tmp_path: Path):
     assert not _lives(int(pid.read_text()))
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds them through /proc, which only Linux has")
+@pytest.mark.parametrize("end", ["wait", "exit 0", "while :; do echo yyyyyyyyyyyyyyyy; done"])
+def test_what_leaves_its_session_ends_with_it(tmp_path: Path, end: str):
+    """A grandchild that made a session of its own is gone too, at the deadline, after a good end and after too much output."""
+    pid = tmp_path / "pid"
+    script = f"setsid sh -c 'echo $$ > {pid}; exec sleep 60 >/dev/null' & while ! [ -s {pid} ]; do :; done; {end}"
+    run("/bin/sh", "-c", script, seconds=0.5)
+
+    assert not _lives(int(pid.read_text()))
+
+
 def test_cancelling_kills_it(tmp_path: Path):
     """A service that stops leaves no command running."""
     pid = tmp_path / "pid"
