@@ -21,7 +21,7 @@ from tidings.scheduling.refresh.rates import divergence, fresh_wait, harmonic
 
 
 @dataclass(frozen=True, slots=True)
-class _Other(Price):
+class Other(Price):
     """A policy whose floor is, like that of `Price`, where a page of default importance that changes once a day waits the pace."""
 
     @property
@@ -31,7 +31,7 @@ class _Other(Price):
 
 
 @dataclass(frozen=True, slots=True)
-class Wic(_Other):
+class Wic(Other):
     """What has gathered is what a look is worth (000 §3): the myopic bid. It looks at what costs nothing to put off as soon as at what does."""
 
     def waits(self, worth: Values, price: float) -> Floats:
@@ -48,7 +48,7 @@ class Wic(_Other):
 
 
 @dataclass(frozen=True, slots=True)
-class LambdaCrawl(_Other):
+class LambdaCrawl(Other):
     """Rates of least harmonic penalty: no page is given up (Kolobov et al., NeurIPS 2019)."""
 
     def waits(self, worth: Values, price: float) -> Floats:
@@ -61,7 +61,7 @@ class LambdaCrawl(_Other):
 
 
 @dataclass(frozen=True, slots=True)
-class Sbr(_Other):
+class Sbr(Other):
     """Most freshness at fixed intervals; what changes too quickly waits its longest (002 §5, SBR; Cho and Garcia-Molina 2000)."""
 
     def waits(self, worth: Values, price: float) -> Floats:

@@ -72,14 +72,17 @@ class Price:
         """Return what a look after `age` (µs) is worth per unit of cost: the price when the wait is over."""
         return worth.bids(age, price)
 
+    def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:  # noqa: ARG002 - what is worth the same at each price
+        """Return what changes of some pages are worth, and what looks at them cost."""
+        return values(state.population, rows)
+
     def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
         """Return how long each page waits after a look at this price (µs), within its bounds."""
         population = state.population
         least = population["shortest"][rows]
         most = np.maximum(np.minimum(population["longest"][rows], self.longest), least)
-        wished = np.minimum(
-            np.ceil(self.waits(values(population, rows), max(price, self.floor))), float(most.max(initial=1))
-        )
+        level = max(price, self.floor)
+        wished = np.minimum(np.ceil(self.waits(self.worth(state, level, rows), level)), float(most.max(initial=1)))
         wished = np.where(state.saturated[rows], np.where(state.relooks[rows], self.shortest, float(self.pace)), wished)
         gap: Instants = np.clip(wished.astype(np.int64), least, most)
         return gap
@@ -110,7 +113,7 @@ class Price:
         last = population["last_polled"][where]
         new = last == UNPOLLED
         age = np.where(new, 0, now - np.where(new, now, last)).astype(np.float64)
-        bids = np.maximum(self.gathered(values(population, where), age, level), level)
+        bids = np.maximum(self.gathered(self.worth(state, level, where), age, level), level)
         waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
         return np.where(due <= now, np.where(new, FIRST + waited, bids), 0.0)
 
