@@ -54,6 +54,7 @@ from tidings.service.outside import Outside
 from tidings.service.outside_sources import Sources
 from tidings.service.plan import Planner
 from tidings.service.poll import Poller
+from tidings.service.purses import render_cost
 from tidings.service.reports import Reporter
 from tidings.service.rules import Rules
 from tidings.service.summons import Summons
@@ -115,11 +116,6 @@ def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tu
 def open_fetcher(settings: Settings, client: Client) -> Fetcher:
     """Return what fetches all pages, those that a browser renders and those that are files too; it closes the client."""
     return Files(settings.fetch, Browser(settings.fetch, client), clock=client.clock)
-
-
-def render_cost(settings: Settings) -> float:
-    """Return what a rendered poll costs: what is set, but never more than the budget can save up."""
-    return min(settings.fetch.browser_cost, settings.budget.burst)
 
 
 def open_policy(settings: Settings) -> Policy[Any]:
@@ -280,6 +276,7 @@ async def _build(
         instance=installation,
         asker=Asker(vault, settings.data),
         timeout=usual,
+        floor=floor,
         commit=commit,
     )
     signing = await store.write(_signing, settings, vault, now)

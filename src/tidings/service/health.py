@@ -14,7 +14,7 @@ from tidings.errors import SentinelError
 from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Sentinel
 from tidings.model.weight import WHOLE
 from tidings.service.finding import Finding, ok, shortened, spell_count, spell_instant, spell_length, spell_since, warn
-from tidings.service.purses import purses
+from tidings.service.purses import purses, render_cost
 from tidings.service.records import class_of
 from tidings.service.standing import is_fresh_until
 from tidings.service.watchlist import Subscription, WatchedSentinel, meaning
@@ -216,7 +216,7 @@ def _promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration
         if held is not None and isinstance(held.interval, FetchEvery) and sub.page_id in identities:
             interval = max(held.interval.interval, floor)
             shortest[sub.page_id] = min(interval, shortest.get(sub.page_id, interval))
-    dear = min(settings.fetch.browser_cost, settings.budget.burst)
+    dear = render_cost(settings)
     for page_id, interval in shortest.items():
         identity = identities[page_id]
         yield identity.host, interval, dear if identity.render else 1.0
@@ -296,6 +296,22 @@ def _failing_page(identity: PageIdentity, state: PageState, name: str, now: Inst
     since = f" since {spell_since(state.failing_since, now)}" if state.failing_since is not None else ""
     detail = f"{identity.given}: error({state.kind}){since}: {state.reason or 'no reason was noted'}"
     return warn("page", detail, KIND_MENDS.get(state.kind, "tidings check {name}").format(name=name))
+
+
+def restless_pages(c: Connection, *, now: Instant) -> Iterator[Finding]:
+    """Yield the watched pages that look different each time: what they tell is likely no news (`estimation.saturation`)."""
+    restless = [(identity, state) for identity, state in pages.population(c) if state.saturation.since is not None]
+    owners = {row.id: row.name for row in sentinels.listing(c)}
+    names = {sub.page_id: owners.get(sub.sentinel_id, "NAME") for sub in subscriptions.listing(c, active=True)}
+    found = [
+        warn(
+            "page",
+            f"{identity.given} looks different each time, since {spell_since(state.saturation.since or 0, now)}",
+            f"tidings mask {names.get(state.page_id, 'NAME')}  # what differs, or Select and Exclude",
+        )
+        for identity, state in restless
+    ]
+    yield from shortened(found, mend="tidings list")
 
 
 def failing_hosts(c: Connection, *, now: Instant) -> Iterator[Finding]:

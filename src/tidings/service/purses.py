@@ -77,3 +77,10 @@ def purse_of(connection: Connection, settings: Settings, name: str, *, now: Inst
 def purses(connection: Connection, settings: Settings, *, now: Instant) -> list[Purse]:
     """Return all budgets: that of all polls, then the classes, the most generous first."""
     return [purse_of(connection, settings, name, now=now) for name in (WHOLE, *settings.budget.named())]
+
+
+def render_cost(settings: Settings, budget: str = WHOLE) -> float:
+    """Return what a rendered poll costs a budget: what is set, but never more than the budget of all polls, and its class, can save up."""
+    dear = min(settings.fetch.browser_cost, settings.budget.burst)
+    paying = settings.budget.named().get(budget)
+    return dear if paying is None else min(dear, paying.burst)

@@ -22,9 +22,10 @@ from tidings.model.sentinel import Sentinel
 from tidings.model.weight import WHOLE
 from tidings.service import noise, register
 from tidings.service.asking import Asker, Occasion
-from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web, render_cost
+from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.frames import followed
 from tidings.service.hindsight import Hindsight, hindsight
+from tidings.service.purses import render_cost
 from tidings.service.welcome import matches_nothing, page_warnings
 from tidings.storage import charge, hosts, leases
 from tidings.storage.vault import Vault
@@ -139,14 +140,11 @@ class _Looker:
         self._runner = runner
         self._clock = clock
         self._asker = asker
-        self._render_cost = render_cost(settings)
-        self._classes = settings.budget.named()
+        self._settings = settings
 
     async def look(self, sentinel: Sentinel, identity: PageIdentity) -> Tried:
-        paying = self._classes.get(sentinel.budget_class)
-        budget = WHOLE if paying is None else paying.name
-        dear = self._render_cost if paying is None else min(self._render_cost, paying.burst)
-        cost = dear if identity.render else 1.0
+        budget = sentinel.budget_class if sentinel.budget_class in self._settings.budget.named() else WHOLE
+        cost = render_cost(self._settings, budget) if identity.render else 1.0
         left = cost - 1
 
         async def further(host: str) -> None:
