@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ async def stream(within: Any, app: Any) -> None:
 
 async def main() -> None:
     """Print all of it."""
-    print(f"start, what answers: {start(*ANSWERS)}; with FastAPI: {start(*ANSWERS, 'fastapi')}")
+    beside = f"; with FastAPI: {start(*ANSWERS, 'fastapi')}" if find_spec("fastapi") else ""
+    print(f"start, what answers: {start(*ANSWERS)}{beside}")
     with tempfile.TemporaryDirectory() as directory:
         async with inside(Path(directory)) as within:
             app = application(within)

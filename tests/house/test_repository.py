@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,18 @@ def locked() -> dict[str, str]:
     lines = (REPOSITORY / "requirements.lock").read_text().splitlines()
     text = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     return dict(re.findall(r"^([a-z0-9._-]+)==(.*(?:\n .*)*)", text, flags=re.MULTILINE))
+
+
+def test_every_package_of_the_core_is_used():
+    """A dependency comes with the first line that imports it and goes with the last (0027); aiohttp asks for aiodns, zoneinfo reads tzdata."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    core = {re.split(r"[<>=!~;\[ ]", text)[0].lower() for text in project["dependencies"]}
+    sources = " ".join(path.read_text() for path in (REPOSITORY / "src").rglob("*.py"))
+    imported = set(re.findall(r"^\s*(?:from|import) ([a-z0-9_]+)", sources, flags=re.MULTILINE | re.IGNORECASE))
+    used = {name.lower() for module, names in packages_distributions().items() if module in imported for name in names}
+    installed = {name.lower() for names in packages_distributions().values() for name in names}
+
+    assert {"aiodns", "tzdata"} == (core & installed) - used
 
 
 def test_lock_has_a_hash_for_every_package():

@@ -25,7 +25,6 @@ LIBXML2_FLOOR: Final[Version] = (2, 14)
 LIBRARY_FLOORS: Final[Mapping[str, Version]] = {
     "aiohttp": (3, 14),
     "brotli": (1, 2),
-    "jinja2": (3, 1, 5),
     "lxml": (6,),
     "selectolax": (1, 0, 2),
     "sqlalchemy": (2, 1),
