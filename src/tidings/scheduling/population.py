@@ -87,7 +87,7 @@ class Population(Mapping[str, Column]):
     """A frozen table of pages. Arrays cannot be written to; every change makes a new table.
 
     The order of the pages is that of the constructor; pages added later come last; ties everywhere go to the lower
-    place.
+    place. A column in which all pages have the same value has the room of one: its array has a stride of 0.
     """
 
     __slots__ = ("_columns", "_order")
@@ -101,18 +101,18 @@ class Population(Mapping[str, Column]):
         if "id" not in given:
             message = 'a population needs the column "id"'
             raise ValueError(message)
-        ids = np.array(given["id"], dtype=np.int64)
+        ids = np.array(given.pop("id"), dtype=np.int64)
         if ids.ndim != 1:
             message = f'the column "id" must have one dimension, it has {ids.ndim}'
             raise ValueError(message)
-        given.setdefault("host", ids)
-        made = {
-            name: _default(name, len(ids)) if name not in given else _column(name, given[name], len(ids))
-            for name in _names(given)
-        }
-        self._columns: dict[str, Column] = {name: _frozen(column) for name, column in made.items()}
+        ids.setflags(write=False)
+        self._columns: dict[str, Column] = {"id": ids}
+        for name in _names(given):
+            made = _column(name, given[name], len(ids)) if name in given else _default(name, ids)
+            self._columns[name] = compact(made)
         self._order: Rows | None = _order(ids)
-        _check(self._columns, self._order, self._columns)
+        _check_ids(ids, self._order)
+        _check(self._columns, self._columns, slice(None))
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -166,10 +166,14 @@ class Population(Mapping[str, Column]):
             if name not in self._columns:
                 message = f'there is no column "{name}"; there are: {", ".join(self._columns)}'
                 raise ValueError(message)
-            column = self._columns[name].copy()
-            column[places] = values
-            changed[name] = _frozen(column)
-        return self._with({**self._columns, **changed}, changed)
+            column = self._columns[name]
+            if not (column[places] == values).all():
+                changed[name] = column.copy()
+                changed[name][places] = values
+                changed[name].setflags(write=False)
+        after = {**self._columns, **changed}
+        _check(after, changed, places)
+        return Population._made(after, self._order)
 
     def update(self, ids: ArrayLike, columns: Columns) -> Population:
         """Return a population in which the pages `ids` have the values of `columns`; unknown pages are added at the end.
@@ -193,7 +197,9 @@ class Population(Mapping[str, Column]):
         gone = here & ~present
         if not (added.any() or gone.any()):
             return after
-        return _join(after, rows[gone], {"id": pages[added], **{name: values[added] for name, values in given.items()}})
+        return Population._join(
+            after, rows[gone], pages[added], {name: values[added] for name, values in given.items()}
+        )
 
     def _find(self, ids: Ids) -> tuple[Rows, Mask]:
         own = self.ids
@@ -204,40 +210,52 @@ class Population(Mapping[str, Column]):
         rows = places if self._order is None else self._order[places]
         return rows, own[rows] == ids
 
-    def _with(self, columns: dict[str, Column], changed: Mapping[str, Column]) -> Population:
+    def _join(self, gone: Rows, ids: Ids, added: Mapping[str, Column]) -> Population:
+        """Return the population without the pages at `gone` and with others, which are not here yet, at its end."""
+        if extra := set(added) - set(self._columns):
+            message = f"there is no column {min(extra)!r}; there are: {', '.join(self._columns)}"
+            raise ValueError(message)
+        kept = np.ones(self.size, dtype=np.bool_)
+        kept[gone] = False
+        columns = {name: column[kept] for name, column in self._columns.items()}
+        if len(ids):
+            more = Population({"id": ids, **added})
+            columns = {
+                name: np.concatenate([column, more[name] if name in more else _default(name, ids)])
+                for name, column in columns.items()
+            }
+        return Population._made({name: compact(column) for name, column in columns.items()}, _order(columns["id"]))
+
+    @staticmethod
+    def _made(columns: dict[str, Column], order: Rows | None) -> Population:
+        """Return a population of columns that are known to be right."""
         made = Population.__new__(Population)
         made._columns = columns  # noqa: SLF001 - one of our own
-        made._order = self._order  # noqa: SLF001 - one of our own
-        _check(columns, None, changed)
+        made._order = order  # noqa: SLF001 - one of our own
         return made
 
 
-def _join(population: Population, gone: Rows, added: Mapping[str, Column]) -> Population:
-    kept = np.ones(population.size, dtype=np.bool_)
-    kept[gone] = False
-    count = len(added["id"])
-    joined: dict[str, Column] = {}
-    for name, column in population.items():
-        values = added.get(name)
-        if values is None and count:
-            values = added["id"] if name == "host" else _default(name, count)
-        joined[name] = column[kept] if values is None else np.concatenate([column[kept], _column(name, values, count)])
-    if extra := set(added) - set(population):
-        message = f"there is no column {min(extra)!r}; there are: {', '.join(population)}"
-        raise ValueError(message)
-    return Population(joined)
+def compact(column: Column) -> Column:
+    """Return the column, unwritable; where all its values are the same, as an array that repeats one."""
+    if len(column) and column[0] == column[-1] and (column == column[0]).all():
+        repeated: Column = np.broadcast_to(column[0], column.shape)
+        return repeated
+    column.setflags(write=False)
+    return column
 
 
 def _names(given: Columns) -> list[str]:
-    return [*KNOWN, *(name for name in given if name not in KNOWN)]
+    return [*(name for name in KNOWN if name != "id"), *(name for name in given if name not in KNOWN)]
 
 
-def _default(name: str, count: int) -> Column:
+def _default(name: str, ids: Ids) -> Column:
     known = KNOWN.get(name)
+    if name == "host":
+        return ids
     if known is None or known.default is None:
         message = f'the column "{name}" has no default; give it for every page'
         raise ValueError(message)
-    return np.full(count, known.default, dtype=known.kind)
+    return np.full(len(ids), known.default, dtype=known.kind)
 
 
 def _column(name: str, values: ArrayLike, count: int) -> Column:
@@ -254,67 +272,58 @@ def _spread(name: str, values: ArrayLike, count: int) -> Column:
     return np.full(count, column) if column.ndim == 0 else _column(name, column, count)
 
 
-def _frozen(column: Column) -> Column:
-    column.setflags(write=False)
-    return column
-
-
 def _order(ids: Ids) -> Rows | None:
     if len(ids) < 2 or bool((ids[1:] > ids[:-1]).all()):
         return None
     return np.argsort(ids, kind="stable")
 
 
-def _check(columns: Mapping[str, Column], order: Rows | None, changed: Mapping[str, Column]) -> None:
-    ids = columns["id"]
+def _check_ids(ids: Ids, order: Rows | None) -> None:
     if order is not None:
-        ordered = ids[order]
-        _refuse(ids, order[1:][ordered[1:] == ordered[:-1]], "is there twice")
-    if "cost" in changed:
-        _refuse(
-            ids, np.flatnonzero(~(columns["cost"] > 0) | np.isinf(columns["cost"])), "must have a finite cost above 0"
-        )
-    if "importance" in changed:
-        _refuse(
-            ids,
-            np.flatnonzero(~(columns["importance"] >= 0) | np.isinf(columns["importance"])),
-            "must have a finite importance of 0 or more",
-        )
-    if "rate" in changed:
-        _refuse(
-            ids,
-            np.flatnonzero(~(columns["rate"] >= 0) | np.isinf(columns["rate"])),
-            "must have a finite rate of 0 or more",
-        )
-    _check_worth(columns, changed)
-    if "host" in changed:
-        _refuse(ids, np.flatnonzero(columns["host"] < 0), "must have a host number of 0 or more")
-    if "shortest" in changed:
-        _refuse(ids, np.flatnonzero(columns["shortest"] < 0), "must have a shortest interval of 0 or more")
-    if "shortest" in changed or "longest" in changed:
-        _refuse(
-            ids,
-            np.flatnonzero(columns["longest"] < np.maximum(columns["shortest"], 1)),
-            "must have a longest interval not below its shortest",
-        )
+        twice = np.zeros(len(ids), dtype=np.bool_)
+        twice[order[1:]] = ids[order[1:]] == ids[order[:-1]]
+        _refuse(ids, twice, "is there twice")
 
 
-def _check_worth(columns: Mapping[str, Column], changed: Mapping[str, Column]) -> None:
+def _check(columns: Mapping[str, Column], changed: Mapping[str, Column], rows: Rows | slice) -> None:
+    """Refuse values of the changed columns at `rows` that make no sense, alone or beside the others."""
+
+    def of(name: str) -> Column:
+        column: Column = columns[name][rows]
+        return column
+
+    for name, text in _FINITE.items():
+        if name in changed:
+            values = of(name)
+            is_right = (values > 0) if name == "cost" else (values >= 0)
+            _refuse(of("id"), ~(is_right & (values < np.inf)), text)
     for name, least in _LEAST_SCALES.items():
-        if f"{name}_kind" not in changed and f"{name}_scale" not in changed:
-            continue
-        kind, scale = columns[f"{name}_kind"], columns[f"{name}_scale"]
-        unknown = (kind < 0) | (kind >= len(least))
-        _refuse(columns["id"], np.flatnonzero(unknown), f"must have a kind of {name} from 0 to {len(least) - 1}")
-        low = scale < np.array(least)[kind]
-        _refuse(columns["id"], np.flatnonzero(low), f"has a scale of {name} that its kind does not allow")
+        if f"{name}_kind" in changed or f"{name}_scale" in changed:
+            kind = of(f"{name}_kind")
+            _refuse(
+                of("id"), (kind < 0) | (kind >= len(least)), f"must have a kind of {name} from 0 to {len(least) - 1}"
+            )
+            low = of(f"{name}_scale") < np.array(least)[kind]
+            _refuse(of("id"), low, f"has a scale of {name} that its kind does not allow")
+    if "host" in changed:
+        _refuse(of("id"), of("host") < 0, "must have a host number of 0 or more")
+    if "shortest" in changed:
+        _refuse(of("id"), of("shortest") < 0, "must have a shortest interval of 0 or more")
+    if "shortest" in changed or "longest" in changed:
+        low = of("longest") < np.maximum(of("shortest"), 1)
+        _refuse(of("id"), low, "must have a longest interval not below its shortest")
 
 
+_FINITE: Final[Mapping[str, str]] = {
+    "cost": "must have a finite cost above 0",
+    "importance": "must have a finite importance of 0 or more",
+    "rate": "must have a finite rate of 0 or more",
+}
 _LEAST_SCALES: Final[Mapping[str, tuple[int, ...]]] = {"urgency": (0, 1, 0), "life": (0, 0, 1, 0)}
 """The least scale of each kind of urgency and of life."""
 
 
-def _refuse(ids: Ids, rows: Rows, text: str) -> None:
-    if len(rows):
-        message = f"page {ids[rows[0]]} {text}"
+def _refuse(ids: Ids, wrong: Mask, text: str) -> None:
+    if wrong.any():
+        message = f"page {ids[int(wrong.argmax())]} {text}"
         raise ValueError(message)

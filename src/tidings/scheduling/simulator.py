@@ -112,13 +112,14 @@ class _Run:
 
     def _poll(self, now: Instant) -> None:
         world, population = self._world, self._state.population
+        self._host_ready_at = {host: at for host, at in self._host_ready_at.items() if at > now}
         rows, bids = self._driver.ask(self._state, now)
         chosen = choose(
             bids,
             population["cost"][rows],
             population["host"][rows],
             self._bucket.refill(now).level,
-            host_ready={host: False for host, at in self._host_ready_at.items() if at > now},
+            host_ready=dict.fromkeys(self._host_ready_at, False),
             host_connections=world.host_connections,
             limit=world.limit,
             burst=world.bucket.burst,
@@ -132,8 +133,8 @@ class _Run:
             message = "the allocator chose more than the budget holds"
             raise AssertionError(message)
         self._bucket = bucket  # refilled only when it is drawn from, so that both drivers round alike
-        for host in population["host"][rows].tolist():
-            self._host_ready_at[host] = now + world.host_gap
+        if world.host_gap:
+            self._host_ready_at.update(dict.fromkeys(population["host"][rows].tolist(), now + world.host_gap))
         self._at += [now] * len(ids)
         self._page += ids.tolist()
         self._cost += cost.tolist()

@@ -72,6 +72,18 @@ def test_given_arrays_are_copied():
     assert [1.0, 2.0] == population["cost"].tolist()
 
 
+def test_a_column_of_one_value_has_the_room_of_one():
+    """Whatever comes and goes: what nobody set costs nothing, and what is the same again costs nothing again."""
+    plain = Population({"id": np.arange(100), "added": np.arange(100)})
+    other = plain.set([3], {"cost": 2.0})
+    back = other.update([7, 200], {"present": [False, True]}).set([3], {"cost": 1.0}).update([201], {})
+    strides = [[table[name].strides[0] for name in ("cost", "longest", "added")] for table in (plain, other, back)]
+
+    assert [[0, 0, 8], [8, 0, 8], [0, 0, 8]] == strides
+    assert [1.0, 2.0, 1.0] == other["cost"][2:5].tolist()
+    assert [101, 101.0] == [back.size, back["cost"].sum()]
+
+
 def test_arrays_cannot_be_written():
     """What one state holds no caller can change."""
     with pytest.raises(ValueError, match="read-only"):

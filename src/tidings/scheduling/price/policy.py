@@ -25,19 +25,30 @@ SATURATED_AFTER: Final = 20
 RELOOK_EVERY: Final[Duration] = 6 * HOUR
 QUIET_RELOOKS: Final = 2
 """Re-looks that found nothing new after which it is believed again."""
+_SATURATED, _RELOOKS = 64, 8
+_MOST: Final = RELOOK_EVERY // SECOND
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriceState(Beside):
-    """The pages; of each how many looks in a row found a change soon after the last, whether it is saturated, its unchanged re-looks, when
-    it was last looked at again for that (`UNPOLLED`: never), and whether the next look is such a one.
+    """The pages, and what guard 6 knows of each.
+
+    `suspicion` is the looks in a row that found a change soon after the last; of a saturated page 64, the re-looks that found none, and 8
+    if the next look is one. `steady` is of a saturated page how long its last look was after the last re-look, in seconds up to six hours.
     """
 
-    streak: NDArray[np.int16]
-    saturated: Mask
-    quiet: NDArray[np.int16]
-    relooked: Instants
-    relooks: Mask
+    suspicion: NDArray[np.uint8]
+    steady: NDArray[np.uint16]
+
+    @property
+    def saturated(self) -> Mask:
+        """Return which pages look different each time."""
+        return np.asarray(self.suspicion >= _SATURATED)
+
+    @property
+    def relooks(self) -> Mask:
+        """Return of which of them the next look is a re-look."""
+        return np.asarray(self.suspicion >= _SATURATED + _RELOOKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +93,11 @@ class Price:
         least = population["shortest"][rows]
         most = np.maximum(np.minimum(population["longest"][rows], self.longest), least)
         level = max(price, self.floor)
-        wished = np.minimum(np.ceil(self.waits(self.worth(state, level, rows), level)), float(most.max(initial=1)))
-        wished = np.where(state.saturated[rows], np.where(state.relooks[rows], self.shortest, float(self.pace)), wished)
-        gap: Instants = np.clip(wished.astype(np.int64), least, most)
+        wished = self.waits(self.worth(state, level, rows), level)
+        if (suspicion := state.suspicion[rows]).any():
+            differs, relooks = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
+            wished = np.where(differs, np.where(relooks, self.shortest, self.pace), wished)
+        gap: Instants = np.maximum(np.ceil(np.minimum(wished, most)).astype(np.int64), least)
         return gap
 
     def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
@@ -96,6 +109,10 @@ class Price:
     def price(self, state: PriceState, budget: float) -> float:
         """Return that price alone."""
         return self.market(state, budget).price
+
+    def stretched(self, factor: float) -> Price:
+        """Return the policy under which pages may wait so many times as long."""
+        return replace(self, longest=round(self.longest * factor))
 
     def begin(self, population: Population, rng: np.random.Generator) -> PriceState:  # noqa: ARG002 - nothing here is left to chance
         """Return the state in which no page is known to be saturated."""
@@ -109,13 +126,14 @@ class Price:
         """Return the index of each page whose wait is over, the price at least; `FIRST` and more for a new page, the longest asked for first."""
         where: Rows | slice = slice(None) if rows is None else rows
         population, level = state.population, max(price, self.floor)
-        due = due_after(population, self.gaps(state, price, where), where)
+        due = due_after(population, self.gaps(state, level, where), where)
         last = population["last_polled"][where]
-        new = last == UNPOLLED
-        age = np.where(new, 0, now - np.where(new, now, last)).astype(np.float64)
+        age = (now - np.maximum(last, 0)).astype(np.float64)
         bids = np.maximum(self.gathered(self.worth(state, level, where), age, level), level)
-        waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
-        return np.where(due <= now, np.where(new, FIRST + waited, bids), 0.0)
+        if (new := last == UNPOLLED).any():
+            waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
+            bids = np.where(new, FIRST + waited, bids)
+        return np.where(due <= now, bids, 0.0)
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> PriceState:
         """Return the state with other pages or other values."""
@@ -128,23 +146,15 @@ class Price:
         """Return the state after looks: who always differs is found out, and who differs no more (guard 6)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
-        before = state.population["last_polled"][rows]
-        gap = np.where(before == UNPOLLED, NEVER, at - np.where(before == UNPOLLED, 0, before))
-        least = np.maximum(state.population["shortest"][rows], self.shortest)
-        streak, saturated, quiet = state.streak.copy(), state.saturated.copy(), state.quiet.copy()
-        relooked, relooks = state.relooked.copy(), state.relooks.copy()
-        was_relook = saturated[rows] & relooks[rows]
-        streak[rows] = np.where(changed & (2 * gap <= 3 * least), np.minimum(streak[rows] + 1, SATURATED_AFTER), 0)
-        quiet[rows] = np.where(was_relook & ~changed, quiet[rows] + 1, quiet[rows])
-        leaves = saturated[rows] & (quiet[rows] >= QUIET_RELOOKS)
-        enters = ~saturated[rows] & (streak[rows] >= SATURATED_AFTER)
-        saturated[rows] = (saturated[rows] | enters) & ~leaves
-        streak[rows] = np.where(leaves, 0, streak[rows])
-        quiet[rows] = np.where(leaves | enters, 0, quiet[rows])
-        relooked[rows] = np.where(was_relook | enters, at, relooked[rows])
-        relooks[rows] = saturated[rows] & ~was_relook & (at - relooked[rows] >= RELOOK_EVERY)
         population = state.population.set(rows, {"last_polled": at})
-        return frozen(PriceState(population, streak, saturated, quiet, relooked, relooks))
+        if not (changed.any() or state.suspicion[rows].any()):
+            return replace(state, population=population)
+        before = state.population["last_polled"][rows]
+        gap = np.where((before != UNPOLLED) & (before < at), at - np.maximum(before, 0), NEVER // 4)
+        is_soon = 2 * gap <= 3 * np.maximum(state.population["shortest"][rows], self.shortest)
+        suspicion, steady = state.suspicion.copy(), state.steady.copy()
+        suspicion[rows], steady[rows] = _suspected(state, rows, changed, is_soon, gap)
+        return frozen(replace(state, population=population, suspicion=suspicion, steady=steady))
 
     def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:  # noqa: ARG002 - hints come as rates, weighed by effective age
         """Return the same state."""
@@ -161,35 +171,42 @@ class Price:
         row = int(state.population.rows([page])[0])
         return {
             "period": float(self.gaps(state, self.floor, np.array([row]))[0]) / SECOND,
-            "streak": int(state.streak[row]),
             "saturated": bool(state.saturated[row]),
-            "quiet": int(state.quiet[row]),
-            "relooked": int(state.relooked[row]),
-            "relooks": bool(state.relooks[row]),
+            "suspicion": int(state.suspicion[row]),
+            "steady": int(state.steady[row]),
         }
 
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
         """Return the state in which pages know this again; unreadable memories are passed over."""
-        return recalled(state, memories, ("streak", "saturated", "quiet", "relooked", "relooks"), _is_readable)
+        return recalled(state, memories, ("suspicion", "steady"), _is_readable)
+
+
+def _suspected(
+    state: PriceState, rows: Rows, changed: Mask, is_soon: Mask, gap: Instants
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+    """Return suspicion and steadiness of pages after looks that came `gap` after the ones before."""
+    suspicion, steady = state.suspicion[rows], state.steady[rows]
+    was_saturated, was_relook = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
+    streak = np.where(changed & is_soon & ~was_saturated, np.minimum(suspicion + 1, SATURATED_AFTER), 0)
+    enters = streak >= SATURATED_AFTER
+    quiet = np.where(was_saturated, suspicion % _RELOOKS + (was_relook & ~changed), 0)
+    saturated = enters | (was_saturated & (quiet < QUIET_RELOOKS))
+    since = np.minimum(steady + np.minimum(gap // SECOND, _MOST), _MOST)
+    since = np.where(saturated & ~enters & ~was_relook, since, 0)
+    after = np.where(saturated, _SATURATED + quiet + _RELOOKS * (since >= _MOST), np.where(was_saturated, 0, streak))
+    return after.astype(np.uint8), since.astype(np.uint16)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:
-    wanted = {"streak": int, "saturated": bool, "quiet": int, "relooked": int, "relooks": bool}
+    suspicion, steady = memory.get("suspicion"), memory.get("steady")
     return (
-        all(isinstance(memory.get(name), kind) for name, kind in wanted.items())
-        and abs(memory["streak"]) <= SATURATED_AFTER
+        isinstance(suspicion, int)
+        and isinstance(steady, int)
+        and 0 <= suspicion < _SATURATED + 2 * _RELOOKS
+        and 0 <= steady <= _MOST
     )
 
 
 def _fresh(population: Population) -> PriceState:
     size = population.size
-    return frozen(
-        PriceState(
-            population,
-            np.zeros(size, dtype=np.int16),
-            np.zeros(size, dtype=np.bool_),
-            np.zeros(size, dtype=np.int16),
-            np.full(size, UNPOLLED),
-            np.zeros(size, dtype=np.bool_),
-        )
-    )
+    return frozen(PriceState(population, np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.uint16)))

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from tidings.model.interval import DAY
 from tidings.scheduling.index import wait, worth
-from tidings.scheduling.population import HALF_LIFE, Floats, LifeKind, Population, Rows, UrgencyKind
+from tidings.scheduling.population import HALF_LIFE, Floats, LifeKind, Population, Rows
 
 SLOWEST: Final = math.log(2) / (30 * DAY)
 """The slowest decay: a half-life of thirty days; who does not mind when is not put off for ever (guard 5; failure mode 1)."""
 STEEPEST: Final = 0.53516
 """The most of 1 − e^−x(1 + x) at equal slope, at x = 1.7933 (bid_and_defaults §4, guard 5)."""
 _OVERWRITE, _CHANGES, _FADES = int(LifeKind.OVERWRITE), int(LifeKind.CHANGES), int(LifeKind.WINDOW)
-_EXPONENTIAL, _WINDOW = int(UrgencyKind.EXPONENTIAL), int(UrgencyKind.WINDOW)
+_LOST: Final = np.array([0.0, math.log(2), 1.0])
+_SLOW: Final = np.array([SLOWEST, 0.0, 0.0])
+"""By kind of urgency: what decays within its scale, and what decays whatever that is."""
+NOTHING: Final = 1e-200
+"""Instead of 0, to divide by."""
 COLUMNS: Final = frozenset({"cost", "importance", "rate", "urgency_kind", "urgency_scale", "life_kind", "life_scale"})
 """What values are made of."""
 
@@ -44,35 +49,36 @@ class Values:
 
     def heeded(self, price: float) -> Floats:
         """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a look now and then (guard 5)."""
-        needed = STEEPEST * self.inflow / (self.cost * max(price, 1e-300)) - self.overwritten
-        return np.minimum(self.decay, np.maximum(SLOWEST, needed))
+        needed = STEEPEST * self.inflow / (self.cost * max(price, NOTHING)) - self.overwritten
+        return np.minimum(self.decay, np.maximum(needed, SLOWEST))
 
     def gaps(self, price: float) -> Floats:
         """Return T*(price) in µs: how long after a look the next one is worth its price, inf if it never is."""
         kappa = self.heeded(price) + self.overwritten
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(self.inflow > 0, self.cost * price * kappa / self.inflow, np.inf)
-        return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / kappa, np.inf)
+        share = self.cost * price * kappa / np.maximum(self.inflow, NOTHING)
+        return np.where(share < 1, wait(share) / kappa, np.inf)
 
     def bids(self, age: Floats, price: float) -> Floats:
         """Return the index of each page at an age (µs), per unit of cost."""
         kappa = self.heeded(price) + self.overwritten
-        return np.asarray(self.inflow / kappa * worth(kappa * np.maximum(age, 0.0)) / self.cost)
+        return np.asarray(self.inflow / (kappa * self.cost) * worth(kappa * np.maximum(age, 0.0)))
 
 
 def values(population: Population, rows: Rows | slice = slice(None)) -> Values:
     """Return the values of some pages."""
     rate = population["rate"][rows] / DAY
-    life_kind, life_scale = population["life_kind"][rows], population["life_scale"][rows]
-    counted = np.maximum(life_scale, 1).astype(np.float64)
-    overwritten = np.where(life_kind == _OVERWRITE, rate, np.where(life_kind == _CHANGES, rate / counted, 0.0))
-    fading = np.where(life_kind == _FADES, 1.0 / counted, 0.0)
-    scale = np.maximum(population["urgency_scale"][rows], 1).astype(np.float64)
-    kind = population["urgency_kind"][rows]
-    urgent = np.where(kind == _EXPONENTIAL, math.log(2) / scale, np.where(kind == _WINDOW, 1.0 / scale, SLOWEST))
-    return Values(population["importance"][rows], rate, urgent + fading, overwritten, population["cost"][rows])
+    kind, scale = population["urgency_kind"][rows], population["urgency_scale"][rows]
+    decay = _LOST[kind] / np.maximum(scale, 1) + _SLOW[kind]
+    overwritten = np.zeros(len(rate))
+    kind = population["life_kind"][rows]
+    if kind.any():
+        counted = np.maximum(population["life_scale"][rows], 1)
+        decay = decay + np.where(kind == _FADES, 1.0 / counted, 0.0)
+        overwritten = np.where(kind == _OVERWRITE, rate, np.where(kind == _CHANGES, rate / counted, 0.0))
+    return Values(population["importance"][rows], rate, decay, overwritten, population["cost"][rows])
 
 
+@lru_cache(maxsize=64)
 def floor_price(pace: float) -> float:
     """Return λf: the index, after `pace` µs, of a page of default importance that changes once a day and costs 1 (bid_and_defaults §3)."""
     decay = math.log(2) / HALF_LIFE
