@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.model.interval import SECOND, Instant
-from tidings.scheduling.population import NEVER, UNPOLLED, Floats, Instants, Population, Rows
+from tidings.scheduling.population import NEVER, UNPOLLED, Floats, Ids, Instants, Population, Rows
 
 FIRST: Final = 1e12
 """Added to the bid of a page that was never looked at: before all others, and among those the longest asked for first."""
 TURNS: Final = frozenset({"added", "last_polled", "not_before", "shortest", "longest"})
 """Columns that the turn of a page depends on."""
+_GOLDEN: Final = (5**0.5 - 1) / 2
+_FAR: Final = 2**61
+"""Intervals as long as this have no instants of their own."""
 
 
 def due_after(population: Population, gap: NDArray[np.int64], rows: Rows | slice) -> Instants:
@@ -45,3 +48,20 @@ def lateness(population: Population, due: Instants, now: Instant, rows: Rows | N
     since = np.where(new, np.minimum(population["added"][where][ripe], now), due[ripe])
     bids[ripe] = (now - since + 1) / SECOND + FIRST * new
     return bids
+
+
+def phases(ids: Ids) -> Floats:
+    """Return for each page a part of an interval, from 0 to 1: those of pages that follow each other lie evenly apart (multiples of the golden ratio)."""
+    return np.asarray(np.mod(ids * _GOLDEN, 1.0))
+
+
+def wait_in_phase(last: Instants, gap: NDArray[np.int64], phase: Floats) -> NDArray[np.int64]:
+    """Return how long after a look the next of the instants (k + phase)·gap comes (µs): the one after that which the look served, the nearest.
+
+    So what comes late moves nothing that comes after it, and no two looks lie closer together than half a gap because of it.
+    """
+    gap_in_phase = np.minimum(gap, _FAR)
+    since = np.mod(
+        np.where(last == UNPOLLED, 0, last) - (phase * gap_in_phase).astype(np.int64) + gap_in_phase // 2, gap_in_phase
+    )
+    return np.asarray(np.where(gap < _FAR, gap_in_phase + gap_in_phase // 2 - since, gap))

@@ -10,11 +10,12 @@ from tidings.model.interval import HOUR, Duration
 from tidings.registry import Registry
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
+from tidings.scheduling.lottery import Lottery
 from tidings.scheduling.policy import Policy
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.others import LambdaCrawl, Sbr, Wic
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.round_robin import RoundRobin
+from tidings.scheduling.round_robin import Periodic, RoundRobin
 
 Maker = Callable[[Duration], Policy[Any]]
 
@@ -28,8 +29,10 @@ POLICIES: Final[Registry[Maker]] = Registry(
         "best_effort_weighted": partial(BestEffort, fading=FADING),
         "lambda_crawl": LambdaCrawl,
         "nutch": Nutch,
+        "periodic": Periodic,
         "price": Price,
         "price_hours": PriceHours,
+        "random": Lottery,
         "round_robin": RoundRobin,
         "sbr": Sbr,
         "stormcrawler": StormCrawler,
