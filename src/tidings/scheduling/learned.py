@@ -21,6 +21,7 @@ from tidings.scheduling.policy import (
     HeedsHours,
     Ids,
     Instants,
+    Market,
     Mask,
     Observation,
     Policy,
@@ -164,9 +165,19 @@ class Learned:
             known = self.learner.recall(known, row, memory) if isinstance(memory, Mapping) else known
         return LearnedState(self._rated(inner, known, state.population.rows(here)), known)
 
+    def market(self, state: LearnedState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
+        """Return the policy's price and what it leads to, 0 if it has none."""
+        if not isinstance(self.policy, Prices):
+            return Market(0.0, 0.0, 0.0)
+        return self.policy.market(state.inner, budget, open_share=open_share)
+
     def price(self, state: LearnedState, budget: float) -> float:
-        """Return the policy's price, 0 if it has none."""
-        return self.policy.price(state.inner, budget) if isinstance(self.policy, Prices) else 0.0
+        """Return that price alone."""
+        return self.market(state, budget).price
+
+    def stretched(self, factor: float) -> Learned:
+        """Return the policy under which pages may wait so many times as long."""
+        return replace(self, policy=self.policy.stretched(factor)) if isinstance(self.policy, Prices) else self
 
     def _timed(self, inner: State, known: Any) -> State:
         """Return the policy's state with the profiles that were learned, if it heeds any."""

@@ -41,6 +41,7 @@ __all__ = [
     "Ids",
     "Instants",
     "LifeKind",
+    "Market",
     "Mask",
     "Observation",
     "Policy",
@@ -156,12 +157,37 @@ class Policy(Protocol[S]):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Market:
+    """The `price` of a look per unit of cost, the `spend` per µs that it leads to, and the `floor` below which no price falls.
+
+    `stretched` is by how much the longest waits must grow because no price is high enough (1: not at all).
+    """
+
+    price: float
+    spend: float
+    floor: float
+    stretched: float = 1.0
+
+    @property
+    def binds(self) -> bool:
+        """Say whether the budget makes the price, not the floor."""
+        return self.price > self.floor
+
+
 @runtime_checkable
 class Prices(Protocol[S_contra]):
     """What a policy can do beside that bids against a price: say what the price of a look is under a budget."""
 
-    def price(self, state: S_contra, budget: float) -> float:
-        """Return the price per unit of cost at which the pages cost `budget` per µs (bid_and_defaults §2)."""
+    def market(self, state: S_contra, budget: float, *, open_share: Floats | float = 1.0) -> Market:
+        """Return the price at which the pages cost `budget` per µs (bid_and_defaults §2).
+
+        `open_share` is the part of the time in which each page may be asked.
+        """
+        ...
+
+    def stretched(self, factor: float) -> Policy[Any]:
+        """Return the policy under which pages may wait so many times as long as it lets them, for a budget that cannot keep that."""
         ...
 
 

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from tidings.scheduling.policy import Floats, Instants
+from tidings.scheduling.policy import Floats, Instants, Market
 
 _HALVINGS: Final = 60
 PRECISION: Final = 1e-6
 """To what part of itself the price is found."""
 TRIMMED: Final = 0.05
 """How strongly spend beside the plan moves the trim."""
-
-
-@dataclass(frozen=True, slots=True)
-class Market:
-    """The price, the spend per µs that it leads to, and by how much `longest` had to be stretched (1: not at all)."""
-
-    price: float
-    spend: float
-    stretched: float = 1.0
+REMEMBERED: Final = 36
+"""Steps of ten minutes that the trim looks back on: six hours."""
 
 
 def clear(
@@ -35,7 +28,7 @@ def clear(
     it is taken to have. If even looks at the longest wait cost more no price is high enough: `stretched` is by how much waits must grow.
     """
     if not len(cost):
-        return Market(floor, 0.0)
+        return Market(floor, 0.0, floor)
     paid = cost * open_share
 
     def spend(price: float) -> float:
@@ -43,35 +36,41 @@ def clear(
 
     low = floor
     if (cheapest := spend(low)) <= budget:
-        return Market(low, cheapest)
-    high = low
-    for _ in range(_HALVINGS):
-        high *= 4
-        if spend(high) <= budget:
-            break
-    else:
-        least = spend(high)
-        return Market(high, least, stretched=least / budget if budget > 0 else np.inf)
+        return Market(low, cheapest, floor)
+    least = spend(low * 4.0**_HALVINGS)
+    stretched = 1.0
+    if least > budget:
+        stretched, budget = least / budget if budget > 0 else np.inf, least
+    if cheapest <= budget * (1 + PRECISION):
+        return Market(low, cheapest, floor, stretched)
+    high = low * 4
+    while spend(high) > budget * (1 + PRECISION):
+        low, high = high, high * 4
     for _ in range(_HALVINGS):
         if high <= low * (1 + PRECISION):
             break
         middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if spend(middle) > budget else (low, middle)
-    return Market(high, spend(high))
+        low, high = (middle, high) if spend(middle) > budget * (1 + PRECISION) else (low, middle)
+    return Market(high, spend(high), floor, stretched)
 
 
 @dataclass(frozen=True, slots=True)
 class Trim:
     """A factor on the price that keeps real spend at the plan: ×(spent/planned)^0.05 every ten minutes, from ½ to 2 (bid_and_defaults §2).
 
-    `planned` must be the modelled spend of the same hours: against a flat plan the factor swings with day and night.
+    `steps` are what the last six hours have cost and were planned to cost, ten minutes a pair, oldest first; of the time before nothing is
+    known, and it counts as planned. What is planned must be modelled for the hour: against a flat plan the factor swings with day and night.
     """
 
     factor: float = 1.0
+    steps: tuple[tuple[float, float], ...] = ()
 
     def after(self, spent: float, planned: float) -> Trim:
-        """Return the trim after ten minutes in which the last six hours cost `spent` and were planned to cost `planned`."""
-        if planned <= 0:
-            return self
-        ratio = max(spent / planned, 1e-6)
-        return replace(self, factor=float(np.clip(self.factor * ratio**TRIMMED, 0.5, 2.0)))
+        """Return the trim after ten minutes more."""
+        steps = (*self.steps, (spent, planned))[-REMEMBERED:]
+        made, wished = (sum(column) for column in zip(*steps, strict=True))
+        before = wished / len(steps) * (REMEMBERED - len(steps))
+        if wished <= 0:
+            return Trim(self.factor, steps)
+        ratio = max((made + before) / (wished + before), 1e-6)
+        return Trim(float(np.clip(self.factor * ratio**TRIMMED, 0.5, 2.0)), steps)

@@ -157,15 +157,30 @@ def test_the_price_is_what_the_budget_can_pay():
 
 
 def test_the_trim_follows_spend_within_bounds():
-    """Too much spent makes looks dearer, a little at a time, and never more than twice."""
-    trim = Trim()
-    for _ in range(5):
-        trim = trim.after(spent=2.0, planned=1.0)
-    assert 2**0.25 == pytest.approx(trim.factor)
+    """Too much spent makes looks dearer, a little at a time, and never more than twice; six hours count, and those before the start as planned."""
+    first = Trim().after(spent=2.0, planned=1.0)
+    later = first
     for _ in range(1_000):
-        trim = trim.after(spent=2.0, planned=1.0)
-    assert 2.0 == trim.factor
-    assert Trim() == Trim().after(spent=1.0, planned=0.0)
+        later = later.after(spent=2.0, planned=1.0)
+
+    assert (37 / 36) ** 0.05 == pytest.approx(first.factor)
+    assert 2.0 == later.factor
+    assert 36 == len(later.steps)
+    assert 1.0 == Trim().after(spent=1.0, planned=0.0).factor
+
+
+def test_what_no_price_can_pay_stretches_the_longest_waits():
+    """Then the price is the least at which all wait their longest, so that bids still rank; stretched, the pages cost what there is."""
+    price = Price()
+    state = begin(price, rate=np.random.default_rng(1).lognormal(0, 2, 500).tolist())
+    market = price.market(state, 100 / DAY)
+    wider = price.stretched(market.stretched)
+
+    assert 5.0 == pytest.approx(market.stretched)
+    assert 500 / DAY == pytest.approx(market.spend, rel=1e-5)
+    assert price.gaps(state, market.price / 1.1).min() < 0.99 * DAY < price.gaps(state, market.price).min()
+    assert 100 / DAY == pytest.approx(wider.market(state, 100 / DAY).spend, rel=1e-3)
+    assert 1.0 == pytest.approx(wider.market(state, 100 / DAY).stretched)
 
 
 @pytest.mark.parametrize("bounds", [{"pace": 0}, {"longest": 0}, {"shortest": -1}])
