@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import HOUR, Duration, Instant
 from tidings.scheduling.lateness import TURNS, due_after, lateness
-from tidings.scheduling.policy import Columns, Floats, Instants, Observation, Population, Rows, Signal
+from tidings.scheduling.policy import Columns, Floats, Instants, Market, Observation, Population, Rows, Signal
 
 _LONGEST: Final = 2.0**61
 _STEP: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -73,10 +73,15 @@ class Lottery:
         due: Instants = np.maximum(self._due(state, price, state.population.rows(ids)), now)
         return due
 
-    def price(self, state: LotteryState, budget: float) -> float:
+    def market(self, state: LotteryState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return how many times the pace pages must wait on average so that they cost `budget` per µs."""
-        asked = float(state.population["cost"].sum()) / self.pace
-        return max(1.0, asked / budget) if budget > 0 else (np.inf if asked else 1.0)
+        asked = float((state.population["cost"] * open_share).sum()) / self.pace
+        price = max(1.0, asked / max(budget, 1e-300))
+        return Market(price, asked / price, floor=1.0)
+
+    def stretched(self, factor: float) -> Lottery:  # noqa: ARG002 - any budget can be kept
+        """Return the same policy: it lets pages wait as long as the budget makes them."""
+        return self
 
     def _due(self, state: LotteryState, price: float, rows: Rows | slice) -> Instants:
         population = state.population
