@@ -12,7 +12,7 @@ from tidings.errors import StoreError
 from tidings.isolation.runner import Died
 from tidings.model.unit import Grant
 from tidings.service.monitor import Monitor
-from tidings.storage import pages, requests
+from tidings.storage import pages, polls, requests, subscriptions
 from tidings.storage.database import open_database
 
 
@@ -262,14 +262,21 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
             await world.settle(monitor)
             (row,) = database.read(requests.state, [asked])
             database.close()
+            poll = world.polls()[-1]
             assert "No space left on device" in row.refused
+            assert ("error", "net") == (poll.outcome, poll.kind)
+            assert "could not be kept: blobs/aa could not be written: No space left on device" in poll.note
+            assert [] == world.read(polls.open_polls)
             assert [1] == [version.seq for version in world.versions()]
+            assert [1] == [sub.seen for sub in world.read(subscriptions.listing)]
+            assert [("shaky", "net")] == [(state.health, state.kind) for _, state in world.read(pages.listing)]
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
 
     assert [1, 2] == [version.seq for version in world.versions()]
     assert 1 == len(world.changes("s"))
+    assert [str(full)] == [event.data["error"] for event in world.events("problem.unit")]
     assert [] == [record for record in caplog.records if record.exc_info]
     assert [] == world.violations()
 

@@ -7,6 +7,7 @@ steps until it is stopped, `check` makes steps until what was due has been looke
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
 import math
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import MINUTE, SECOND
-from tidings.errors import BudgetError, StaleEpochError, StoreError
+from tidings.errors import BudgetError, StaleEpochError, StoreError, UnitError
 from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Outcome
 from tidings.model.unit import Estimate, Event, Grant, Unit
@@ -25,7 +26,7 @@ from tidings.service.circuit import Circuits
 from tidings.service.frames import REASON as FRAME
 from tidings.service.network import NetworkWatch
 from tidings.service.telling import inherited
-from tidings.storage import charge, comparisons, deliveries, estimates, leases, requests
+from tidings.storage import charge, comparisons, deliveries, estimates, leases, polls, requests
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -365,7 +366,7 @@ class Monitor:
         at = parts.clock.now()
         ours = await self._hear(charged.grant.host, outcome, at, has_asked=not isinstance(request, Failed))
         owed = {sub_id: attempt for sub_id, (page_id, attempt) in self._owed.items() if page_id == page.state.page_id}
-        await parts.poller.settle(
+        await self._settle(
             charged,
             page,
             outcome,
@@ -377,6 +378,40 @@ class Monitor:
             ours=ours,
             follow=not asked.alone,
         )
+
+    async def _settle(
+        self, charged: Charged, page: WatchedPage, outcome: Outcome, *, at: Instant, **given: Any
+    ) -> None:
+        """Write what an outcome brings. Where that fails, by a full disk or by a fault of ours, the poll ends as an error, and it is raised."""
+        try:
+            await self.parts.poller.settle(charged, page, outcome, at=at, **given)
+        except StaleEpochError:
+            raise
+        except Exception as error:
+            with contextlib.suppress(StoreError):  # a disk that takes nothing at all: the next start ends the poll
+                await self._end_unkept(charged, page, outcome, error, at)
+            raise
+
+    async def _end_unkept(
+        self, charged: Charged, page: WatchedPage, outcome: Outcome, error: Exception, at: Instant
+    ) -> None:
+        """End a poll whose outcome could not be kept; nothing of it is, and no cursor moves. What the store refused is said by `doctor`."""
+        poll = await self.parts.store.read(polls.get, charged.poll_id)
+        if poll is None or poll.outcome is not None:
+            return
+        failed = Failed(
+            kind="net",
+            reason=_unkept(error),
+            status=outcome.status,
+            requests=outcome.requests,
+            wire_bytes=outcome.wire_bytes,
+        )
+        await self.parts.poller.settle(charged, page, failed, at=at)
+        if isinstance(error, StoreError) and not isinstance(
+            error, UnitError
+        ):  # of a bad unit the store itself has told
+            problem = Event(type="problem.unit", at=at, page_id=page.state.page_id, data={"error": str(error)})
+            await self.committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
 
     def _further(self, charged: Charged) -> Callable[[str], Awaitable[None]]:
         """Return what pays for each further request of a poll: the grant itself as far as it goes, then one by one.
@@ -439,7 +474,7 @@ class Monitor:
                 outcome = _no_further(error)
         at = parts.clock.now()
         ours = await self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
-        await parts.poller.settle(paid[0], page, outcome, at=at, hosts=self._host_news(grant.host), ours=ours)
+        await self._settle(paid[0], page, outcome, at=at, hosts=self._host_news(grant.host), ours=ours)
         return ""
 
     async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
@@ -580,13 +615,11 @@ class Monitor:
             if isinstance(
                 error, StoreError
             ):  # a disk that is full or gone: people can mend it, and need no traceback for that
-                log.error("what a look brought could not be kept: %s", error)
-                why = str(error)
+                log.error("%s", _unkept(error))
             else:
                 log.error("a task of the service failed", exc_info=error)
-                why = f"a fault of the service, told in its log: {error}"
             for request_id in waiting:
-                self._spawn(self._refuse(request_id, why))
+                self._spawn(self._refuse(request_id, _unkept(error)))
 
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
@@ -616,3 +649,10 @@ class Monitor:
 
 def _no_further(error: BudgetError) -> Failed:
     return Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
+
+
+def _unkept(error: BaseException) -> str:
+    """Return why nothing is kept of a look."""
+    if isinstance(error, StoreError):
+        return f"what the look brought could not be kept: {error}"
+    return f"a fault of the service, told in its log: {error}"
