@@ -101,9 +101,9 @@ class Gamma:
         variance = np.maximum(square - mean**2, np.finfo(np.float64).tiny)
         return np.where(at_once, a + 1, mean**2 / variance), np.where(at_once, b, mean / variance)
 
-    def at(self, rows: ArrayLike) -> Gamma:
+    def at(self, rows: ArrayLike | slice) -> Gamma:
         """Return the posteriors of some pages."""
-        places = np.asarray(rows)
+        places = rows if isinstance(rows, slice) else np.asarray(rows)
         return Gamma(self.shape[places], self.scale[places])
 
     def put(self, rows: ArrayLike, other: Gamma) -> Gamma:

@@ -7,7 +7,7 @@ its pages have none: a wrong profile costs more than none.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -50,9 +50,9 @@ class HourlyLearner:
         """Return what is known of pages that nobody has looked at."""
         return Hourly(self.gamma.begin(hosts), {}, np.empty((0, HOURS)), _none(len(hosts)), NEVER_SEEN)
 
-    def rates(self, known: Hourly) -> Floats:
+    def rates(self, known: Hourly, rows: Rows | slice = slice(None)) -> Floats:
         """Return the rate that each page is taken to have, changes a day."""
-        return self.gamma.rates(known.rates)
+        return self.gamma.rates(known.rates, rows)
 
     def profiles(self, known: Hourly) -> tuple[Floats, NDArray[np.int64]]:
         """Return the profiles, 168 weights of mean 1 each, and which of them each page has, −1 for none."""
@@ -97,20 +97,16 @@ class HourlyLearner:
             plain["hours"] = [_packed(counts.changes), _packed(counts.exposure)]
         return plain
 
-    def recall(self, known: Hourly, row: int, memory: Mapping[str, Any]) -> Hourly:
-        """Return what is known with a page that is remembered. Of the pages of a host the one that was looked at last knows the hours best."""
-        rates = self.gamma.recall(known.rates, row, memory)
-        after = replace(known, rates=rates)
-        told = memory.get("hours")
-        unpacked = [_unpacked(text) for text in told] if isinstance(told, list) and len(told) == 2 else []
-        changes, exposure = unpacked if len(unpacked) == 2 else (None, None)
-        if changes is None or exposure is None:
-            return after
-        host = int(rates.hosts[row])
-        before = known.counts.get(host)
-        if before is not None and before.exposure.sum() >= exposure.sum():
-            return after
-        return replace(after, counts={**known.counts, host: HourCounts(changes, exposure)}, made_at=NEVER_SEEN)
+    def recall(self, known: Hourly, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Hourly:
+        """Return what is known with pages that are remembered. Of the pages of a host the one that was looked at last knows the hours best."""
+        rates = self.gamma.recall(known.rates, rows, memories)
+        counts = dict(known.counts)
+        for row, memory in zip(rows.tolist(), memories, strict=True):
+            host, told = int(rates.hosts[row]), _told(memory.get("hours"))
+            if told is not None and (host not in counts or counts[host].exposure.sum() < told.exposure.sum()):
+                counts[host] = told
+        is_same = all(counts[host] is known.counts.get(host) for host in counts)
+        return replace(known, rates=rates, counts=counts, made_at=known.made_at if is_same else NEVER_SEEN)
 
     def _suffices(self, counts: HourCounts) -> bool:
         return bool(counts.changes.sum() >= self.changes and counts.exposure.sum() >= self.hours)
@@ -133,6 +129,14 @@ def _none(size: int) -> NDArray[np.int64]:
 
 def _packed(counts: Floats) -> str:
     return base64.b64encode(counts.astype("<f4").tobytes()).decode("ascii")
+
+
+def _told(hours: object) -> HourCounts | None:
+    """Return what was counted, None where nothing that can be read was."""
+    if not (isinstance(hours, list) and len(hours) == 2):
+        return None
+    changes, exposure = map(_unpacked, hours)
+    return None if changes is None or exposure is None else HourCounts(changes, exposure)
 
 
 def _unpacked(text: object) -> Floats | None:

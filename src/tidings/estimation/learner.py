@@ -6,7 +6,7 @@ deviation: who is not sure of a page looks sooner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -24,13 +24,16 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """Of each page: its posterior and prior (days), its host, when it was last looked at (`NEVER_SEEN`: not yet), and how many looks told something."""
+    """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last looked at (`NEVER_SEEN`: not yet), and how many
+    looks told something.
+    """
 
     posterior: Gamma
-    prior: Gamma
+    priors: Gamma
+    prior: NDArray[np.int32]
     hosts: NDArray[np.int64]
     seen: Instants
-    looks: NDArray[np.int64]
+    looks: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,19 @@ class GammaLearner:
 
     def begin(self, hosts: NDArray[np.int64]) -> Known:
         """Return what is known of pages that nobody has looked at."""
-        prior = Gamma.prior(self.mean, self.shape, len(hosts))
-        return Known(prior, prior, hosts, np.full(len(hosts), NEVER_SEEN), np.zeros(len(hosts), dtype=np.int64))
+        size = len(hosts)
+        return Known(
+            Gamma.prior(self.mean, self.shape, size),
+            Gamma.prior(self.mean, self.shape, 1),
+            np.zeros(size, dtype=np.int32),
+            hosts,
+            np.full(size, NEVER_SEEN),
+            np.zeros(size, dtype=np.int32),
+        )
 
-    def rates(self, known: Known) -> Floats:
+    def rates(self, known: Known, rows: Rows | slice = slice(None)) -> Floats:
         """Return the rate that each page is taken to have, changes a day."""
-        return known.posterior.optimistic(self.deviations)
+        return known.posterior.at(rows).optimistic(self.deviations)
 
     def observe(
         self, known: Known, rows: Rows, at: Instants, changed: Mask, modified_at: Instants, interrupted: Mask
@@ -68,7 +78,7 @@ class GammaLearner:
             np.nan,
         )
         own = known.posterior.at(rows)
-        after = own.forgetting(known.prior.at(rows), gap, self.half_life).observe(gap, changed, age=age)
+        after = own.forgetting(known.priors.at(known.prior[rows]), gap, self.half_life).observe(gap, changed, age=age)
         after = Gamma(np.where(tells, after.shape, own.shape), np.where(tells, after.scale, own.scale))
         seen, looks = known.seen.copy(), known.looks.copy()
         seen[rows] = np.maximum(at, last)
@@ -78,16 +88,17 @@ class GammaLearner:
     def arrange(self, known: Known, rows: Rows, hosts: NDArray[np.int64]) -> Known:
         """Return what is known of other pages: those at `rows` of the old ones (−1: a new page, taken for one of its host)."""
         fresh = self.begin(hosts)
-        old = rows >= 0
-        seen, looks = fresh.seen.copy(), fresh.looks.copy()
-        seen[old], looks[old] = known.seen[rows[old]], known.looks[rows[old]]
-        posterior = fresh.posterior.put(np.flatnonzero(old), known.posterior.at(rows[old]))
-        prior = fresh.prior.put(np.flatnonzero(old), known.prior.at(rows[old]))
-        new = np.flatnonzero(~old)
-        if new.size and old.any():
+        old, new = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        prior, seen, looks = fresh.prior, fresh.seen, fresh.looks
+        prior[old], seen[old], looks[old] = (column[rows[old]] for column in (known.prior, known.seen, known.looks))
+        posterior, priors = fresh.posterior.put(old, known.posterior.at(rows[old])), known.priors
+        if new.size and old.size:
             alike = host_priors(posterior, hosts, looks > 1, (self.shape, self.shape / self.mean)).at(new)
-            posterior, prior = posterior.put(new, alike), prior.put(new, alike)
-        return Known(posterior, prior, hosts, seen, looks)
+            posterior, (more, which) = posterior.put(new, alike), _distinct(alike)
+            prior[new] = len(priors.shape) + which
+            priors = Gamma(np.concatenate([priors.shape, more.shape]), np.concatenate([priors.scale, more.scale]))
+        used, numbers = np.unique(prior, return_inverse=True)
+        return Known(posterior, priors.at(used), numbers.astype(np.int32), hosts, seen, looks)
 
     def remember(self, known: Known, row: int) -> dict[str, Any]:
         """Return what is known of one page, as plain JSON."""
@@ -98,19 +109,29 @@ class GammaLearner:
             "looks": int(known.looks[row]),
         }
 
-    def recall(self, known: Known, row: int, memory: Mapping[str, Any]) -> Known:
-        """Return what is known with a page that is remembered; a memory that cannot be read is passed over."""
-        shape, scale, seen, looks = (memory.get(name) for name in ("shape", "scale", "seen", "looks"))
-        if not (
-            isinstance(shape, int | float)
-            and isinstance(scale, int | float)
-            and isinstance(seen, int)
-            and isinstance(looks, int)
-        ):
-            return known
-        if not (0 < shape < np.inf and 0 < scale < np.inf):
-            return known
-        instants, counts = known.seen.copy(), known.looks.copy()
-        instants[row], counts[row] = seen, looks
-        own = Gamma(np.array([float(shape)]), np.array([float(scale)]))
-        return replace(known, posterior=known.posterior.put([row], own), seen=instants, looks=counts)
+    def recall(self, known: Known, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Known:
+        """Return what is known with pages that are remembered, a memory each; one that cannot be read is passed over."""
+        told = [(row, memory) for row, memory in zip(rows.tolist(), memories, strict=True) if _is_readable(memory)]
+        places = np.array([row for row, _ in told], dtype=np.intp)
+        own = Gamma(*(np.array([memory[name] for _, memory in told], dtype=np.float64) for name in ("shape", "scale")))
+        seen, looks = known.seen.copy(), known.looks.copy()
+        seen[places], looks[places] = ([memory[name] for _, memory in told] for name in ("seen", "looks"))
+        return replace(known, posterior=known.posterior.put(places, own), seen=seen, looks=looks)
+
+
+def _is_readable(memory: Mapping[str, Any]) -> bool:
+    shape, scale, seen, looks = (memory.get(name) for name in ("shape", "scale", "seen", "looks"))
+    return (
+        isinstance(shape, int | float)
+        and isinstance(scale, int | float)
+        and 0 < shape < np.inf
+        and 0 < scale < np.inf
+        and isinstance(seen, int)
+        and isinstance(looks, int)
+    )
+
+
+def _distinct(priors: Gamma) -> tuple[Gamma, NDArray[np.int32]]:
+    """Return each of the priors once, and which of these each one is."""
+    pairs, which = np.unique(np.stack([priors.shape, priors.scale]), axis=1, return_inverse=True)
+    return Gamma(pairs[0], pairs[1]), which.astype(np.int32)

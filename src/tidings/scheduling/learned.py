@@ -5,8 +5,9 @@ The learner comes from outside: this room knows arrays, not statistics.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -41,8 +42,8 @@ class Learner(Protocol):
         """Return what is known of pages that nobody looked at."""
         ...
 
-    def rates(self, known: Any) -> Floats:
-        """Return the rate that each page is taken to have, changes a day."""
+    def rates(self, known: Any, rows: Rows | slice = ...) -> Floats:
+        """Return the rate that each page is taken to have, changes a day; of all unless `rows` are named."""
         ...
 
     def observe(
@@ -59,8 +60,8 @@ class Learner(Protocol):
         """Return what is known of one page, as plain JSON."""
         ...
 
-    def recall(self, known: Any, row: int, memory: Mapping[str, Any]) -> Any:
-        """Return what is known with a page that is remembered."""
+    def recall(self, known: Any, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Any:
+        """Return what is known with pages that are remembered, a memory each."""
         ...
 
 
@@ -159,11 +160,10 @@ class Learned:
         inner, known = state.inner, state.known
         if isinstance(self.policy, Remembers):
             inner = self.policy.recall(inner, memories)
-        here = [page for page in memories if state.population.has([page])[0]]
-        for page, row in zip(here, state.population.rows(here).tolist(), strict=True):
-            memory = memories[page].get(RATE)
-            known = self.learner.recall(known, row, memory) if isinstance(memory, Mapping) else known
-        return LearnedState(self._rated(inner, known, state.population.rows(here)), known)
+        told = {page: memory[RATE] for page, memory in memories.items() if isinstance(memory.get(RATE), Mapping)}
+        rows, here = state.population.present(list(told))
+        known = self.learner.recall(known, rows, list(compress(told.values(), here)))
+        return LearnedState(self._rated(inner, known, rows), known)
 
     def market(self, state: LearnedState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the policy's price and what it leads to, 0 if it has none."""
@@ -190,5 +190,5 @@ class Learned:
         if not len(rows):
             return inner
         ids = inner.population.ids[rows]
-        updated: State = self.policy.on_update(inner, ids, {RATE: self.learner.rates(known)[rows]})
+        updated: State = self.policy.on_update(inner, ids, {RATE: self.learner.rates(known, rows)})
         return updated

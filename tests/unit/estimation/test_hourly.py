@@ -65,7 +65,7 @@ def test_hours_survive_a_restart(after_ten_days):
     """As JSON, with any page of the host; the profile is there again with the first look."""
     learner = HourlyLearner()
     plain = json.loads(json.dumps(learner.remember(after_ten_days, 1)))
-    known = learner.recall(learner.begin(HOSTS), 0, plain)
+    known = learner.recall(learner.begin(HOSTS), np.array([0]), [plain])
     at = np.array([10 * DAY])
     known = learner.observe(known, np.array([0]), at, np.array([False]), np.array([NEVER_SEEN]), np.array([False]))
 
@@ -79,7 +79,7 @@ def test_hours_that_cannot_be_read_cost_no_more_than_the_hours(after_ten_days, h
     """The rate of the page is remembered all the same."""
     learner = HourlyLearner()
     plain = {**learner.remember(after_ten_days, 0), "hours": hours}
-    known = learner.recall(learner.begin(HOSTS), 0, plain)
+    known = learner.recall(learner.begin(HOSTS), np.array([0]), [plain])
 
     assert {} == known.counts
     assert learner.rates(after_ten_days)[0] == learner.rates(known)[0]
