@@ -12,9 +12,13 @@ from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.lottery import Lottery
 from tidings.scheduling.policy import Policy
+from tidings.scheduling.price.cam import Cam
+from tidings.scheduling.price.freshness import Azar, Ebr
 from tidings.scheduling.price.hours import PriceHours
+from tidings.scheduling.price.longevity import OlstonPandey
 from tidings.scheduling.price.others import LambdaCrawl, Sbr, Wic
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.polite import PoliteLambdaCrawl
 from tidings.scheduling.round_robin import Periodic, RoundRobin
 
 Maker = Callable[[Duration], Policy[Any]]
@@ -25,10 +29,15 @@ FADING: Final = 0.7
 POLICIES: Final[Registry[Maker]] = Registry(
     "policy",
     {
+        "azar": Azar,
         "best_effort": BestEffort,
         "best_effort_weighted": partial(BestEffort, fading=FADING),
+        "cam": Cam,
+        "ebr": Ebr,
         "lambda_crawl": LambdaCrawl,
+        "lambda_crawl_polite": PoliteLambdaCrawl,
         "nutch": Nutch,
+        "olston_pandey": OlstonPandey,
         "periodic": Periodic,
         "price": Price,
         "price_hours": PriceHours,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidings.scheduling.index import wait, worth
 from tidings.scheduling.population import Floats, Ids
@@ -50,11 +51,8 @@ def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: 
 def azar(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
     """Return memoryless rates of most freshness Σ μρ/(ρ + Δ): ρ = (√(μΔ/price) − Δ)⁺ (Azar et al., PNAS 2018)."""
     mu = _spread(importance, changes)
-
-    def rates(price: float) -> Floats:
-        return np.maximum(np.sqrt(mu * changes / price) - changes, 0.0)
-
-    return _priced(rates, budget, np.ones_like(changes), float(np.max(mu / np.maximum(changes, 1e-300))))
+    dearest = float(np.max(mu / np.maximum(changes, 1e-300)))
+    return _priced(lambda price: memoryless(changes, mu, price), budget, np.ones_like(changes), dearest)
 
 
 def lambda_crawl(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Allocation:
@@ -77,26 +75,36 @@ def polite_lambda_crawl(
     the budget, all are full and the price is 0.
     """
     mu = _spread(importance, changes)
-    number = len(limits)
-    asked = np.bincount(hosts, weights=(changes > 0) & (mu > 0), minlength=number) > 0
+    asked = np.bincount(hosts, weights=(changes > 0) & (mu > 0), minlength=len(limits)) > 0
+    full = host_prices(changes, mu, hosts, limits)[hosts]
 
     def rates(price: float) -> Floats:
-        free = harmonic(changes, mu, price)
-        full = np.bincount(hosts, weights=free, minlength=number) > limits
-        if not full.any():
-            return free
-        low, high = np.full(number, price), np.full(number, max(price, 1.0))
-        while (np.bincount(hosts, weights=harmonic(changes, mu, high[hosts]), minlength=number) > limits)[full].any():
-            high *= 4
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            over = np.bincount(hosts, weights=harmonic(changes, mu, middle[hosts]), minlength=number) > limits
-            low, high = np.where(over, middle, low), np.where(over, high, middle)
-        return np.where(full[hosts], harmonic(changes, mu, high[hosts]), free)
+        return harmonic(changes, mu, np.maximum(price, full))
 
     if float(limits[asked].sum()) <= budget:
         return Allocation(rates(_EXACT), 0.0)
     return _priced(rates, budget, np.ones_like(changes), _dearest(changes, mu, budget))
+
+
+def host_prices(changes: Floats, importance: Floats, hosts: Ids, limits: Floats, cost: Floats | float = 1.0) -> Floats:
+    """Return for each host the price at which LambdaCrawl's rates for its pages are its limit, 0 where they never are so many.
+
+    A host's pages have this price where it is above that of all: the difference is the host's surcharge. `hosts` are numbers from 0 on.
+    """
+    number = len(limits)
+
+    def is_over(prices: Floats) -> NDArray[np.bool_]:
+        rates = harmonic(changes, importance, cost * np.maximum(prices, 1e-300)[hosts])
+        return np.asarray(np.bincount(hosts, weights=rates, minlength=number) > limits)
+
+    low, high = np.zeros(number), np.ones(number)
+    while (over := is_over(high)).any():
+        low, high = np.where(over, high, low), np.where(over, 4 * high, high)
+    for _ in range(_HALVINGS):
+        middle = np.where(low > 0, np.sqrt(low * high), high / 4)
+        over = is_over(middle)
+        low, high = np.where(over, middle, low), np.where(over, high, middle)
+    return np.where(low > 0, high, 0.0)
 
 
 def observed(changes: Floats, budget: float, importance: Floats | float = 1.0) -> Floats:
@@ -129,6 +137,11 @@ def harmonic(changes: Floats, importance: Floats, price: Floats | float) -> Floa
     """Return LambdaCrawl's rates at a price: ½(−Δ + √(Δ² + 4μΔ/price))."""
     root = np.sqrt(changes**2 + 4 * importance * changes / price)
     return np.asarray(2 * importance * changes / price / np.maximum(root + changes, 1e-300))
+
+
+def memoryless(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
+    """Return the rates of Azar et al. at a price: (√(μΔ/price) − Δ)⁺."""
+    return np.maximum(np.sqrt(importance * changes / price) - changes, 0.0)
 
 
 def fresh_wait(changes: Floats, importance: Floats, price: Floats | float) -> Floats:

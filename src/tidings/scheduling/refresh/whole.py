@@ -47,6 +47,20 @@ def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
     return fox(marginal, len(changes), looks)
 
 
+def ebr_looks(changes: Floats, weights: Floats, price: Floats | float, period: float, most: int) -> Ids:
+    """Return how often each page is looked at in a period if every look costs `price`, up to `most`: what `ebr` gives away at the price of its last look.
+
+    The n-th look brings less than the one before, so that each page can be asked by itself: by bisection.
+    """
+    low, high = np.zeros(len(changes), dtype=np.int64), np.full(len(changes), most, dtype=np.int64)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        looks = middle.astype(np.float64)
+        brings = weights * (staleness(changes, looks - 1, period) - staleness(changes, looks, period))
+        low, high = np.where(brings >= price, middle, low), np.where(brings >= price, high, middle - 1)
+    return low
+
+
 def ideal_instants(given: Ids, period: float) -> list[tuple[float, int]]:
     """Return (instant, page) of evenly spaced looks, the first after half a gap, ascending."""
     return sorted(

@@ -6,10 +6,18 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tidings.scheduling.refresh.whole import cam, ebr, first_come, ideal_instants, staleness, transport
+from tidings.scheduling.refresh.whole import (
+    cam,
+    ebr,
+    ebr_looks,
+    first_come,
+    ideal_instants,
+    staleness,
+    transport,
+)
 
 CHANGES, WEIGHTS = np.array([0.05, 0.2, 0.6, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])
 
@@ -27,6 +35,25 @@ def test_embarrassment_of_the_worked_pages():
     assert [1, 3, 2, 6] == given.tolist()
     assert 3.5686817 == pytest.approx(cost, abs=1e-7)
     assert best == pytest.approx(cost)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.01, 5), st.floats(0.1, 3)), min_size=1, max_size=6),
+    st.integers(1, 25),
+    st.floats(1, 20),
+)
+def test_a_price_gives_away_what_the_last_look_that_is_paid_for_does(pages, looks: int, period: float):
+    """Each page by itself, at the price of the last look of all, gets what Fox gives it."""
+    changes, weights = (np.array(column) for column in zip(*pages, strict=True))
+    shared = ebr(changes, weights, looks, period)
+
+    def brings(number: np.ndarray) -> np.ndarray:
+        return weights * (staleness(changes, number - 1.0, period) - staleness(changes, number * 1.0, period))
+
+    last, next_one = brings(shared)[shared > 0].min(), brings(shared + 1).max()
+    assume(next_one < last * (1 - 1e-9))
+
+    assert shared.tolist() == ebr_looks(changes, weights, last * (1 - 1e-12), period, 100).tolist()
 
 
 @given(

@@ -1,0 +1,94 @@
+"""Freshness in other ways than `others.Sbr`: at memoryless instants, and by whole numbers of looks in a cycle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tidings.scheduling.lateness import phases, wait_in_phase
+from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
+from tidings.scheduling.population import Population
+from tidings.scheduling.price.market import clear
+from tidings.scheduling.price.others import Other
+from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.price.value import Values, values
+from tidings.scheduling.refresh.rates import memoryless
+from tidings.scheduling.refresh.whole import ebr_looks, staleness
+
+PACES: Final = 24
+"""A cycle of EBR is so many paces long: at a pace of an hour it is a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Azar(Other):
+    """Most freshness if looks come without memory; what changes too quickly waits its longest (Azar et al., PNAS 2018).
+
+    The rates are those of the paper, the instants are not drawn but evenly apart.
+    """
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return 1/ρ."""
+        rates = memoryless(worth.rate, worth.importance, worth.cost * price)
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / rates)
+
+    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+        """Return how late a page is, in waits, at this price."""
+        return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
+
+
+@dataclass(frozen=True, slots=True)
+class Ebr(Price):
+    """The least embarrassment: of a cycle's looks each page gets a whole number, evenly apart (002 §5, EBR; Wolf et al., WWW 2002).
+
+    The embarrassment of a stale page is its importance. A page's ideal instants are fixed: those of different pages lie apart, so that there
+    is little left for the transportation step to move, which is the allocator's: who comes too late is served in the order of ideal instants,
+    and what it makes late moves nothing after it.
+    """
+
+    @property
+    def floor(self) -> float:
+        """Return what the last look of a cycle brings at the page that the pace is said of."""
+        return float(_last_look(values(Population({"id": [0], "rate": [1.0]})), self._cycle)[0])
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return the cycle over the number of looks in it, inf where that is 0."""
+        most = int(self._cycle // self.shortest)
+        looks = ebr_looks(worth.rate, worth.importance / worth.cost, price, self._cycle, most)
+        with np.errstate(divide="ignore"):
+            return np.asarray(self._cycle / looks)
+
+    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
+        """Return how late a page is, in waits, at this price."""
+        return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
+
+    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
+        """Return how long each page waits after its last look: until the ideal instant after the one that this look served."""
+        even = Price.gaps(self, state, price, rows)
+        population = state.population
+        last = population["last_polled"][rows]
+        least = population["shortest"][rows]
+        most = np.maximum(np.minimum(population["longest"][rows], self.longest), least)
+        ideal = np.clip(wait_in_phase(last, even, phases(population.ids[rows])), least, most)
+        return np.where((last == UNPOLLED) | state.saturated[rows], even, ideal)
+
+    def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
+        """Return the price at which the pages cost `budget` per µs at even gaps."""
+        return clear(
+            lambda price: Price.gaps(self, state, price),
+            state.population["cost"],
+            self.floor,
+            budget,
+            open_share=open_share,
+        )
+
+    @property
+    def _cycle(self) -> float:
+        return float(PACES * self.pace)
+
+
+def _last_look(worth: Values, cycle: float) -> Floats:
+    before, after = (staleness(worth.rate, np.full(len(worth.rate), n), cycle) for n in (PACES - 1.0, float(PACES)))
+    return np.asarray(worth.importance / worth.cost * (before - after))
