@@ -6,6 +6,7 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING
 
+from tidings.cli.alter import write_altered
 from tidings.cli.arguments import read_text
 from tidings.cli.happenings import write_dropped, write_happening
 from tidings.cli.life import DONE
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _add_text(database: Database, text: str, arguments: argparse.Namespace, settings: Settings) -> int:
     done = register.register(database, text, settings=settings, now=SystemClock().now(), file=arguments.file)
-    if not (done.made or done.commanded or done.altered or done.defaults or done.events or done.events_dropped):
+    if not done.is_something:
         message = "there is no statement in this text; write for example: Create Sentinel news Using https://example.org/ Monitor any change"
         raise UsageError(message)
     write_warnings(done.warnings, as_json=arguments.json)
@@ -71,11 +72,7 @@ def _add_text(database: Database, text: str, arguments: argparse.Namespace, sett
             write_json(sentinel_record(row))
         else:
             write_line(f"{row.name} {_watched(row)}")
-    for row in done.altered:
-        if arguments.json:
-            write_json(sentinel_record(row))
-        else:
-            write_line(f"{row.name} is altered (revision {row.revision})")
+    write_altered(done, as_json=arguments.json)
     for statement in done.defaults:
         if not arguments.json:
             held = "their defaults hold from now on" if statement.clauses.said else "they have no defaults any more"

@@ -13,6 +13,7 @@ from tidings.service.records import sentinel_record
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
+    from tidings.service.register import Registered
     from tidings.settings import Settings
 
 
@@ -38,9 +39,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     finally:
         database.close()
     write_warnings(done.warnings, as_json=arguments.json)
-    for row in done.altered:
-        if arguments.json:
-            write_json(sentinel_record(row))
-        else:
-            write_line(f"{row.name} is altered (revision {row.revision}); nothing is told for that itself")
+    write_altered(done, as_json=arguments.json)
     return 0
+
+
+def write_altered(done: Registered, *, as_json: bool) -> None:
+    """Say which sentinels say something else now, and which said it already."""
+    for row in (*done.altered, *done.unaltered):
+        if as_json:
+            write_json(sentinel_record(row))
+        elif row in done.altered:
+            write_line(f"{row.name} is altered (revision {row.revision}); nothing is told for that itself")
+        else:
+            write_line(f"{row.name} says that already (revision {row.revision}); nothing is altered")

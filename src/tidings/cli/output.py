@@ -5,16 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidings.errors import OutputError
-from tidings.presentation.writing import tame
+from tidings.presentation.writing import cut_to_places, places, tame
 
 if TYPE_CHECKING:
     from tidings.language.problems import Problem
     from tidings.service.apply import Filed
+
+
+GAP = "  "
+NARROWEST = 8
+"""So many characters of a column are always shown."""
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -61,11 +67,22 @@ def write_nowhere() -> None:
 
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
-    """Write columns; the last one is not padded."""
-    body = [[tame(cell, keep="\t") for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-    for row in [list(head), *body]:
-        write_line("  ".join(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)) + "  " + row[-1])
+    """Write columns; the last one is not padded. In a terminal, or where COLUMNS says how wide it is, the widest are cut until they fit."""
+    lines = [list(head), *([tame(cell, keep="\t") for cell in row] for row in rows)]
+    room = shutil.get_terminal_size((0, 0)).columns
+    widths = [max(map(places, column)) for column in zip(*lines, strict=True)]
+    if room:
+        widths = _within(widths, room - len(GAP) * (len(widths) - 1))
+        lines = [[cut_to_places(cell, width) for cell, width in zip(line, widths, strict=True)] for line in lines]
+    for line in lines:
+        padded = (cell + " " * (width - places(cell)) for cell, width in zip(line[:-1], widths, strict=False))
+        write_line(GAP.join((*padded, line[-1])))
+
+
+def _within(widths: Sequence[int], room: int) -> list[int]:
+    """Return widths that fit together into so many places: the widest are as wide as all of them can be, none is cut below `NARROWEST`."""
+    most = next((m for m in range(max(widths), NARROWEST, -1) if sum(min(w, m) for w in widths) <= room), NARROWEST)
+    return [min(width, most) for width in widths]
 
 
 def short_time(text: str | None) -> str:

@@ -17,6 +17,7 @@ HARMLESS: Final = frozenset("\u00ad\u061c\u200c\u200d\u200e\u200f\u2060")
 SUBJECT_CHARACTERS: Final = 200
 ELLIPSIS: Final = "…"
 _STEERING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_UNPLACED: Final = frozenset({"Mn", "Me", "Cf"})
 _MENTION: Final = re.compile(r"@(?=(?:everyone|here|channel|all)\b)|<(?=[!@#])", re.IGNORECASE)
 
 
@@ -73,6 +74,23 @@ def cut(text: str, most: int | None) -> str:
     while length(kept) > most - 1:
         kept = kept[: len(kept) - max(1, (length(kept) - most) // 2)]
     return kept.rstrip() + ELLIPSIS
+
+
+def places(text: str) -> int:
+    """Return how many places of a terminal a text takes: wide letters two, marks on others none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.category(c) in _UNPLACED else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
+
+
+def cut_to_places(text: str, most: int) -> str:
+    """Return the text, or its beginning and an ellipsis, in at most `most` places, which are at least one."""
+    if places(text) <= most:
+        return text
+    kept = most_that_fit(len(text), lambda count: places(text[:count]), most - 1)
+    return text[:kept].rstrip() + ELLIPSIS
 
 
 def most_that_fit(count: int, size: Callable[[int], int], most: int) -> int:

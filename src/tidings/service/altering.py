@@ -30,7 +30,12 @@ COMPARED = ("monitor", "window", "select", "exclude", "transform", "compare")
 
 
 def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: str, now: Instant) -> SentinelRow:
-    """Give a sentinel another meaning, which `text` says in full; raises `AddressError`."""
+    """Give a sentinel another meaning, which `text` says in full, and return its row, as it was if it says that already.
+
+    Raises `AddressError`.
+    """
+    if text == row.text:
+        return row
     before = meaning(row.text)
     pages = [
         (page, address.identify(page.url, before.asking), address.identify(page.url, after.asking))

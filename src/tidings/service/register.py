@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered, the defaults that hold now, and the
-    events of other origin that there are now, or are no more.
+    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered and those that said the same before, the
+    defaults that hold now, and the events of other origin that there are now, or are no more.
     """
 
     made: tuple[SentinelRow, ...]
@@ -61,6 +61,14 @@ class Registered:
     defaults: tuple[Defaults, ...] = ()
     events: tuple[CreateEvent, ...] = ()
     events_dropped: tuple[DropEvent, ...] = ()
+    unaltered: tuple[SentinelRow, ...] = ()
+
+    @property
+    def is_something(self) -> bool:
+        """Say whether the text held a statement."""
+        return any(
+            (self.made, self.commanded, self.altered, self.defaults, self.events, self.events_dropped, self.unaltered)
+        )
 
 
 def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
@@ -80,6 +88,7 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             check_files(statement, settings)
     made: list[SentinelRow] = []
     altered: list[SentinelRow] = []
+    unaltered: list[SentinelRow] = []
     commanded: list[tuple[Command, SentinelRow]] = []
     defaults: list[Defaults] = []
     happenings: list[CreateEvent] = []
@@ -91,7 +100,9 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             case Command():
                 commanded.append((statement, command(connection, statement, now=now)))
             case Alter(name=name, sentinel=Sentinel() as after):
-                altered.append(alter(connection, find(connection, name), after, now=now))
+                before = find(connection, name)
+                row = alter(connection, before, after, now=now)
+                (altered if row.revision > before.revision else unaltered).append(row)
             case Defaults():
                 remember(connection, statement)
                 defaults.append(statement)
@@ -102,7 +113,14 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
                 outside.drop(connection, name)
                 gone.append(statement)
     return Registered(
-        tuple(made), tuple(commanded), parsed.warnings, tuple(altered), tuple(defaults), tuple(happenings), tuple(gone)
+        tuple(made),
+        tuple(commanded),
+        parsed.warnings,
+        tuple(altered),
+        tuple(defaults),
+        tuple(happenings),
+        tuple(gone),
+        tuple(unaltered),
     )
 
 

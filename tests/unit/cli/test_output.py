@@ -45,3 +45,40 @@ def test_a_page_is_what_it_says_it_is(encoding, expected):
 def test_a_terminal_without_the_letters_gets_their_numbers():
     """A line is never lost for want of an encoding."""
     assert b"5 \\u2192 6\n" == written("ascii", (write_line, "5 → 6"))
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """A terminal of 24 columns."""
+    monkeypatch.setenv("COLUMNS", "24")
+
+
+ROWS = [("kettle", "https://shop.example/kettle/30"), ("tea", "https://x.example/")]
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_table_fits_into_its_terminal():
+    """The widest column is cut, the others stay whole."""
+    out = written("utf-8", (table, ROWS, ("NAME", "URL"))).decode().splitlines()
+
+    assert ["NAME    URL", "kettle  https://shop.ex…", "tea     https://x.examp…"] == out
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("値段が変わりました", "値段が変…"), ("e\u0301" * 12, "e\u0301" * 8 + "…"), ("値段", "値段     ")],
+)
+def test_wide_letters_take_two_places_and_marks_none(text, shown):
+    """Columns stay below one another, and nothing runs over."""
+    out = written("utf-8", (table, [(text, "a" * 15, "x"), ("b" * 12, "c" * 12, "y")], ("TITLE", "NAME", "N"))).decode()
+
+    assert [f"{shown}  aaaaaaaa…  x", "bbbbbbbb…  cccccccc…  y"] == out.splitlines()[1:]
+
+
+def test_a_table_in_a_file_is_whole(monkeypatch):
+    """What is not looked at on a screen is not cut."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    out = written("utf-8", (table, [("a" * 300, "b" * 300)], ("A", "B")))
+
+    assert "a" * 300 + "  " + "b" * 300 == out.decode().splitlines()[1]

@@ -257,6 +257,19 @@ def test_show_says_what_comes_next_and_why(tidings, server, tmp_path):
     assert "tidings enable n" in paused["next"][1]["why"]
 
 
+@pytest.mark.parametrize("said", ["Fetch every 2 hour", "Fetch every 120 min Exclude none"])
+def test_alter_that_says_what_was_said_is_no_revision(tidings, server, tmp_path, said):
+    """The same meaning in other words is the same: it is said so, by `alter` and by an Alter in a text, and nothing is written."""
+    path = tmp_path / "s.sentinel"
+    path.write_text(f"Create Sentinel n Using {server.url('/news')} Monitor all words Fetch every 2 hour")
+    tidings("add", str(path))
+    path.write_text(f"Alter n {said}")
+
+    for ran in (tidings("alter", "n", said), tidings("add", str(path))):
+        assert (0, "n says that already (revision 1); nothing is altered\n") == (ran.code, ran.out)
+    assert 1 == tidings("show", "n", "--json").records[0]["revision"]
+
+
 def test_alter_replaces_clauses_and_keeps_every_revision(tidings, server, tmp_path):
     """In the words of the language; a fault is told with its place, and then nothing is altered."""
     (tmp_path / "n.sentinel").write_text(f"Create Sentinel n Using {server.url('/news')} Monitor any change")
@@ -324,7 +337,7 @@ def test_a_title_that_commands_the_terminal_is_shown_harmless(tidings, server):
 
 
 def test_check_says_that_a_comparison_was_given_up(tidings, tmp_path, server):
-    """ "0 changed" alone would mean that nothing was there: versions that could not be compared are said, as a line and as a record."""
+    """That nothing changed would mean that nothing was there: versions that could not be compared are said, as a line and as a record."""
     page = "<p>{}</p>" + "<i>x</i>" * 15_000
     path = tmp_path / "s.sentinel"
     path.write_text(f'Create Sentinel dear Using {server.url("/dear")} Monitor all words in xpath "//*[count(//*)>0]"')
