@@ -161,13 +161,13 @@ class Policy(Protocol[S]):
 class Market:
     """The `price` of a look per unit of cost, the `spend` per µs that it leads to, and the `floor` below which no price falls.
 
-    `stretched` is by how much the longest waits must grow because no price is high enough (1: not at all).
+    `load` is the part of the budget that the pages cost if all wait their longest: above 1 no price is high enough.
     """
 
     price: float
     spend: float
     floor: float
-    stretched: float = 1.0
+    load: float = 0.0
 
     @property
     def binds(self) -> bool:

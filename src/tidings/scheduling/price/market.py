@@ -8,10 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from tidings.scheduling.budget import TOLERANCE
 from tidings.scheduling.policy import Floats, Instants, Market
 
 _HALVINGS: Final = 60
-PRECISION: Final = 1e-6
+PRECISION: Final = 1e-4
 """To what part of itself the price is found."""
 TRIMMED: Final = 0.05
 """How strongly spend beside the plan moves the trim."""
@@ -25,7 +26,7 @@ def clear(
     """Return the price at which looks cost `budget` per µs, the `floor` if they cost less there. `gaps` are the waits (µs) at a price.
 
     `open_share` is the part of the time in which pages may be asked (During). A page that nobody looked at yet counts with the rate that
-    it is taken to have. If even looks at the longest wait cost more no price is high enough: `stretched` is by how much waits must grow.
+    it is taken to have. If even looks at the longest wait cost more no price is high enough: then it is the least at which all wait so long.
     """
     if not len(cost):
         return Market(floor, 0.0, floor)
@@ -35,23 +36,20 @@ def clear(
         return float((paid / np.maximum(gaps(price), 1)).sum())
 
     low = floor
-    if (cheapest := spend(low)) <= budget:
-        return Market(low, cheapest, floor)
     least = spend(low * 4.0**_HALVINGS)
-    stretched = 1.0
-    if least > budget:
-        stretched, budget = least / budget if budget > 0 else np.inf, least
-    if cheapest <= budget * (1 + PRECISION):
-        return Market(low, cheapest, floor, stretched)
+    load = least / budget if budget > 0 else np.inf
+    budget = max(budget, least)
+    if (cheapest := spend(low)) <= budget * (1 + TOLERANCE):
+        return Market(low, cheapest, floor, load)
     high = low * 4
-    while spend(high) > budget * (1 + PRECISION):
+    while spend(high) > budget * (1 + TOLERANCE):
         low, high = high, high * 4
     for _ in range(_HALVINGS):
         if high <= low * (1 + PRECISION):
             break
         middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if spend(middle) > budget * (1 + PRECISION) else (low, middle)
-    return Market(high, spend(high), floor, stretched)
+        low, high = (middle, high) if spend(middle) > budget * (1 + TOLERANCE) else (low, middle)
+    return Market(high, spend(high), floor, load)
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,8 +151,10 @@ def test_the_price_is_what_the_budget_can_pay():
 
     assert market.price > price.floor
     assert budget == pytest.approx(market.spend, rel=1e-3)
-    assert (price.floor, 1.0) == (price.market(state, 1.0).price, price.market(state, 1.0).stretched)
-    assert price.market(state, 100 / DAY).stretched > 5
+    assert price.floor == price.market(state, 1.0).price
+    assert not price.market(state, 1.0).binds
+    assert price.market(state, 1.0).load < 1
+    assert price.market(state, 100 / DAY).load > 5
     assert price.market(begin(price, rate=[]), 1.0).spend == 0
 
 
@@ -174,13 +176,13 @@ def test_what_no_price_can_pay_stretches_the_longest_waits():
     price = Price()
     state = begin(price, rate=np.random.default_rng(1).lognormal(0, 2, 500).tolist())
     market = price.market(state, 100 / DAY)
-    wider = price.stretched(market.stretched)
+    wider = price.stretched(market.load)
 
-    assert 5.0 == pytest.approx(market.stretched)
+    assert 5.0 == pytest.approx(market.load)
     assert 500 / DAY == pytest.approx(market.spend, rel=1e-5)
-    assert price.gaps(state, market.price / 1.1).min() < 0.99 * DAY < price.gaps(state, market.price).min()
+    assert price.gaps(state, market.price / 1.1).min() < 0.99 * DAY <= price.gaps(state, market.price).min()
     assert 100 / DAY == pytest.approx(wider.market(state, 100 / DAY).spend, rel=1e-3)
-    assert 1.0 == pytest.approx(wider.market(state, 100 / DAY).stretched)
+    assert 1.0 == pytest.approx(wider.market(state, 100 / DAY).load)
 
 
 @pytest.mark.parametrize("bounds", [{"pace": 0}, {"longest": 0}, {"shortest": -1}])
