@@ -10,19 +10,22 @@ import resource
 import statistics
 import sys
 import time
+from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
 
+from tidings.estimation.gamma import Gamma
+from tidings.estimation.learner import GammaLearner
+from tidings.model.interval import DAY, HOUR, SECOND
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.drivers import DenseScan, DueQueue
+from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.simulator import World, simulate
 from tidings.scheduling.trace import make_trace
 
-SECOND = 1_000_000
-HOUR = 3_600 * SECOND
 NOW = 1_700_000_000 * SECOND
 
 
@@ -79,33 +82,116 @@ def measure(pages):
     )
 
 
-def drive(pages, make_driver, policy="round_robin"):
-    """Return seconds of computing for an hour of polls, one second a tick, and the polls made. `price` pays the price of ten looks a second."""
-    made = POLICIES[policy](24 * HOUR if policy == "round_robin" else HOUR)
+class Timed:
+    """A policy, and how long it computed altogether (of the processor's time)."""
+
+    def __init__(self, policy):
+        self._policy = policy
+        self.seconds = 0.0
+
+    def __getattr__(self, name):
+        asked = getattr(self._policy, name)
+
+        def timed(*args, **more):
+            start = time.process_time()
+            answer = asked(*args, **more)
+            self.seconds += time.process_time() - start
+            return answer
+
+        return timed
+
+
+def drive(pages, make_driver, name="round_robin"):
+    """Run an hour of polls, one second a tick, at the price of ten looks a second: print what an instant costs in all, and in the policy."""
     rates = np.random.default_rng(2).lognormal(0, 1.5, pages)
     last = NOW - (np.arange(pages) * 7_919 % 86_400) * SECOND
     population = Population({"id": np.arange(pages), "last_polled": last, "rate": rates})
-    price = 0.0
-    if policy == "price":
-        state = made.begin(population, np.random.default_rng(1))
-        price = made.price(state, 10.0 / SECOND)
-        waited = np.random.default_rng(3).uniform(0, 1, pages) * made.gaps(state, price)
+    price, policy = 0.0, POLICIES[name.partition(",")[0]](24 * HOUR if name == "round_robin" else HOUR)
+    if name != "round_robin":
+        state = policy.begin(population, np.random.default_rng(1))
+        price = policy.price(state, 10.0 / SECOND)
+        waited = np.random.default_rng(3).uniform(0, 1, pages) * policy.gaps(state, price)
         population = population.set(np.arange(pages), {"last_polled": NOW - waited.astype(np.int64)})
+    timed = Timed(Learned(policy, Told(told=rates)) if "learned" in name else policy)
     bucket = TokenBucket(rate=10.0, burst=2_000.0, level=2_000.0, at=NOW)
-    trace = make_trace({}, start=NOW, end=NOW + HOUR)
+    rng = np.random.default_rng(5)
+    changes = {page: NOW + rng.integers(0, HOUR, count) for page, count in enumerate(rng.poisson(rates / 24).tolist())}
+    trace = make_trace(changes, start=NOW, end=NOW + HOUR)
     world = World(population=population, trace=trace, bucket=bucket, tick=SECOND, price=price)
-    start = time.perf_counter()
-    ledger = simulate(made, world, rng=np.random.default_rng(1), make_driver=make_driver)
-    return time.perf_counter() - start, len(ledger.polls.at)
+    start = time.process_time()
+    ledger = simulate(timed, world, rng=np.random.default_rng(1), make_driver=make_driver)
+    whole, own = ((seconds / 3_600 * 1e6) for seconds in (time.process_time() - start, timed.seconds))
+    print(
+        f"  {name:15} {make_driver.__name__:9} {len(ledger.polls.at):6,} polls, {whole:6.0f} µs an instant, {own:6.0f} of them the policy"
+    )
+
+
+@dataclass(frozen=True)
+class Told(GammaLearner):
+    """The learner, to whom pages of such rates are known as those are that changed forty times."""
+
+    told: np.ndarray | None = None
+
+    def begin(self, hosts):
+        """Return what is known at the start."""
+        return replace(super().begin(hosts), posterior=Gamma.of(40.0, 40.0 * (1 + 40**-0.5) / self.told))
+
+
+def live(pages, *, is_mixed):
+    """Return what the live planner holds of pages that came in parts and were looked at twice; mixed: people said something of each."""
+    rng = np.random.default_rng(4)
+    columns = {"host": np.arange(pages) // 4, "added": NOW - rng.integers(0, 30 * DAY, pages)}
+    if is_mixed:
+        columns["importance"] = rng.uniform(0, 1, pages)
+        columns["not_before"] = NOW - rng.integers(0, HOUR, pages)
+        columns["shortest"] = rng.choice([60, 300], pages) * SECOND
+        columns["longest"] = rng.choice([6 * HOUR, DAY], pages)
+    policy = Learned(POLICIES["price"](HOUR), GammaLearner())
+    state = policy.begin(Population({"id": []}), rng)
+    for part in np.array_split(np.arange(pages), 4):
+        state = policy.on_update(state, part, {name: column[part] for name, column in columns.items()})
+        for days in (2, 1):
+            at = NOW - days * DAY - rng.integers(0, HOUR, len(part))
+            state = policy.on_poll(state, part, Observation.of(at, rng.uniform(size=len(part)) < 0.3))
+    return state
+
+
+def arrays(thing):
+    """Yield all arrays that a state holds, however deep."""
+    if isinstance(thing, np.ndarray):
+        yield thing
+    elif isinstance(thing, Population):
+        yield from thing.values()
+    elif is_dataclass(thing):
+        for each in fields(thing):
+            yield from arrays(getattr(thing, each.name))
+
+
+def held(state):
+    """Return the bytes of all arrays, each once; an array that repeats one value has that value."""
+    return sum(
+        {a.__array_interface__["data"][0]: a.nbytes if any(a.strides) else a.itemsize for a in arrays(state)}.values()
+    )
+
+
+def remembered(pages):
+    """Print what is held of each page under `price`, beside its learner."""
+    for name, is_mixed in (("as they come", False), ("importance, bounds and failures of each", True)):
+        state = live(pages, is_mixed=is_mixed)
+        inner, known = held(state.inner), held(state)
+        copied = np.ones(known // 8)
+        print(
+            f"  {name:42} {known / pages:5.0f} B a page ({(known - inner) / pages:.0f} of them the learner's); copying all of it takes {median_us(copied.copy, 50):.0f} µs"
+        )
 
 
 if __name__ == "__main__":
     for count in [int(word.replace(",", "")) for word in sys.argv[1:]] or [20_000, 1_000_000]:
         measure(count)
+    print("\n20,000 pages under price")
+    remembered(20_000)
     print("\none hour of 20,000 pages, ten polls a second, 3,600 ticks")
-    for policy in ("round_robin", "price"):
-        for name, make_driver in (("dense scan", DenseScan), ("due queue", DueQueue)):
-            seconds, polls = drive(20_000, make_driver, policy)
-            print(
-                f"  {policy:12} {name:12} {polls:,} polls, {seconds:.2f} s, {seconds / 3_600 * 1e6:.0f} µs an instant"
-            )
+    for name in ("round_robin", "price"):
+        drive(20_000, DenseScan, name)
+        drive(20_000, DueQueue, name)
+    drive(20_000, DueQueue, "price, learned")

@@ -18,6 +18,7 @@ from tidings.estimation.prior import host_priors
 from tidings.model.interval import DAY
 
 NEVER_SEEN: Final = int(np.iinfo(np.int64).min)
+MANY: Final = 255
 Instants = NDArray[np.int64]
 Rows = NDArray[np.intp]
 
@@ -25,7 +26,7 @@ Rows = NDArray[np.intp]
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
     """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last looked at (`NEVER_SEEN`: not yet), and how many
-    looks told something.
+    looks told something (`MANY` and more are not told apart).
     """
 
     posterior: Gamma
@@ -33,7 +34,7 @@ class Known:
     prior: NDArray[np.int32]
     hosts: NDArray[np.int64]
     seen: Instants
-    looks: NDArray[np.int32]
+    looks: NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class GammaLearner:
             np.zeros(size, dtype=np.int32),
             hosts,
             np.full(size, NEVER_SEEN),
-            np.zeros(size, dtype=np.int32),
+            np.zeros(size, dtype=np.uint8),
         )
 
     def rates(self, known: Known, rows: Rows | slice = slice(None)) -> Floats:
@@ -82,7 +83,7 @@ class GammaLearner:
         after = Gamma(np.where(tells, after.shape, own.shape), np.where(tells, after.scale, own.scale))
         seen, looks = known.seen.copy(), known.looks.copy()
         seen[rows] = np.maximum(at, last)
-        looks[rows] += tells
+        looks[rows] = np.minimum(looks[rows], MANY - 1) + tells
         return replace(known, posterior=known.posterior.put(rows, after), seen=seen, looks=looks)
 
     def arrange(self, known: Known, rows: Rows, hosts: NDArray[np.int64]) -> Known:
@@ -115,7 +116,8 @@ class GammaLearner:
         places = np.array([row for row, _ in told], dtype=np.intp)
         own = Gamma(*(np.array([memory[name] for _, memory in told], dtype=np.float64) for name in ("shape", "scale")))
         seen, looks = known.seen.copy(), known.looks.copy()
-        seen[places], looks[places] = ([memory[name] for _, memory in told] for name in ("seen", "looks"))
+        seen[places] = [memory["seen"] for _, memory in told]
+        looks[places] = [min(memory["looks"], MANY) for _, memory in told]
         return replace(known, posterior=known.posterior.put(places, own), seen=seen, looks=looks)
 
 
@@ -128,6 +130,7 @@ def _is_readable(memory: Mapping[str, Any]) -> bool:
         and 0 < scale < np.inf
         and isinstance(seen, int)
         and isinstance(looks, int)
+        and looks >= 0
     )
 
 

@@ -69,7 +69,7 @@ KNOWN: Final[Mapping[str, _Known]] = {
     ),
     "cost": _Known(np.float64, 1.0, "budget that a poll takes; above 0"),
     "importance": _Known(np.float64, 0.5, "weight of a change; 0 or more"),
-    "rate": _Known(np.float64, RATE, "changes a day that the page is taken to have; 0 or more"),
+    "rate": _Known(np.float32, RATE, "changes a day that the page is taken to have; 0 or more"),
     "urgency_kind": _Known(np.int8, UrgencyKind.EXPONENTIAL, "a `UrgencyKind`"),
     "urgency_scale": _Known(np.int64, HALF_LIFE, "half-life or window of the urgency, µs; 0 where it has none"),
     "life_kind": _Known(np.int8, LifeKind.FOREVER, "a `LifeKind`"),

@@ -18,7 +18,7 @@ def test_columns_left_out_have_their_defaults():
         "host": [7],
         "cost": [1.0],
         "importance": [0.5],
-        "rate": [RATE],
+        "rate": [np.float32(RATE)],
         "urgency_kind": [UrgencyKind.EXPONENTIAL],
         "urgency_scale": [HALF_LIFE],
         "life_kind": [LifeKind.FOREVER],

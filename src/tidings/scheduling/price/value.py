@@ -66,7 +66,7 @@ class Values:
 
 def values(population: Population, rows: Rows | slice = slice(None)) -> Values:
     """Return the values of some pages."""
-    rate = population["rate"][rows] / DAY
+    rate = population["rate"][rows].astype(np.float64) / DAY
     kind, scale = population["urgency_kind"][rows], population["urgency_scale"][rows]
     decay = _LOST[kind] / np.maximum(scale, 1) + _SLOW[kind]
     overwritten = np.zeros(len(rate))
