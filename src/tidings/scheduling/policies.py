@@ -10,6 +10,7 @@ from tidings.model.interval import HOUR, Duration
 from tidings.registry import Registry
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
+from tidings.scheduling.gardener.policy import Medd
 from tidings.scheduling.lottery import Lottery
 from tidings.scheduling.policy import Policy
 from tidings.scheduling.price.cam import Cam
@@ -36,6 +37,7 @@ POLICIES: Final[Registry[Maker]] = Registry(
         "ebr": Ebr,
         "lambda_crawl": LambdaCrawl,
         "lambda_crawl_polite": PoliteLambdaCrawl,
+        "medd": Medd,
         "nutch": Nutch,
         "olston_pandey": OlstonPandey,
         "periodic": Periodic,

@@ -8,10 +8,14 @@ scheduling §4).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from tidings.scheduling.gardener.garden import Costs, Days, Garden
+
+MOST: Final = 500_000
+"""Falls due that are looked at, the first ones: what comes after is left to later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +55,22 @@ def overload(garden: Garden, due: Days, today: int, capacity: Capacity, level: f
     """Return the most by which a horizon's demand is more than its capacity, 0 if each can be met."""
     excess = demand(garden, due, today, horizons) - capacity.within(level, horizons)
     return float(max(excess.max(), 0.0))
+
+
+def excess(garden: Garden, due: Days, soonest: int, today: int, rate: float) -> float:
+    """Return the most by which any horizon up to the longest window asks for more than `rate` a day, 0 if each can be met; days may be µs.
+
+    What is late, or due before `soonest`, is due then. As `overload` with a steady capacity, but only where something falls due: O(n log n) in
+    the number of these.
+    """
+    first = np.maximum(due, soonest)
+    end = today + int(garden.windows.max())
+    share = float((1 / garden.windows).sum())
+    end = min(end, soonest + int(MOST / share)) if share * (end - soonest) > MOST else end
+    times = np.maximum((end - first) // garden.windows + 1, 0)
+    plants = np.repeat(np.arange(garden.size), times)
+    number = np.arange(plants.size) - np.repeat(np.cumsum(times) - times, times)
+    at = first[plants] + number * garden.windows[plants]
+    order = np.argsort(at, kind="stable")
+    asked = np.cumsum(garden.costs[plants[order]])
+    return float(max((asked - rate * (at[order] - today)).max(initial=0.0), 0.0))

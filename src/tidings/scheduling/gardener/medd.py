@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tidings.scheduling.gardener.demand import Capacity, overload
-from tidings.scheduling.gardener.garden import Days, Garden, Measures, measure
+from tidings.scheduling.gardener.garden import Costs, Days, Garden, Measures, measure
 
 _EVEN = 1e-9
 
@@ -41,7 +41,7 @@ Rule: TypeAlias = Callable[[Morning], list[int]]
 
 def edd(morning: Morning) -> list[int]:
     """Choose the earliest due, late or not, until the day is full: never later than need be, and never at rest (Gardener §4)."""
-    order = _by_lateness(morning, np.arange(morning.garden.size))
+    order = _by_lateness(morning.garden, morning.due, np.arange(morning.garden.size))
     return _fill(morning.garden, order, morning.room)
 
 
@@ -109,27 +109,45 @@ def mmedd(garden: Garden, capacity: float, days: int, *, rule: Rule = medd_dbf, 
 
 
 def _maintained(morning: Morning, horizons: Days, *, covers: bool) -> list[int]:
-    garden, due, today = morning.garden, morning.due, morning.today
-    late = _by_lateness(morning, np.flatnonzero(due <= today))
-    chosen = _fill(garden, late, morning.room)
-    rest = morning.room - garden.workload(chosen)
+    def needed(due: Days, spent: float) -> float:
+        return overload(morning.garden, due, morning.today, morning.capacity, morning.level - spent, horizons)
+
+    late, early = maintained(morning.garden, morning.due, morning.today, morning.room, needed, covers=covers)
+    return late + early
+
+
+def maintained(
+    garden: Garden, due: Days, today: int, room: float, needed: Callable[[Days, float], float], *, covers: bool = True
+) -> tuple[list[int], list[int]]:
+    """Return M₁ and M₂ of Algorithm 1: what is due and fits into `room`, and what is worked ahead of what is not.
+
+    `needed` says by how much the time to come is overloaded if plants are due so and so much of the room is spent. `covers`: the last plant
+    that is worked ahead may be over it.
+    """
+    chosen = _fill(garden, _by_lateness(garden, due, np.flatnonzero(due <= today)), room)
+    spent = garden.workload(chosen)
     coming = np.flatnonzero(due > today)
-    if rest <= _EVEN or not coming.size:
-        return chosen
+    if room - spent <= _EVEN or not coming.size:
+        return chosen, []
     after = due.copy()
     after[chosen] = today + garden.windows[chosen]
-    level = morning.level - garden.workload(chosen)
-    needed = overload(garden, after, today, morning.capacity, level, horizons)
-    if needed <= _EVEN:
-        return chosen
-    wasted = (due[coming] - today) / garden.windows[coming] * garden.costs[coming]
-    order = coming[np.lexsort((coming, -garden.windows[coming], garden.costs[coming], wasted))]
-    return chosen + (_fill(garden, order, rest, until=needed) if covers else _fill(garden, order, min(needed, rest)))
+    overloaded = needed(after, spent)
+    if overloaded <= _EVEN:
+        return chosen, []
+    waste = wasteness(garden.costs[coming], garden.windows[coming], due[coming] - today)
+    order = coming[np.lexsort((coming, -garden.windows[coming], garden.costs[coming], waste))]
+    if covers:
+        return chosen, _fill(garden, order, room - spent, until=overloaded)
+    return chosen, _fill(garden, order, min(overloaded, room - spent))
 
 
-def _by_lateness(morning: Morning, plants: Days) -> Days:
-    garden = morning.garden
-    return plants[np.lexsort((plants, -garden.windows[plants], garden.costs[plants], morning.due[plants]))]
+def wasteness(costs: Costs, windows: Days, left: Days) -> Costs:
+    """Return what is wasted of each plant's care if it comes so many days before it is due: days/w · c."""
+    return np.asarray(left / windows * costs, dtype=np.float64)
+
+
+def _by_lateness(garden: Garden, due: Days, plants: Days) -> Days:
+    return plants[np.lexsort((plants, -garden.windows[plants], garden.costs[plants], due[plants]))]
 
 
 def _fill(garden: Garden, order: Days, room: float, *, until: float = np.inf) -> list[int]:
