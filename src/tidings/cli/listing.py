@@ -97,6 +97,7 @@ def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
                 "changed_at": rfc3339(state.changed_at),
                 "text_changed_at": rfc3339(state.text_changed_at),
                 "retry_at": rfc3339(state.retry_at),
+                "restless_since": rfc3339(state.saturation.since),
                 "frames": [
                     {"url": f.identity.url, "health": f.state.health, "kind": f.state.kind, "reason": f.state.reason}
                     for f in frames.get(sub.page_id, ())
@@ -107,10 +108,14 @@ def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
 
 
 def _health(held: list[dict[str, Any]]) -> str:
-    """Return the worst of the pages: `ok`, or what ails how many of them; partial if it is only some of their frames."""
+    """Return the worst of the pages: `ok`, or what ails how many of them; partial if it is only some of their frames, restless if one looks
+    different each time.
+    """
     ill = [p for p in held if p["health"] in {"error", "shaky"}]
     if not ill and any(failing(p) for p in held):
         return "partial"
+    if not ill and any(p["restless_since"] for p in held):
+        return "restless"
     if not ill:
         return "ok" if any(p["health"] == "ok" for p in held) else "new"
     worst = next((p for p in ill if p["health"] == "error"), ill[0])

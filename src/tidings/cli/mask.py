@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="MASK",
         help=f"tell what this mask leaves out, from now on: its id, or {', '.join(noise.CLASSES)}",
     )
-    parser.add_argument("--on", action="append", default=[], metavar="MASK", help="leave it out again")
+    parser.add_argument("--on", action="append", default=[], metavar="MASK", help="leave it out (again)")
     add_json(parser)
 
 
@@ -45,14 +45,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         database.close()
 
 
-def lines_of(page: PageMasks) -> Iterator[str]:
-    """Yield what is said of a page's masks, a line or two each."""
+def lines_of(page: PageMasks, name: str = "NAME") -> Iterator[str]:
+    """Yield what is said of a page's masks, a line or two each, and which ones `name` may ask for."""
     for thing in page.things:
         off = "OFF, told all the same" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
         yield f"mask {thing.id}  {thing.sort} {noise.where(thing)}: {noise.why(thing)}; {off}"
         yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"'
-    for name in sorted(page.kept & {*noise.CLASSES}):
-        yield f"mask {name}  OFF, told all the same"
+    for value in sorted(page.kept & {*noise.CLASSES}):
+        yield f"mask {value}  OFF, told all the same"
+    for thing in page.offers:
+        yield f"no mask yet  {thing.sort} {noise.where(thing)}: {noise.why(thing)}"
+        yield f'    showed "{thing.examples[0]}", then "{thing.examples[1]}"; to leave it out: tidings mask {name} --on {thing.id}'
 
 
 def _switch(connection: Connection, arguments: argparse.Namespace) -> None:
@@ -69,7 +72,7 @@ def _print(connection: Connection, arguments: argparse.Namespace) -> int:
                 write_json(record)
             continue
         write_line(page.url)
-        said = [*lines_of(page)]
+        said = [*lines_of(page, row.name)]
         for line in said or [
             "nothing is learned to be noise; times, counters and clocks are left out where the whole page is watched"
         ]:

@@ -17,7 +17,7 @@ from tidings.service import noise, register
 from tidings.service.captures import captures
 from tidings.service.outlook import outlook
 from tidings.service.purses import purse_of
-from tidings.service.records import class_of, rfc3339, sentinel_record
+from tidings.service.records import class_of, rfc3339, saturated_mend, sentinel_record
 from tidings.service.remembered import healed_parts
 from tidings.service.watchlist import WatchedSentinel, meaning
 from tidings.storage import changes, sentinels, subscriptions
@@ -98,12 +98,16 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             write_line(
                 f"    {page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
             )
+        if page["restless_since"]:
+            write_line(
+                f"    restless: it looks different each time, since {short_time(page['restless_since'])} UTC; {saturated_mend(row.name)}"
+            )
         if page["frames"]:
             write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
         for part in page["healed"]:
             write_line(f"    selector healed: {part['selector']} finds nothing, {part['stand_in']} is watched")
             write_line(f"      write it into the clause to keep it: tidings alter {row.name} …")
-        for line in lines_of(noise.masks(connection, int(page["page"]))):
+        for line in lines_of(noise.masks(connection, int(page["page"])), row.name):
             write_line(f"    {line}")
         for frame in failing(page):
             write_line(f"    partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays")

@@ -35,6 +35,18 @@ class PageIdentity:
     owner_id: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Saturation:
+    """Whether a page looks different each time: how many looks in a row found it so and how many of these came right after another, since when
+    it counts as saturated (None: it does not), and how many looks have found nothing new since (`estimation.saturation`).
+    """
+
+    looks: int = 0
+    soon: int = 0
+    quiet: int = 0
+    since: Instant | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageState:
     """The part of a page's row that polls change. Times are instants, None while it has not happened.
@@ -78,6 +90,7 @@ class PageState:
     moved_to: str = ""
     moved_at: Instant | None = None
     moved_sights: int = 0
+    saturation: Saturation = Saturation()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

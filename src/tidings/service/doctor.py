@@ -335,6 +335,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "intervals": lambda ward: _health(ward, health.promises, settings=ward.settings),
     "classes": lambda ward: _health(ward, health.classes, settings=ward.settings, now=ward.now),
     "pages": lambda ward: _health(ward, health.failing_pages, now=ward.now),
+    "restless pages": lambda ward: _health(ward, health.restless_pages, now=ward.now),
     "hosts": lambda ward: _health(ward, health.failing_hosts, now=ward.now),
     "deliveries": lambda ward: _health(ward, health.dead_letters, now=ward.now, polling=ward.polling),
     "endpoints": lambda ward: _health(ward, health.failing_endpoints, now=ward.now),

@@ -25,6 +25,7 @@ from tidings.service.frames import followed
 from tidings.service.noise import of_stored
 from tidings.service.occasion import first_look, modified_at, picture_name, version_of, with_findings, with_ticks
 from tidings.service.records import PARTIAL
+from tidings.service.saturated import with_evidence
 from tidings.storage import members
 
 if TYPE_CHECKING:
@@ -177,7 +178,9 @@ class Framed:
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 
     async def _unchanged(self, poll: Occasion, gathered: Gathered) -> None:
-        state, events = standing.after_look(poll.page.state, poll.at, moved=gathered.answer.moved)
+        state, events = standing.after_look(
+            poll.page.state, poll.at, moved=gathered.answer.moved, floor=self._frames.floor
+        )
         state = standing.learn_validators(state, gathered.answer, changed=False, at=poll.at)
         reason = gathered.partial or poll.charged.grant.reason
         record = poll.record("unchanged", gathered.answer, reason=reason, kind=PARTIAL if gathered.partial else "")
@@ -226,15 +229,19 @@ class Framed:
         look = await self._look(poll, gathered, stored)
         findings = await self._detector.examine(look, attempts=poll.owed)
         seen = findings.examination
-        before, events = standing.after_look(page.state, at, moved=gathered.answer.moved)
         text_changed = seen is not None and seen.text_changed
+        is_first = standing.knows_no_body(page.state)
+        differs = text_changed and not is_first
+        before, events = standing.after_look(
+            page.state, at, moved=gathered.answer.moved, differs=differs, floor=self._frames.floor
+        )
+        events = await with_evidence(events, self._store, before.page_id, None)
         state = self._state(before, gathered, seen, look, text_changed=text_changed)
-        is_first = standing.knows_no_body(before)
         record = poll.record(
             "new" if is_first else "changed",
             gathered.answer,
             reason=findings.died or gathered.partial or poll.charged.grant.reason,
-            text_changed=text_changed and not is_first,
+            text_changed=differs,
             kind=PARTIAL if gathered.partial else "",
         )
         if is_first and seen is not None:

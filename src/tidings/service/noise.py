@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LEARNED = "noise"
 """The name of the rows that hold what was learned."""
 KEPT = "noise.kept"
-"""The name of the rows that hold which masks are off."""
+"""The name of the rows that hold which masks people have switched off, and which on that are none by themselves."""
 SECOND_LOOK = "second look, to tell noise from news"
 """Why a page is looked at again after a minute; nobody is told what it brings before the next look of their own."""
 HISTORY = 8
@@ -37,27 +37,31 @@ HISTORY = 8
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is stored of a page's noise; `is_new`: nothing was learned yet."""
+    """What is stored of a page's noise: what was learned, the names of masks that are `kept` off and of those that are `wanted` on by
+    somebody; `is_new`: nothing was learned yet.
+    """
 
     memory: Memory = Memory()
     kept: frozenset[str] = frozenset()
+    wanted: frozenset[str] = frozenset()
     is_new: bool = True
 
 
 def read(connection: Connection, page_id: int) -> Known:
     """Return what is known of a page's noise."""
     learned = estimates.get(connection, LEARNED, page_id)
-    kept = estimates.get(connection, KEPT, page_id)
-    return Known(
-        Memory() if learned is None else from_plain(learned),
-        frozenset(() if kept is None else kept["names"]),
-        learned is None,
-    )
+    said = estimates.get(connection, KEPT, page_id) or {}
+    wanted = frozenset(said.get("wanted", ()))
+    memory = Memory() if learned is None else from_plain(learned).wanting(wanted)
+    return Known(memory, frozenset(said.get("names", ())), wanted, learned is None)
 
 
-def switch(connection: Connection, page_id: int, names: frozenset[str], *, at: Instant) -> None:
-    """Write which masks of a page are off from now on."""
-    estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state={"names": sorted(names)}, at=at)])
+def switch(
+    connection: Connection, page_id: int, off: frozenset[str], *, on: frozenset[str] = frozenset(), at: Instant
+) -> None:
+    """Write which masks of a page are off from now on, and which on that would be none."""
+    state = {"names": sorted(off), **({"wanted": sorted(on)} if on else {})}
+    estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state=state, at=at)])
 
 
 def of_look(known: Known, state: PageState, times: Mapping[int, Instant], at: Instant, seq: int) -> Noise:
@@ -110,11 +114,13 @@ def rested(known: Known, state: PageState, at: Instant) -> tuple[Estimate, ...]:
     return (Estimate(page_id=state.page_id, name=LEARNED, state=to_plain(memory), at=at),)
 
 
-def estimates_of(seen: Examination | None, page_id: int, *, at: Instant) -> tuple[Estimate, ...]:
-    """Return what a look has taught, to be stored with it, and when the page is to be looked at a second time."""
+def estimates_of(
+    seen: Examination | None, page_id: int, *, at: Instant, is_doubtful: bool = False
+) -> tuple[Estimate, ...]:
+    """Return what a look has taught, to be stored with it, and when the page is to be looked at a second time; also if all of it `is_doubtful`."""
     if seen is None or seen.memory is None:
         return ()
-    second = {"second_at": at + MINUTE} if seen.second_look else {}
+    second = {"second_at": at + MINUTE} if seen.second_look or is_doubtful else {}
     return (Estimate(page_id=page_id, name=LEARNED, state=to_plain(seen.memory) | second, at=at),)
 
 
@@ -129,23 +135,30 @@ CLASSES = ("time", "count", "took", "date", "clock", VALUES)
 
 @dataclass(frozen=True, slots=True)
 class PageMasks:
-    """What is masked of a page, and the names of the masks that are off."""
+    """What is masked of a page, what may be (`offers`), and the names of the masks that are off."""
 
     page_id: int
     url: str
     things: tuple[Thing, ...]
     kept: frozenset[str]
+    wanted: frozenset[str] = frozenset()
+    offers: tuple[Thing, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names that can be switched off or on."""
+        return self.kept | self.wanted | {*CLASSES} | {thing.id for thing in (*self.things, *self.offers)}
 
     def records(self, sentinel: str) -> list[Record]:
-        """Return a record for each thing that was learned to be noise."""
-        return [_record(thing, self, sentinel) for thing in self.things]
+        """Return a record for each thing that was learned to be noise, or that somebody may take for it."""
+        return [_record(thing, self, sentinel) for thing in (*self.things, *self.offers)]
 
 
 def masks(connection: Connection, page_id: int) -> PageMasks:
-    """Return what is masked of a page: what is noise now, and what would be and is switched off."""
+    """Return what is masked of a page: what is noise now, what would be and is switched off, and what may be masked."""
     known = read(connection, page_id)
     url = pages.identity(connection, page_id).given
-    return PageMasks(page_id, url, known.memory.masks, known.kept)
+    return PageMasks(page_id, url, known.memory.masks, known.kept, known.wanted, known.memory.offers)
 
 
 def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
@@ -159,17 +172,17 @@ def switched(
 ) -> None:
     """Switch masks of pages off and on by their names; raises `UsageError` if one is none of theirs."""
     known = {page_id: masks(connection, page_id) for page_id in page_ids}
-    names = {*CLASSES, *(thing.id for page in known.values() for thing in page.things)}
-    names |= {name for page in known.values() for name in page.kept}
+    names = {*CLASSES}.union(*(page.names for page in known.values()))
     for name in (*off, *on):
         if name not in names:
             message = f"no mask {name!r}: there are {', '.join([*sorted(names - {*CLASSES}), *CLASSES])}"
             raise UsageError(message)
     for page_id, page in known.items():
-        own = {*CLASSES, *page.kept, *(thing.id for thing in page.things)}
-        kept = (page.kept | (own & {*off})) - {*on}
-        if kept != page.kept:
-            switch(connection, page_id, kept, at=at)
+        offered = page.wanted | {thing.id for thing in page.offers}
+        wanted = (page.wanted | (offered & {*on})) - {*off}
+        kept = (page.kept | ((page.names - offered) & {*off})) - {*on}
+        if (kept, wanted) != (page.kept, page.wanted):
+            switch(connection, page_id, kept, on=wanted, at=at)
 
 
 def where(thing: Thing) -> str:
@@ -183,11 +196,13 @@ def where(thing: Thing) -> str:
 
 
 def why(thing: Thing) -> str:
-    """Return why a thing is noise, for people."""
+    """Return why a thing is noise, or may be taken for it, for people."""
     if thing.verdict == "rotating":
         return f"shows the same {len(thing.seen)} things in turn, also within a minute"
     order = "the same words in another order" if thing.name == ORDER else "something else"
-    return f"shows {order} at {round(100 * thing.likelihood)} % of looks, also within a minute"
+    soon = ", also within a minute" if thing.verdict and not thing.wanted else ""
+    asked = ", left out since you asked for it" if thing.wanted else ""
+    return f"shows {order} at {round(100 * thing.likelihood)} % of looks{soon}{asked}"
 
 
 def _record(thing: Thing, page: PageMasks, sentinel: str) -> Record:
@@ -198,11 +213,11 @@ def _record(thing: Thing, page: PageMasks, sentinel: str) -> Record:
         "page": str(page.page_id),
         "url": page.url,
         "of": thing.sort,
-        "kind": thing.verdict,
+        "kind": thing.verdict or "offered",
         "where": where(thing),
         "why": why(thing),
         "showed": thing.examples[0],
         "shows": thing.examples[1],
-        "since": rfc3339(thing.since),
-        "off": thing.id in page.kept,
+        "since": rfc3339(thing.since or None),
+        "off": thing.id in page.kept or not thing.verdict,
     }

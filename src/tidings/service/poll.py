@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidings.detection.job import Body, Examination
+from tidings.estimation.saturation import is_doubtful
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import Quarantined, Unit
 from tidings.service import asking, noise, standing
@@ -23,6 +24,7 @@ from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.headers import watches_headers
 from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
+from tidings.service.saturated import with_evidence
 from tidings.service.states import with_states
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 class Poller:
     """Makes requests, and units of their outcomes; holds no state of its own.
 
-    `commit` returns once a unit is durable; `timeout` is that of sentinels which give none.
+    `commit` returns once a unit is durable; `timeout` is that of sentinels which give none, `floor` the least time between two looks.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Poller:
         instance: Instance,
         asker: Asker,
         timeout: Duration,
+        floor: Duration,
         commit: Callable[[Unit], Awaitable[object]],
     ) -> None:
         self._store = store
@@ -71,6 +74,7 @@ class Poller:
         self._instance = instance
         self._asker = asker
         self._timeout = timeout
+        self._floor = floor
 
     async def request(
         self, page: WatchedPage, *, now: Instant, obey_robots: bool = True, ignoring_robots: bool = False
@@ -160,7 +164,7 @@ class Poller:
     # -- unchanged -----------------------------------------------------------------------------------------------------------------
 
     async def _unchanged(self, poll: Occasion, outcome: Unchanged | Fetched) -> Unit:
-        state, events = standing.after_look(poll.page.state, poll.at, moved=outcome.moved)
+        state, events = standing.after_look(poll.page.state, poll.at, moved=outcome.moved, floor=self._floor)
         state = standing.learn_validators(state, outcome, changed=False, at=poll.at)
         state = standing.learn_freshness(poll.page.state, state, outcome, changed=False, at=poll.at)
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
@@ -243,10 +247,12 @@ class Poller:
         self, poll: Occasion, fetched: Fetched, look: Look, findings: Findings, *, newest: Version | None
     ) -> None:
         page, at = poll.page, poll.at
-        before, events = standing.after_look(page.state, at, moved=fetched.moved)
-        is_first = standing.knows_no_body(before)
+        is_first = standing.knows_no_body(page.state)
         seen = findings.examination
         text_changed = seen is not None and seen.text_changed
+        differs = text_changed and not is_first
+        before, events = standing.after_look(page.state, at, moved=fetched.moved, differs=differs, floor=self._floor)
+        events = await with_evidence(events, self._store, before.page_id, seen.memory if seen is not None else None)
         seed = self._instance.hash_seed
         state = standing.with_version(before, fetched, seen, seq=look.seq, at=at, text_changed=text_changed, seed=seed)
         state = standing.learn_validators(state, fetched, changed=before.last_seq > 0, at=at)
@@ -257,7 +263,7 @@ class Poller:
             "new" if is_first else "changed",
             fetched,
             reason=findings.died or poll.charged.grant.reason,
-            text_changed=text_changed and not is_first,
+            text_changed=differs,
         )
         if is_first and seen is not None:
             events = (*events, first_look(before.page_id, seen, at))
@@ -265,7 +271,7 @@ class Poller:
             poll.unit(record, state, events),
             version=version_of(look, fetched, seen, text_changed=text_changed),
             digests=digests_of(look, seen),
-            estimates=noise.estimates_of(seen, before.page_id, at=at),
+            estimates=noise.estimates_of(seen, before.page_id, at=at, is_doubtful=is_doubtful(before.saturation)),
         )
         unit = with_findings(
             unit,

@@ -284,7 +284,7 @@ _SAID = frozenset({"price", "availability"})
 
 TROUBLES = (
     "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.back", "part.healed", "part.appeared", "comparison.given_up",
-    "page.moved",
+    "page.moved", "page.saturated",
 )  # fmt: skip
 """Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
 NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
@@ -311,6 +311,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = "there are fewer changes again: each is told when it is found"
         case "page.moved":
             summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
+        case "page.saturated":
+            summary = saturated_text(data, sentinel)
         case "page.ok" if data.get("first"):
             summary = "the page has appeared: what it shows now is what the next change is compared with"
         case "page.ok":
@@ -351,6 +353,20 @@ def healed_text(data: Mapping[str, Any]) -> str:
     said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
     alike = f"{data['score']:.0%} alike"
     return f"selector healed: {data['part']} matches nothing any more, {data['stand_in']} is watched instead ({alike}): {said}"
+
+
+def saturated_text(data: Mapping[str, Any], sentinel: str) -> str:
+    """Return what is said of a page that looks different each time."""
+    showed, shows = data["showed"], data["shows"]
+    what = f': "{_short(showed)}", then "{_short(shows)}"' if showed or shows else ""
+    return f"the page looks different each time, at {data['looks']} looks in a row{what}; {saturated_mend(sentinel, data['mask'])}"
+
+
+def saturated_mend(sentinel: str, mask: str = "") -> str:
+    """Return how to be told less of such a page; `mask` names the mask that would leave out what differs, if one would."""
+    if mask:
+        return f"if that is no news: tidings mask {sentinel} --on {mask}"
+    return "if that is no news: Select watches one part of a page, Exclude leaves a part out"
 
 
 def _short(text: str) -> str:

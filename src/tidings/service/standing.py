@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, WEEK
+from tidings.estimation.saturation import looked
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.unit import Event
 from tidings.service.bodies import xxh3
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import PageState
 
+SATURATED: Final = "page.saturated"
+"""The type of the event of a page that looks different each time."""
 FAILURES_TO_ERROR: Final = 3
 SHAKY_AT_LEAST: Final = HOUR
 
@@ -155,8 +158,13 @@ MOVED_AT_LEAST: Final[Duration] = DAY
 """A page has moved for good once so many looks, over so long, were led to the same address."""
 
 
-def after_look(state: PageState, at: Instant, *, moved: str = "") -> tuple[PageState, tuple[Event, ...]]:
-    """Return the state after a good look, and the event if that ends an error; `moved` is where permanent redirects led."""
+def after_look(
+    state: PageState, at: Instant, *, moved: str = "", differs: bool = False, floor: Duration = 0
+) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a good look, and what is told of it: an error that ends, a page that has moved or looks different each time.
+
+    `moved` is where permanent redirects led, `differs` whether its text is another one, `floor` the least time between two looks.
+    """
     events: tuple[Event, ...] = ()
     if state.health == "error":
         data = {
@@ -169,6 +177,9 @@ def after_look(state: PageState, at: Instant, *, moved: str = "") -> tuple[PageS
     if sights == MOVED_SIGHTS and state.moved_sights < MOVED_SIGHTS:
         data = {"to": moved, "since": since}
         events = (*events, Event(type="page.moved", at=at, page_id=state.page_id, data=data))
+    saturation = looked(state.saturation, at=at, last=state.checked_at, differs=differs, floor=floor)
+    if saturation.since is not None and state.saturation.since is None:
+        events = (*events, Event(type=SATURATED, at=at, page_id=state.page_id, data={"looks": saturation.looks}))
     well = replace(
         state,
         polled_at=at,
@@ -186,6 +197,7 @@ def after_look(state: PageState, at: Instant, *, moved: str = "") -> tuple[PageS
         moved_to=moved,
         moved_at=since,
         moved_sights=sights,
+        saturation=saturation,
     )
     return well, events
 

@@ -8,7 +8,7 @@ from typing import Any
 from tidings.errors import UnknownNameError
 from tidings.model.asking import Header, Value
 from tidings.model.outcome import Validators
-from tidings.model.page import PageIdentity, PageState
+from tidings.model.page import PageIdentity, PageState, Saturation
 from tidings.storage.connection import Connection
 from tidings.storage.values import from_bytes, from_json, plain, to_bytes, to_json
 
@@ -19,7 +19,7 @@ _SELECT = (
     " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
     " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
     " page.moved_to, page.moved_at, page.moved_sights, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
-    " page.fresh_doubt, page.etag, page.last_modified FROM page"
+    " page.fresh_doubt, page.differing, page.differing_soon, page.saturated_quiet, page.saturated_at, page.etag, page.last_modified FROM page"
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
 _ENSURE = (
@@ -35,9 +35,11 @@ _UPDATE = (
     " polls = :polls, changes = :changes, unconditional_in = :unconditional_in, honest_streak = :honest_streak, moved_to = :moved_to,"
     " moved_at = :moved_at, moved_sights = :moved_sights,"
     " audited_at = :audited_at, suspect_kind = :suspect_kind, suspect_sha256 = :suspect_sha256, suspect_at = :suspect_at,"
-    " fresh_until = :fresh_until, fresh_doubt = :fresh_doubt"
+    " fresh_until = :fresh_until, fresh_doubt = :fresh_doubt, differing = :differing, differing_soon = :differing_soon,"
+    " saturated_quiet = :saturated_quiet, saturated_at = :saturated_at"
     " WHERE id = :page_id AND last_seq = :was"
 )
+_NEVER_SATURATED = Saturation()
 
 
 def ensure(c: Connection, identity: PageIdentity) -> int:
@@ -129,6 +131,10 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
         state.suspect_at,
         state.fresh_until,
         state.fresh_doubt,
+        state.saturation.looks,
+        state.saturation.soon,
+        state.saturation.quiet,
+        state.saturation.since,
         state.page_id,
         was,
     )
@@ -168,7 +174,7 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         page_id, last_seq, body_size, body_xxh3, text_digest, charset, title, final_url,
         polled_at, checked_at, changed_at, text_changed_at, health, kind, reason, failures,
         failing_since, retry_at, polls, changes, unconditional_in, honest_streak, moved_to, moved_at, moved_sights, audited_at, suspect_kind,
-        suspect_sha256, suspect_at, fresh_until, fresh_doubt,
+        suspect_sha256, suspect_at, fresh_until, fresh_doubt, differing, soon, quiet, saturated_at,
         etag, last_modified,
     ) = row  # fmt: skip
     return PageState(
@@ -204,6 +210,7 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         moved_to=moved_to,
         moved_at=moved_at,
         moved_sights=moved_sights,
+        saturation=Saturation(differing, soon, quiet, saturated_at) if differing else _NEVER_SATURATED,
     )
 
 

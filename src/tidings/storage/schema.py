@@ -180,6 +180,10 @@ page = _table(
     _number("fresh_until", null=True),
     _number("fresh_doubt", default=0),
     _number("collected", default=0),
+    _number("differing", default=0),
+    _number("differing_soon", default=0),
+    _number("saturated_quiet", default=0),
+    _number("saturated_at", null=True),
     UniqueConstraint("key"),
     Index(None, "host"),
 )

@@ -71,6 +71,7 @@ class Thing:
 
     `changed` and `steady` count looks with decay, `quick` and `slow` those of the same few minutes at which it differed or did not. `seen` are digests of its
     newest contents, `fresh` what it shows now if that was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
+    `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Thing:
     lost: int = 0
     since: Instant = 0
     examples: tuple[str, str] = ("", "")
+    wanted: bool = False
 
     @property
     def likelihood(self) -> float:
@@ -97,15 +99,22 @@ class Thing:
     @property
     def verdict(self) -> Verdict:
         """Return what kind of noise it is, empty for none. What shows a few things in turn is rotating however often it does."""
+        if self.wanted:
+            return "volatile"
         if self.quick < _CERTAIN:
             return ""
         share = self.quick / (self.quick + self.slow)
         is_rotating = self.returns >= RETURNS and share > NOW_AND_THEN
         if is_rotating and len(self.seen) < MOST_SEEN:
             return "rotating"
-        if self.looks >= FEWEST_LOOKS and self.likelihood > LIKELY and share > MORE_OFTEN_THAN_NOT:
+        if self.differs_each_time and share > MORE_OFTEN_THAN_NOT:
             return "volatile"
         return "rotating" if is_rotating else ""
+
+    @property
+    def differs_each_time(self) -> bool:
+        """Return whether it differs at nearly every look; unless it also does within minutes, that may be news."""
+        return self.looks >= FEWEST_LOOKS and self.likelihood > LIKELY
 
     @property
     def is_doubtful(self) -> bool:
@@ -189,6 +198,17 @@ class Memory:
     def masks(self) -> tuple[Thing, ...]:
         """Return the things that are noise."""
         return tuple(thing for thing in self.things if thing.verdict)
+
+    @property
+    def offers(self) -> tuple[Thing, ...]:
+        """Return the things that are no noise by themselves, and may be taken for it: they differ at nearly every look."""
+        return tuple(thing for thing in self.things if thing.differs_each_time and not thing.verdict)
+
+    def wanting(self, ids: Iterable[str]) -> Memory:
+        """Return it with these things left out whatever was seen of them."""
+        asked = frozenset(ids)
+        things = tuple(replace(thing, wanted=True) if thing.id in asked else thing for thing in self.things)
+        return replace(self, things=things)
 
     def with_things(self, things: Iterable[Thing]) -> Memory:
         """Return it with these things, the most telling of them where there are too many."""

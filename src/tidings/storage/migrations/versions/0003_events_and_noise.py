@@ -16,6 +16,14 @@ def upgrade() -> None:
     _sources()
     _laid_out()
     _remembered()
+    _saturated()
+
+
+def _saturated() -> None:
+    """Keep whether a page looks different each time."""
+    for name in ("differing", "differing_soon", "saturated_quiet"):
+        op.add_column("page", sa.Column(name, sa.BigInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("page", sa.Column("saturated_at", sa.BigInteger()))
 
 
 def _remembered() -> None:

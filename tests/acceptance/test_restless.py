@@ -1,0 +1,170 @@
+"""Promise: a page that looks different each time is told of once, with what differs, and does not draw all looks to itself."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import DAY, HOUR
+from tidings.service.monitor import Monitor
+from tidings.service.noise import SECOND_LOOK
+
+SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Notify By webhook {/hook}"
+
+
+def rows(turn: int) -> str:
+    """Return a table of which every second cell is another one each time: no mask can name them all."""
+    cells = "".join(f"<tr><td>row {row}</td><td>n{(turn * 7919 + row * 31) % 99991}</td></tr>" for row in range(20))
+    return f"<table>{cells}</table>"
+
+
+def restless(world: World, turns: Any, body: Any = rows) -> None:
+    """Let the page show something else at each request."""
+
+    def answer(_: Any, wire: Any) -> None:
+        page = body(next(turns)).encode()
+        wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(page), page))
+
+    world.server.pages["/a"] = answer
+
+
+def told(world: World) -> list[str]:
+    """Return what was told of restless pages."""
+    return [m["data"]["summary"] for _, m in world.received if m["data"].get("event") == "page.saturated"]
+
+
+def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a verb and return what it prints."""
+    assert 0 == main(["--data", str(world.directory), *words])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("policy", ["price", "best_effort", "round_robin"])
+def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys, policy):
+    """Also after a restart; `list`, `show` and `doctor` say it as long as it is so."""
+    world = make_world(schedule__policy=policy, fetch__page_floor_seconds="60", detect__second_looks="true")
+    world.receiver()
+    restless(world, itertools.count())
+    world.add(SENTINEL)
+
+    play(world, lambda monitor: world.pass_time(monitor, DAY))
+    play(world, lambda monitor: world.pass_time(monitor, DAY // 2))
+
+    (summary,) = told(world)
+    assert "different each time, at 20 looks in a row" in summary
+    assert '", then "n' in summary
+    assert "Exclude" in summary
+    assert "restless" in run(world, capsys, "list")
+    assert "looks different each time" in run(world, capsys, "show", "shop")
+    assert "looks different each time" in run(world, capsys, "doctor")
+    assert [] == world.violations()
+
+
+def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):
+    """A second look a minute later finds it as it was; at most one look in nine is spent on that."""
+    world = make_world(detect__second_looks="true")
+    world.receiver()
+    world.add(f"{SENTINEL} Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        for turn in range(72):
+            world.page("/a", rows(turn))
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert [] == told(world)
+    assert 71 == len(world.changes("shop"))
+    assert 3 <= len([poll for poll in world.polls() if poll.reason == SECOND_LOOK]) <= 8
+
+
+def test_a_fixed_interval_hears_of_it_too(make_world):
+    """Hourly looks that all differ are followed by second ones, and these differ as well."""
+    world = make_world(detect__second_looks="true")
+    world.receiver()
+    restless(world, itertools.count())
+    world.add(f"{SENTINEL} Fetch every 1 hour")
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+
+    assert 1 == len(told(world))
+
+
+def test_when_it_rests_it_is_like_others_and_may_be_told_of_again(make_world, capsys):
+    """Two looks that find nothing new end it."""
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
+    world.receiver()
+    turns = itertools.count()
+    restless(world, turns)
+    world.add(SENTINEL)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+        world.page("/a", rows(0))
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert 1 == len(told(world))
+    assert "restless" not in run(world, capsys, "list")
+
+    async def again(monitor: Monitor) -> None:
+        restless(world, turns)
+        await world.pass_time(monitor, 4 * DAY)
+
+    play(world, again)
+
+    assert 2 == len(told(world))
+
+
+def test_the_mask_that_would_leave_it_out_is_offered_and_can_be_taken(make_world, capsys):
+    """Where looks are too far apart to tell noise from news by themselves, people say so; `--off` undoes it."""
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="900", detect__second_looks="true")
+    world.receiver()
+    restless(
+        world, itertools.count(1000), lambda turn: f"<h1>The shop of the town</h1><p>token k{turn}x</p><p>Boots 5</p>"
+    )
+    world.add(SENTINEL)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+    (summary,) = told(world)
+    (offer,) = [json.loads(line) for line in run(world, capsys, "mask", "shop", "--json").splitlines()]
+    news = len(world.received)
+
+    assert ("offered", True) == (offer["kind"], offer["off"])
+    assert f"tidings mask shop --on {offer['id']}" in summary
+    assert f"tidings mask shop --on {offer['id']}" in run(world, capsys, "show", "shop")
+    assert "left out since you asked for it" in run(world, capsys, "mask", "shop", "--on", offer["id"])
+
+    play(world, story)
+    assert news == len(world.received)
+    assert "restless" not in run(world, capsys, "list")
+
+    assert "no mask yet" in run(world, capsys, "mask", "shop", "--off", offer["id"])
+    play(world, story)
+    assert news < len(world.received)
+
+
+def test_a_page_that_alternates_is_not_learned_as_a_quick_one(make_world):
+    """A, B, A: once it is masked its rate falls, and it is looked at like a still page."""
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="60", detect__second_looks="true")
+    faces = ("the red coat is here", "a blue hat is there")
+    restless(
+        world, itertools.cycle((0, 1)), lambda turn: f"<h1>The shop of the town</h1><p>{faces[turn]}</p><p>Boots 5</p>"
+    )
+    world.add("Create Sentinel shop Using {/a} Monitor any change")
+
+    play(world, lambda monitor: world.pass_time(monitor, 8 * DAY))
+    end = world.clock.now()
+    first, last = (sum(day <= (end - p.charged_at) // DAY < day + 1 for p in world.polls()) for day in (7, 0))
+
+    assert last <= 18 < first
+    assert [] == [change for change in world.changes("shop") if not change["quiet"]][6:]
