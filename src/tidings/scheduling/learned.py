@@ -19,6 +19,7 @@ from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,
     Floats,
+    HeedsHosts,
     HeedsHours,
     Ids,
     Instants,
@@ -174,6 +175,14 @@ class Learned:
     def price(self, state: LearnedState, budget: float) -> float:
         """Return that price alone."""
         return self.market(state, budget).price
+
+    def on_hosts(self, state: LearnedState, gaps: Mapping[int, Duration]) -> LearnedState:
+        """Return the state in which the policy knows how much hosts take, if it heeds that."""
+        return (
+            replace(state, inner=self.policy.on_hosts(state.inner, gaps))
+            if isinstance(self.policy, HeedsHosts)
+            else state
+        )
 
     def stretched(self, factor: float) -> Learned:
         """Return the policy under which pages may wait so many times as long."""

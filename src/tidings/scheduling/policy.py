@@ -37,6 +37,7 @@ __all__ = [
     "Column",
     "Columns",
     "Floats",
+    "HeedsHosts",
     "HeedsHours",
     "Ids",
     "Instants",
@@ -197,6 +198,15 @@ class HeedsHours(Protocol[S]):
 
     def on_hours(self, state: S, weights: Floats, which: Ids) -> S:
         """Return the state with other profiles: 168 weights of mean 1 a row, from Thursday 00:00 UTC on; `which` is that of each page, −1 for none."""
+        ...
+
+
+@runtime_checkable
+class HeedsHosts(Protocol[S]):
+    """What a policy can do beside that knows how much hosts take. Dues may be others afterwards, of all pages."""
+
+    def on_hosts(self, state: S, gaps: Mapping[int, Duration]) -> S:
+        """Return the state with the least time between two looks at a host (µs, 0: any), by its number; who is left out takes any."""
         ...
 
 

@@ -17,7 +17,16 @@ from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.drivers import DueQueue, MakeDriver
 from tidings.scheduling.ledger import Ledger, Polls, account
-from tidings.scheduling.policy import NEVER, UNPOLLED, Columns, Observation, Policy, Population, State
+from tidings.scheduling.policy import (
+    NEVER,
+    UNPOLLED,
+    Columns,
+    HeedsHosts,
+    Observation,
+    Policy,
+    Population,
+    State,
+)
 from tidings.scheduling.trace import Trace
 
 
@@ -63,6 +72,9 @@ class _Run:
         self._policy = policy
         self._world = world
         self._state: State = policy.begin(world.population, rng)
+        if isinstance(policy, HeedsHosts):
+            hosts = np.unique(world.population["host"]).tolist()
+            self._state = policy.on_hosts(self._state, dict.fromkeys(hosts, world.host_gap))
         self._driver = make_driver(policy, world.price)
         self._bucket = world.bucket
         self._updates = sorted(world.updates, key=lambda update: update.at, reverse=True)

@@ -21,12 +21,13 @@ from tidings.scheduling.policy import (
     Floats,
     Ids,
     Instants,
+    Market,
     Observation,
     Population,
     Rows,
 )
 from tidings.scheduling.price.lookahead import Ticks, plan
-from tidings.scheduling.price.market import Market, clear
+from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import values
 

@@ -16,8 +16,19 @@ from numpy.typing import ArrayLike, NDArray
 from tidings.model.interval import DAY, HOUR, MINUTE, NEVER, SECOND, Duration, Instant
 from tidings.scheduling.beside import Beside, carried, frozen, recalled
 from tidings.scheduling.lateness import FIRST, TURNS, due_after
-from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Mask, Observation, Population, Rows, Signal
-from tidings.scheduling.price.market import Market, clear
+from tidings.scheduling.policy import (
+    UNPOLLED,
+    Columns,
+    Floats,
+    Instants,
+    Market,
+    Mask,
+    Observation,
+    Population,
+    Rows,
+    Signal,
+)
+from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.value import COLUMNS, Values, floor_price, values
 
 SATURATED_AFTER: Final = 20

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tidings.estimation.learner import GammaLearner
 from tidings.model.interval import DAY, HOUR
+from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.others import LambdaCrawl
 from tidings.scheduling.price.polite import PoliteLambdaCrawl, PoliteState
+from tidings.scheduling.simulator import World, simulate
+from tidings.scheduling.trace import make_trace
 
 POLITE = PoliteLambdaCrawl(pace=1, longest=10**6 * DAY, shortest=1)
 PAGES = Population({"id": [0, 1, 2, 3], "host": [70, 70, 70, 9], "rate": [1.0] * 4, "importance": [1.0] * 4})
@@ -66,3 +71,25 @@ def test_what_matters_more_has_more_of_a_full_host():
 
     assert 24 == pytest.approx((DAY / gaps[:3]).sum(), rel=1e-3)
     assert gaps[0] < gaps[1] == gaps[2]
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_simulation_tells_what_hosts_take(learns: bool):
+    """Three pages of a host that takes one look in six hours, and one by itself: the budget goes where it can be spent."""
+    policy = PoliteLambdaCrawl(pace=HOUR, shortest=1)
+    population = PAGES.set(np.arange(4), {"last_polled": [0] * 4, "rate": [20.0] * 4})
+    bucket = TokenBucket(rate=1.0, burst=9.0, level=9.0, at=0)
+    world = World(
+        population=population,
+        trace=make_trace({}, start=0, end=10 * DAY),
+        bucket=bucket,
+        tick=HOUR // 4,
+        host_gap=6 * HOUR,
+    )
+    made = Learned(policy, GammaLearner()) if learns else policy
+    ledger = simulate(made, world, rng=np.random.default_rng(0))
+    plain = simulate(LambdaCrawl(pace=HOUR, shortest=1), world, rng=np.random.default_rng(0))
+    looks, others = (np.bincount(found.polls.page, minlength=4)[:3] for found in (ledger, plain))
+
+    assert 25 <= looks.sum() <= 40 == others.sum()
+    assert np.ptp(looks) <= 2
