@@ -342,6 +342,21 @@ def priors(half: Half) -> None:
         )
 
 
+def stretches(half: Half) -> None:
+    """Print what `price` captures by how long pages may wait at most, in parts of the even interval, on the half for calibration."""
+    even = round(len(half.series) * max(one.end for one in half.series) / max(half.budget, 1))
+    for part in (1.1, 1.5, 2.0, 4.0, 8.0, None):
+        longest = FAR if part is None else round(even * part)
+        found = half.run(learned(Price(pace=PACE, longest=longest)), DAY, fills=True)
+        weights = page_equal(found)
+        print(
+            f"1/{1 / half.share:.0f}, half-life 1 d, longest wait {'any' if part is None else f'{part} x {even / HOUR:.0f} h'}: "
+            f"value {captured(found, DAY):.3f} page-equal {captured(found, DAY, weights):.3f} "
+            f"p90 of delays, page-equal {quantile(found.delay, weights, 0.9) / HOUR:.0f} h",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -352,6 +367,9 @@ def main() -> None:
     parser.add_argument("--part", type=float, default=1.0, help="share of the groups that is used")
     parser.add_argument("--resamples", type=int, default=200)
     parser.add_argument("--priors", action="store_true", help="only compare priors, on the half for calibration")
+    parser.add_argument(
+        "--stretches", action="store_true", help="only compare longest waits, on the half for calibration"
+    )
     parser.add_argument("--shares", type=int, nargs="*", default=[4, 16, 64], help="budgets, one over these")
     given = parser.parse_args()
     days, part = (30, 0.25) if given.quick else (given.days, given.part)
@@ -369,8 +387,8 @@ def main() -> None:
             f"{name}: {len(half)} pages of {len({one.group for one in half})} groups, {sum(len(one.changes) for one in half)} changes in {days} days"
         )
     for share in given.shares:
-        if given.priors:
-            priors(Half(first, 1 / share, given.tick * 60 * SECOND))
+        if given.priors or given.stretches:
+            (priors if given.priors else stretches)(Half(first, 1 / share, given.tick * 60 * SECOND))
             continue
         compare(
             Half(first, 1 / share, given.tick * 60 * SECOND), Half(second, 1 / share, given.tick * 60 * SECOND), given

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.service.watchlist import Subscription, WatchedPage
 
+_DAY = 24 * 60
+"""minutes, as openings count"""
+
 
 class Tick(NamedTuple):
     """What the fixed intervals of a page want: the earliest tick that needs a poll, NEVER if none does; the instant until which all of
@@ -164,6 +167,19 @@ def first_open_on_change(page: WatchedPage, at_or_after: Instant) -> Instant:
     if at_or_after == NEVER or not learning or not all(s.owner.sentinel.during for s in learning):
         return at_or_after
     return min(hours_of(s).first_open(at_or_after) for s in learning)
+
+
+def open_share(page: WatchedPage) -> float:
+    """Return the part of the time in which some sentinel that leaves the rate to the policy lets the page be polled; openings that overlap count
+    each.
+    """
+    learning = [s.owner.sentinel.during for s in page.subscriptions.values() if s.is_on_change]
+    if not learning or not all(learning):
+        return 1.0
+    minutes = sum(
+        len(o.days) * ((o.closes - o.opens) % _DAY or _DAY) for o in dict.fromkeys(o for some in learning for o in some)
+    )
+    return min(1.0, minutes / (7 * _DAY))
 
 
 def closes(page: WatchedPage, at: Instant) -> Instant:

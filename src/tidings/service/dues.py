@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from tidings.clock import SECOND
 from tidings.model.interval import spell_duration
 from tidings.scheduling.policy import NEVER
-from tidings.service.claims import Tick, bounds, closes, first_open, first_open_on_change, retry_at, tick_of
+from tidings.service.claims import (
+    Tick,
+    bounds,
+    closes,
+    first_open,
+    first_open_on_change,
+    is_on_change,
+    retry_at,
+    tick_of,
+)
 from tidings.service.noise import SECOND_LOOK, second_at
 from tidings.service.spread import Apart
 from tidings.service.standing import is_fresh_until
@@ -119,6 +128,15 @@ class Dues:
         state = page.state
         rests_until = 0 if state.polled_at is None else state.polled_at + self._floor
         return max(rests_until, retry_at(page) or 0, self._held.get(state.page_id, 0))
+
+    def may(self, page: WatchedPage, now: Instant) -> bool:
+        """Say whether a page may be looked at now on change although it is not due yet: it is left to a policy, rests for no reason, is open."""
+        page_id, checked_at = page.state.page_id, page.state.checked_at
+        if checked_at is None or not is_on_change(page) or page.state.health != "ok":
+            return False
+        fresh = is_fresh_until(page.state, most=min(self._heed, bounds(page, self._floor)[1]))
+        rests_until = max(self.not_before(page), self._missed.get(page_id, 0), fresh)
+        return rests_until <= now and first_open_on_change(page, now) == now and first_open(page, now) == now
 
     def why(self, page_id: int, *, ticks: bool) -> str:
         """Return why a page is looked at; `ticks`: for a tick of a fixed interval."""

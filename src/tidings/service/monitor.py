@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import MINUTE, SECOND
+from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import BudgetError, StaleEpochError, StoreError, UnitError
 from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Outcome
@@ -25,8 +25,9 @@ from tidings.scheduling.budget import TokenBucket, affords
 from tidings.service.circuit import Circuits
 from tidings.service.frames import REASON as FRAME
 from tidings.service.network import NetworkWatch
+from tidings.service.pricing import PRICED
 from tidings.service.telling import inherited
-from tidings.storage import charge, comparisons, deliveries, estimates, leases, polls, requests
+from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, polls, requests
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
@@ -57,6 +58,7 @@ log = logging.getLogger("tidings.service")
 LEASE = "poller"
 GRANTS_A_TICK = 64
 REMEMBER_EVERY = 5 * SECOND
+PRICED_EVERY = HOUR
 MEMORIES_A_UNIT = 500
 FAR = 2**62
 """an instant after all others"""
@@ -135,6 +137,7 @@ class Monitor:
         self._renew_at: Instant = 0
         self._stepped_at: Instant = 0
         self._remember_at: Instant = 0
+        self._priced_at: Instant = 0
         self._next_delivery: Instant | None = 0
         self._budget_empty_until: Instant = 0
         self._classes_at: Instant | None = None
@@ -159,6 +162,9 @@ class Monitor:
         parts = self.parts
         parts.planner.touch(await parts.watchlist.load())
         parts.planner.recall(await parts.store.read(estimates.load_all, parts.settings.schedule.policy))
+        if (priced := await parts.store.read(events.newest, PRICED)) is not None:
+            self._priced_at = priced.at
+            parts.planner.recall_price(priced.data, parts.clock.now() - priced.at)
         for row in await parts.store.read(comparisons.pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
@@ -248,6 +254,15 @@ class Monitor:
         for start in range(0, len(learned), MEMORIES_A_UNIT):
             part = tuple(learned[start : start + MEMORIES_A_UNIT])
             await self.committer.write(Unit(at=now, epoch=self.parts.epoch, estimates=part))
+        await self._remember_price(now)
+
+    async def _remember_price(self, now: Instant) -> None:
+        """Store the price that the budget makes, once an hour."""
+        if now < self._priced_at + PRICED_EVERY or (priced := self.parts.planner.priced()) is None:
+            return
+        self._priced_at = now
+        event = Event(type=PRICED, at=now, data=priced)
+        await self.committer.write(Unit(at=now, epoch=self.parts.epoch, events=(event,)))
 
     async def _keep_lease(self, now: Instant) -> None:
         if now < self._renew_at:
@@ -289,7 +304,8 @@ class Monitor:
         free = min(GRANTS_A_TICK, parts.settings.schedule.concurrency - len(self._tasks))
         if free <= 0 or (now < self._budget_empty_until and not self.asked):
             return
-        budgets = await self._budgets(now) if parts.settings.budget.classes else {}
+        fills = parts.planner.fills(now)
+        budgets = await self._budgets(now) if parts.settings.budget.classes or fills else {}
         grants = parts.planner.choose(
             now,
             parts.gate,
@@ -298,6 +314,7 @@ class Monitor:
             only=self.only,
             purses={name: row.level for name, row in budgets.items() if name != WHOLE},
             empty_at=self._budget_empty_until,
+            spare=budgets[WHOLE].level - budgets[WHOLE].burst / 2 if fills else 0.0,
         )
         self._classes_at = self._classes_pay_at(budgets, now) if budgets else None
         if not grants:

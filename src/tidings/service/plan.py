@@ -2,25 +2,22 @@
 
 Four kinds of claims meet here: looks that somebody asked for, looks that are needed in time (`needs`: the earliest deadline first as long as
 all can be made, else those that serve most), ticks of fixed intervals (arithmetic, served in order of lateness), and the bids of the policy
-for pages that are fetched on change (`proposals`). The allocator takes the best feasible set under budget and host limits. When a page is
-due is said by `dues`, at what price the policy bids by `pricing`; `roster` has it all as arrays.
+for pages that are fetched on change (`proposals`). When a page is due is said by `dues`, at what price the policy bids by `pricing`, and who of
+those that are due is looked at by `choosing`; `roster` has it all as arrays.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tidings.clock import SECOND
-from tidings.model.unit import Grant
 from tidings.model.weight import WHOLE
-from tidings.scheduling import allocator
-from tidings.scheduling.needs import Sought, Supply, ranks
-from tidings.scheduling.policy import NEVER, Floats, Policy, Rows
-from tidings.service.claims import budget_class, importance_to, is_on_change
+from tidings.scheduling.policy import NEVER, Policy
+from tidings.service.choosing import Chooser, Limits
+from tidings.service.claims import budget_class, is_on_change
 from tidings.service.dues import Dues
 from tidings.service.expected import expected, has_expectations
 from tidings.service.needs import Needs
@@ -32,18 +29,14 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import PageIdentity
-    from tidings.model.unit import Unit
+    from tidings.model.unit import Grant, Unit
     from tidings.service.watchlist import WatchedPage
 
-ASKED = 1e15
-NEEDED = 4e14
-TICKED = 1e14
-"""Bids of looks that somebody asked for, of those that are needed in time (times 1 to 2 by their rank), and of ticks (plus seconds of
-lateness): before whatever a policy bids."""
 EXPECTED = "expected"
 """whose deadlines those of expected updates are"""
 OVERDUE: Duration = SECOND
 """Pages that are due for less than this have not been missed."""
+FILLED_EVERY: Duration = 60 * SECOND
 
 
 class Planner:
@@ -52,7 +45,7 @@ class Planner:
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
     Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most
     `render_places` of them are under way. `classes` are the budgets within the budget, the most generous first, with what each can save up.
-    `budget` is what all polls may cost per µs.
+    `budget` is what all polls may cost per µs, `soonest` the least time between two looks on change where no sentinel says less.
     """
 
     def __init__(
@@ -71,12 +64,11 @@ class Planner:
         second_looks: bool = True,
         classes: Mapping[str, float] | None = None,
         budget: float = float("inf"),
+        soonest: Duration = 0,
     ) -> None:
         self._pages = pages
         self._floor = floor
-        self._host_connections = host_connections
         self._render_cost = render_cost
-        self._render_places = render_places
         self._needs = needs or Needs()
         self._needs.touched = self.touch
         self._classes = dict(classes or {})
@@ -90,9 +82,23 @@ class Planner:
             rng=rng,
             cost=lambda page: self.cost(page.identity, self.budget(page)),
             code=self._roster.code,
+            soonest=soonest,
         )
-        self._pricing = Pricing(self._proposals, budget)
-        self._budget = budget
+        self._pricing = Pricing(self._proposals, pages, budget)
+        self._chooser = Chooser(
+            self._roster,
+            pages,
+            self._proposals,
+            self._dues,
+            self._needs,
+            classes=self._classes,
+            host_connections=host_connections,
+            render_places=render_places,
+            budget=budget,
+        )
+        self._fills_at: Instant = 0
+        self._filled: set[int] = set()
+        """pages that are looked at below the price: their cost is not what the price led to"""
         self._stale: set[int] = set()
         self._asked: set[int] = set()
 
@@ -108,9 +114,14 @@ class Planner:
             return
         page_id = unit.page.page_id
         self.release(page_id)
-        if unit.poll is not None:
-            self._dues.looked(page_id, unit)
-            self._proposals.observe(page_id, unit)
+        if unit.poll is None:
+            return
+        self._dues.looked(page_id, unit)
+        self._proposals.observe(page_id, unit)
+        if page_id in self._filled:
+            self._filled.discard(page_id)
+        elif (row := self._roster.get(page_id)) is not None:
+            self._pricing.spent(max(float(self._roster.cost[row]), float(unit.poll.requests)))
 
     def interrupt(self, host: str) -> None:
         """Hear that a host is left alone for a while: that time is not an interval of its pages."""
@@ -128,6 +139,14 @@ class Planner:
         """Give the policy back what it knew before a restart."""
         self._refresh()
         self.touch(self._proposals.recall(memories))
+
+    def recall_price(self, memory: Mapping[str, Any], age: Duration) -> None:
+        """Give back what `priced` told so long ago, before a restart."""
+        self._pricing.recall(memory, age)
+
+    def priced(self) -> dict[str, Any] | None:
+        """Return price and trim as they are now, to be kept over a restart, as plain JSON; None while the budget does not bind."""
+        return self._pricing.memory()
 
     def memories(self) -> dict[int, dict[str, Any]]:
         """Return what the policy has learned since this was last asked, by page, as plain JSON."""
@@ -175,27 +194,37 @@ class Planner:
         only: Collection[int] | None = None,
         purses: Mapping[str, float] | None = None,
         empty_at: Instant = 0,
+        spare: float = 0.0,
     ) -> list[Grant]:
         """Return the grants of this tick; their pages are reserved.
 
         `tokens` is what the budget may spend now, `purses` what each class may, and `empty_at` when the budget was last found empty; `only`
-        leaves all other pages alone. A look that somebody asked for is granted whatever its class may spend: who charges it can say that it
-        must wait.
+        leaves all other pages alone. `spare` is what the budget has saved beyond half of what it can: where it `fills`, that goes to the
+        pages that bid most below the price.
         """
         self._refresh(now)
-        roster = self._roster
-        rows = roster.ready(now)
-        if only is not None:
-            rows = rows[np.isin(roster.ids[rows], list(only))]
-        if not len(rows):
+        limits = Limits(tokens, limit, purses or {})
+        grants = self._chooser.due(now, gate, limits, only=only, empty_at=empty_at)
+        if only is None and self.fills(now):
+            spare = min(spare, tokens) - sum(grant.cost for grant in grants)
+            grants += self._fill(now, gate, Limits(spare, limit - len(grants), limits.purses))
+        return grants
+
+    def fills(self, now: Instant) -> bool:
+        """Say whether it is time to spend what the budget has to spare: only where it binds, or pages would be asked more often than the
+        pace says.
+        """
+        return self._pricing.binds and now >= self._fills_at
+
+    def _fill(self, now: Instant, gate: HostGate, limits: Limits) -> list[Grant]:
+        self._fills_at = now + FILLED_EVERY
+        if limits.tokens <= 0:
             return []
-        ready = {code: gate.ready_at(name) <= now for name, code in roster.names_of(roster.host[rows])}
-        needed = self._needed(now, gate, min(tokens, Supply(1.0, self._budget).by(now - empty_at)))
-        rows = self._with_places(rows, now, ready, needed)
-        bids = self._bids(rows, now, needed)
-        purse = np.where(roster.forced[rows], 0, roster.purse[rows])
-        chosen = self._allocated(rows, bids, purse, ready, tokens=tokens, limit=limit, purses=purses or {})
-        return [self._granted(row, self._reason(row, now)) for row in chosen]
+        filled = self._chooser.spare(now, gate, limits)
+        self._filled.update(grant.page_id for grant in filled)
+        if len(filled) >= limits.looks:
+            self._fills_at = now
+        return filled
 
     def cost(self, identity: PageIdentity, budget: str = WHOLE) -> float:
         """Return what a poll of a page takes from the budget: of a class not more than that can save up."""
@@ -229,6 +258,7 @@ class Planner:
         instants = [int(later.min())] if len(later) and int(later.min()) != NEVER else []
         waiting = roster.host[roster.ready(now)]
         instants += [at for name, _ in roster.names_of(waiting) if (at := gate.ready_at(name)) > now]
+        instants += [at for at in (self._pricing.next_at,) if at is not None and at > now]
         return min(instants, default=None)
 
     def due_at(self, page_id: int) -> Instant | None:
@@ -237,6 +267,11 @@ class Planner:
         row = self._roster.get(page_id)
         due = NEVER if row is None else int(self._roster.due[row])
         return None if due == NEVER else due
+
+    @property
+    def stretch(self) -> float:
+        """Return by how much pages may wait longer than they should, since the budget cannot keep that; 1: not at all."""
+        return self._pricing.stretch
 
     def pace(self, page_id: int) -> Duration | None:
         """Return the current interval of a page that is fetched on change, None if it is not or while nothing is known of it."""
@@ -252,106 +287,6 @@ class Planner:
         self._refresh()
         return [page_id for page_id in self._dues.servable() if not self.is_busy(page_id)]
 
-    # -- who is chosen -------------------------------------------------------------------------------------------------------------
-
-    def _allocated(
-        self,
-        rows: Rows,
-        bids: Floats,
-        purse: Any,
-        ready: Mapping[int, bool],
-        *,
-        tokens: float,
-        limit: int,
-        purses: Mapping[str, float],
-    ) -> list[int]:
-        """Return the rows that are looked at now, best first; ties go by page, whatever came and went before, over restarts too."""
-        order = np.argsort(self._roster.ids[rows])
-        rows, bids, purse = rows[order], bids[order], purse[order]
-        busy = self._roster.host[self._roster.busy]
-        none = np.zeros(len(busy))
-        chosen = allocator.choose(
-            np.concatenate([bids, none]),
-            np.concatenate([self._roster.cost[rows], none + 1]),
-            np.concatenate([self._roster.host[rows], busy]),
-            tokens,
-            host_ready=ready,
-            in_flight=np.concatenate([np.zeros(len(rows), np.bool_), np.ones(len(busy), np.bool_)]),
-            host_connections=self._host_connections,
-            limit=limit,
-            purse=np.concatenate([purse, np.zeros(len(busy), np.int64)]) if purses else None,
-            purses=np.array([math.inf, *(purses.get(name, math.inf) for name in self._classes)]) if purses else None,
-        )
-        best: list[int] = rows[chosen].tolist()
-        return best
-
-    def _granted(self, row: int, reason: str) -> Grant:
-        """Reserve a page and return the grant of a look at it."""
-        roster = self._roster
-        page = self._pages[int(roster.ids[row])]
-        roster.busy[row] = True
-        roster.forced[row] = False
-        return Grant(
-            page_id=page.state.page_id,
-            host=page.identity.host,
-            cost=float(roster.cost[row]),
-            reason=reason,
-            budget=self._purses[roster.purse[row]],
-        )
-
-    def _with_places(self, rows: Rows, now: Instant, ready: Mapping[int, bool], needed: Mapping[int, float]) -> Rows:
-        """Return the rows without the rendered pages for which the browser has no place now: they wait without a grant."""
-        roster = self._roster
-        rendered = rows[roster.rendered[rows]]
-        if not len(rendered):
-            return rows
-        free = max(0, self._render_places - int((roster.busy & roster.rendered).sum()))
-        could = rendered[[ready.get(code, True) for code in roster.host[rendered].tolist()]]
-        best = could[np.argsort(-self._bids(could, now, needed), kind="stable")][:free]
-        return np.sort(np.concatenate([rows[~roster.rendered[rows]], best]))
-
-    def _reason(self, row: int, now: Instant) -> str:
-        """Return why a page is looked at."""
-        if self._roster.forced[row]:
-            return "asked for"
-        page_id = int(self._roster.ids[row])
-        if (needed := self._needs.most_urgent(page_id, now)) is not None:
-            return needed.reason(now)
-        return self._dues.why(page_id, ticks=bool(self._roster.tick[row] <= now))
-
-    def _needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
-        """Return the ranks of the pages that are needed in time now; `saved` is what the budget holds at most."""
-        sought = [
-            Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left)
-            for d in self._needs.begun(now)
-            if d.page_id in self._roster and d.page_id in self._pages
-        ]
-        if not sought:
-            return {}
-        hosts = {one.page: self._pages[one.page].identity.host for one in sought}
-        gaps = {host: gate.gap(host) for host in hosts.values()}
-        return ranks(
-            sought,
-            now,
-            budget=Supply(saved, self._budget),
-            costs={page: float(self._roster.cost[self._roster[page]]) for page in hosts},
-            hosts=hosts,
-            supplies={host: Supply(1.0, 1.0 / gap) for host, gap in gaps.items() if gap},
-        )
-
-    def _bids(self, rows: Rows, now: Instant, needed: Mapping[int, float]) -> Floats:
-        """Return what a look at each page is worth now, whoever wants it."""
-        roster = self._roster
-        ids, ticks = roster.ids[rows], roster.tick[rows]
-        bids = self._proposals.bids(ids, now, self._proposals.price)
-        late = ticks <= now
-        bids[late] = TICKED + (now - np.maximum(ticks[late], 0)) / SECOND
-        if needed:
-            rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
-            bids = np.where(rank > 0, NEEDED * (1.0 + rank), bids)
-        bids[roster.forced[rows]] = ASKED
-        return np.maximum(bids, 1e-9)
-
     # -- keeping up ----------------------------------------------------------------------------------------------------------------
 
     def _refresh(self, now: Instant | None = None) -> None:
@@ -361,7 +296,7 @@ class Planner:
         self._renew()
         if now is None:
             return
-        if self._pricing.renew(now, self._pages):
+        if self._pricing.renew(now):
             self.touch(page_id for page_id in self._roster.pages() if is_on_change(self._pages[page_id]))
             self._renew()
         if self._shut_out(now):

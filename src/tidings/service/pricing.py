@@ -1,50 +1,174 @@
-"""Pricing: at which price the policy bids, so that all looks together cost what the budget can pay (bid_and_defaults §2)."""
+"""Pricing: at which price the policy bids, so that all looks together cost what the budget can pay (bid_and_defaults §2).
+
+Every ten minutes: the price that the estimates ask for; a trim on it that keeps what is really spent at what was planned for these hours; and
+how far the longest waits are stretched if no price is high enough. What all of it led to is kept over restarts (`memory`).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from tidings.clock import SECOND
-from tidings.scheduling.policy import Prices
-from tidings.service.claims import promised_interval
+import numpy as np
+
+from tidings.clock import DAY
+from tidings.scheduling.policy import NEVER, Floats, Ids, Instants, Market, Prices
+from tidings.scheduling.price.dry_run import STEP, STEPS, hourly_spend
+from tidings.scheduling.price.market import Trim
+from tidings.service.claims import first_open_on_change, open_share, promised_interval
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.service.proposals import Proposals
     from tidings.service.watchlist import WatchedPage
 
-REPRICED_EVERY: Duration = 600 * SECOND
-ANOTHER_PRICE = 1.1
-"""Prices further apart than this factor are another price (bid_and_defaults §1)."""
+PRICED: Final = "plan.priced"
+"""The event in which price and trim are kept over restarts."""
+ANOTHER_PRICE: Final = 1.1
+"""Prices further apart than this factor are another price (bid_and_defaults §1); so are stretches."""
+GRAIN: Final = 0.01
+"""Prices are told apart by this part of themselves."""
+SHARE: Final = 0.25
+"""Where no price is high enough, looks at the longest waits may take so much of the budget; the rest goes where it brings most (0037)."""
+MOST_STRETCH: Final = 365.0
+KEPT_FOR: Final[Duration] = DAY
+"""After a longer stop the trim begins anew."""
+MISSED: Final[Duration] = 2 * STEP
 
 
 class Pricing:
-    """Finds the price of the policy's proposals, every ten minutes. `budget` is what all polls may cost per µs."""
+    """Finds the price of the policy's proposals. `pages` is the watchlist's own table, `budget` what all polls may cost per µs.
 
-    def __init__(self, proposals: Proposals, budget: float) -> None:
+    `market` is what the estimates and the budget led to (None: the policy knows no price), `stretch` by how much pages wait longer than
+    they should, `promised` what looks at fixed intervals cost per µs.
+    """
+
+    def __init__(self, proposals: Proposals, pages: Mapping[int, WatchedPage], budget: float) -> None:
+        self.market: Market | None = None
+        self.trim = Trim()
+        self.stretch = 1.0
+        self.promised = 0.0
         self._proposals = proposals
+        self._pages = pages
         self._budget = budget
-        self._renewed_at: Instant = 0
+        self._policy = proposals.policy
+        self._told = (0.0, 1.0)
+        """price and stretch by which all pages were last given a due instant"""
+        self._shape: Floats | None = None
+        self._shaped_at: Instant = 0
+        self._spent = 0.0
+        self._stepped_at: Instant = 0
+        self._renew_at: Instant = 0
 
-    def renew(self, now: Instant, pages: Mapping[int, WatchedPage]) -> bool:
-        """Find the price anew, if it is time; say whether it is another, so that pages are due at other instants."""
+    @property
+    def binds(self) -> bool:
+        """Say whether the budget makes the price: then every look that is made is one that another page does not get."""
+        return self.market is not None and self.market.binds
+
+    @property
+    def next_at(self) -> Instant | None:
+        """Return when the price is found anew, None if that changes nothing before the next look anyway."""
+        return self._renew_at if self.binds else None
+
+    def spent(self, cost: float) -> None:
+        """Hear what a look has cost that was made at the price, or before everything that has one."""
+        self._spent += cost
+
+    def renew(self, now: Instant) -> bool:
+        """Find the price anew, if it is time; say whether it is another, so that all pages are due at other instants."""
         policy = self._proposals.policy
-        if not isinstance(policy, Prices) or now < self._renewed_at:
+        if not isinstance(policy, Prices) or now < self._renew_at:
             return False
-        self._renewed_at = now + REPRICED_EVERY
-        price = policy.price(self._proposals.state, max(self._budget - self._promised(pages), 0.0))
-        before = self._proposals.price
-        if abs(math.log(max(price, 1e-300) / max(before, 1e-300))) <= math.log(ANOTHER_PRICE):
+        self._renew_at = now + STEP
+        self.promised, shares = self._claimed()
+        left = max(self._budget - self.promised, 0.0)
+        before, self.market = self.market, policy.market(self._proposals.state, left, open_share=shares)
+        self._stretch(self.market.load)
+        if self.market.binds:
+            self._step(self.market, now, left, is_new=before is None or not before.binds)
+        else:
+            self.trim, self._shape = Trim(), None
+        self._proposals.price = _grained(max(self.market.price * self.trim.factor, self.market.floor))
+        told = (self._proposals.price, self.stretch)
+        if all(
+            abs(math.log(max(a, 1e-300) / max(b, 1e-300))) <= math.log(ANOTHER_PRICE)
+            for a, b in zip(told, self._told, strict=True)
+        ):
             return False
-        self._proposals.price = price
+        self._told = told
         return True
 
-    def _promised(self, pages: Mapping[int, WatchedPage]) -> float:
-        """Return what the looks at fixed intervals cost per µs: they come first, whatever the price."""
-        return sum(
-            self._proposals.cost(page) / interval
-            for page in pages.values()
-            if (interval := promised_interval(page)) is not None
+    def memory(self) -> dict[str, Any] | None:
+        """Return what is kept over a restart, as plain JSON; None while the budget does not bind."""
+        if self.market is None or not self.market.binds:
+            return None
+        return {
+            "price": self._proposals.price,
+            "floor": self.market.floor,
+            "trim": self.trim.factor,
+            "stretch": self.stretch,
+            "steps": [[round(spent, 3), round(planned, 3)] for spent, planned in self.trim.steps],
+        }
+
+    def recall(self, memory: Mapping[str, Any], age: Duration) -> None:
+        """Hear what was kept before a restart so long ago; what cannot be read, or is old, is passed over."""
+        trim, stretch, steps = (memory.get(name) for name in ("trim", "stretch", "steps"))
+        if (
+            age > KEPT_FOR
+            or not isinstance(trim, int | float)
+            or not isinstance(stretch, int | float)
+            or not isinstance(steps, list)
+        ):
+            return
+        self.trim = Trim(float(np.clip(trim, 0.5, 2.0)), tuple((float(a), float(b)) for a, b in steps))
+        self._set_stretch(float(np.clip(stretch, 1.0, MOST_STRETCH)))
+
+    def _stretch(self, load: float) -> None:
+        """Let waits grow if the budget cannot keep them; `load` was found under the stretch of before."""
+        unstretched = self.stretch * load
+        self._set_stretch(min(unstretched / SHARE, MOST_STRETCH) if unstretched > 1 else 1.0)
+
+    def _set_stretch(self, stretch: float) -> None:
+        self.stretch = self._proposals.stretch = stretch
+        if isinstance(self._policy, Prices):
+            self._proposals.policy = self._policy.stretched(stretch)
+
+    def _step(self, market: Market, now: Instant, left: float, *, is_new: bool) -> None:
+        """Trim the price by what the last ten minutes cost, against what was planned for them; time in which nobody looked does not count."""
+        elapsed, spent = now - self._stepped_at, self._spent
+        self._stepped_at, self._spent = now, 0.0
+        if self._shape is None or now - self._shaped_at >= DAY:
+            self._shaped_at = now
+            self._shape = hourly_spend(
+                self._proposals.policy, self._proposals.state, now, market.price * self.trim.factor, opens=self._opens
+            )
+        if is_new or elapsed > MISSED:
+            return
+        planned = self.promised + min(market.spend, left) * float(self._shape[(now - elapsed) // STEP % STEPS])
+        self.trim = self.trim.after(spent, planned * elapsed)
+
+    def _opens(self, ids: Ids, due: Instants) -> Instants:
+        """Return when pages may first be asked from these instants on."""
+        opened = (
+            first_open_on_change(self._pages[page], at) if at < NEVER and page in self._pages else at
+            for page, at in zip(ids.tolist(), due.tolist(), strict=True)
         )
+        return np.fromiter(opened, np.int64, len(ids))
+
+    def _claimed(self) -> tuple[float, Floats]:
+        """Return what the looks at fixed intervals cost per µs, which come first whatever the price, and how much of the time each page of the
+        policy may be asked.
+        """
+        promised = 0.0
+        for page in self._pages.values():
+            if (interval := promised_interval(page)) is not None:
+                promised += self._proposals.cost(page) / interval
+        ids = self._proposals.state.population.ids.tolist()
+        shares = (open_share(self._pages[i]) if i in self._pages else 1.0 for i in ids)
+        return promised, np.fromiter(shares, np.float64, len(ids))
+
+
+def _grained(price: float) -> float:
+    """Return a price, rounded so that one which hardly moves stays what it is."""
+    return math.exp(round(math.log(price) / GRAIN) * GRAIN) if price > 0 else 0.0

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tidings.scheduling.policy import NEVER, PRESENT, UNPOLLED, Floats, Ids, Observation, Policy, Population, Remembers
+from tidings.scheduling.policy import (
+    NEVER,
+    PRESENT,
+    UNPOLLED,
+    Floats,
+    Ids,
+    Instants,
+    Observation,
+    Policy,
+    Population,
+    Remembers,
+)
 from tidings.service.claims import bounds, importance, is_on_change, retry_at, worth
 
 if TYPE_CHECKING:
@@ -31,7 +42,7 @@ class Observed(NamedTuple):
 class Proposals:
     """The policy and what it knows. `pages` is the watchlist's own table; `cost` says what a look at a page costs, `code` the number of a host.
 
-    `floor` is the least time between two looks at a page.
+    `floor` is the least time between two looks at a page, `soonest` that between two on change where no sentinel says less.
     """
 
     def __init__(
@@ -43,12 +54,16 @@ class Proposals:
         rng: np.random.Generator,
         cost: Callable[[WatchedPage], float],
         code: Callable[[str], int],
+        soonest: Duration = 0,
     ) -> None:
         self.policy = policy
         self.state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
         self.price = 0.0
+        self.stretch = 1.0
+        """by how much pages may wait longer than their sentinels say, since the budget cannot keep that"""
         self._pages = pages
         self._floor = floor
+        self._soonest = soonest
         self.cost = cost
         self._code = code
         self._observed: dict[int, Observed] = {}
@@ -120,6 +135,14 @@ class Proposals:
             bids[known] = self.policy.bid(self.state, now, price, rows=population.rows(page_ids[known]))
         return bids
 
+    def last_looked(self, page_ids: Ids) -> Instants:
+        """Return when pages were last looked at well, as the policy knows; 0 for those that it does not know."""
+        population: Population = self.state.population
+        rows, known = population.present(page_ids)
+        last = np.zeros(len(page_ids), np.int64)
+        last[known] = np.maximum(population["last_polled"][rows], 0)
+        return last
+
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> list[int]:
         """Give the policy back what it knew before a restart; return the pages that it knows again."""
         known = {i: dict(m) for i, m in memories.items() if self.state.population.has([i])[0]}
@@ -164,6 +187,6 @@ class Proposals:
                 [UNPOLLED if p.state.checked_at is None else p.state.checked_at for p in pages], np.int64
             ),
             "not_before": np.array([UNPOLLED if (at := retry_at(p)) is None else at for p in pages], np.int64),
-            "shortest": np.array([low for low, _ in limits], np.int64),
-            "longest": np.array([high for _, high in limits], np.int64),
+            "shortest": np.array([low or min(self._soonest, high) for low, high in limits], np.int64),
+            "longest": np.array([min(round(high * self.stretch), NEVER) for _, high in limits], np.int64),
         }

@@ -81,10 +81,10 @@ def listing(
     return [_to_row(row) for row in c.rows(text, **given)]
 
 
-def newest(c: Connection, type: str, *, page_id: int) -> EventRow | None:  # noqa: A002
-    """Return the newest event of a type about a page, or None."""
-    text = select(_SELECT, ("owner_id = :owner_id", "type = :type", "page_id = :page_id"), "ORDER BY seq DESC LIMIT 1")
-    row = c.one(text, owner_id=OWNER, type=type, page_id=page_id)
+def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow | None:  # noqa: A002
+    """Return the newest event of a type (about a page), or None."""
+    given: dict[str, Any] = {"owner_id": OWNER, "type": type, **({} if page_id is None else {"page_id": page_id})}
+    row = c.one(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY seq DESC LIMIT 1"), **given)
     return None if row is None else _to_row(row)
 
 

@@ -1,0 +1,211 @@
+"""The planner on a manual clock: what it grants of a budget that binds, and when it leaves pages in peace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
+from tidings.estimation.learner import GammaLearner
+from tidings.fetching import address
+from tidings.fetching.politeness import HostGate
+from tidings.language import parser
+from tidings.model.page import PageState
+from tidings.model.sentinel import Sentinel
+from tidings.model.unit import Grant, PollRecord, Unit
+from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.learned import Learned
+from tidings.scheduling.price.policy import Price
+from tidings.service.choosing import SPARE
+from tidings.service.cursors import ticks_of
+from tidings.service.plan import Planner
+from tidings.service.watchlist import Subscription, WatchedPage, WatchedSentinel
+from tidings.storage.sentinels import SentinelRow
+from tidings.storage.subscriptions import SubscriptionRow
+
+
+def watched(page_id: int, clauses: str = "", *, host: str = "", at: int = 0) -> WatchedPage:
+    """Return a page that a sentinel with these clauses watches; it is not looked at yet."""
+    url = f"http://{host or f'h{page_id}'}.example/{page_id}"
+    (sentinel,) = parser.parse(f"Create Sentinel s{page_id} Using {url} Monitor all words {clauses}").statements
+    assert isinstance(sentinel, Sentinel)
+    row = SentinelRow(page_id, sentinel.name, "enabled", "", 1, "", None, None, at, at, None, None, (), 1)
+    sub = SubscriptionRow(page_id, page_id, page_id, "", 1, 0, (), None, None, active=True)
+    held = WatchedPage(address.identify(url), PageState(page_id=page_id))
+    held.subscriptions[page_id] = Subscription(sub, WatchedSentinel(row, sentinel, {}))
+    return held
+
+
+class Service:
+    """A planner, its bucket and pages that change at instants; looks take no time. It steps as the monitor does."""
+
+    def __init__(
+        self, pages: list[WatchedPage], a_day: float, changes: dict[int, list[int]] | None = None, **more: Any
+    ) -> None:
+        self.clock = ManualClock()
+        self.pages = {page.state.page_id: page for page in pages}
+        self.changes = changes or {}
+        self.looks: list[tuple[int, int, str]] = []
+        burst = more.pop("burst", a_day)
+        self.bucket = TokenBucket(rate=a_day * SECOND / DAY, burst=burst, level=burst / 2, at=self.clock.now())
+        self.gate = HostGate(gap_seconds=0, connections=1, clock=self.clock)
+        policy = more.pop("policy", Learned(Price(pace=more.pop("pace", HOUR)), GammaLearner()))
+        self.planner = Planner(
+            policy,
+            self.pages,
+            floor=MINUTE,
+            host_connections=1,
+            rng=np.random.default_rng(0),
+            budget=a_day / DAY,
+            **more,
+        )
+        self.planner.touch(self.pages)
+
+    def step(self) -> None:
+        """Grant what is due and can be paid, look, and tell how it went."""
+        now = self.clock.now()
+        self.bucket = self.bucket.refill(now)
+        spare = self.bucket.level - self.bucket.burst / 2 if self.planner.fills(now) else 0.0
+        for grant in self.planner.choose(now, self.gate, tokens=self.bucket.level, limit=64, spare=spare):
+            self.bucket = self.bucket.take(grant.cost, now=now) or self.bucket
+            self.looks.append((now, grant.page_id, grant.reason))
+            self.planner.observe(self._looked(grant, now))
+
+    def run(self, duration: int, *, tick: int = MINUTE) -> None:
+        """Let time pass."""
+        for _ in range(duration // tick):
+            self.step()
+            self.clock.move_to(self.clock.now() + tick)
+
+    def _looked(self, grant: Grant, now: int) -> Unit:
+        page = self.pages[grant.page_id]
+        before = page.state.checked_at
+        changed = before is not None and any(before < at <= now for at in self.changes.get(grant.page_id, ()))
+        page.state = replace(page.state, polled_at=now, checked_at=now, last_seq=1)
+        (sub,) = page.subscriptions.values()
+        sub.row = replace(sub.row, taken=(1,), next_tick=_next_tick(sub, now))
+        outcome = "new" if before is None else "changed" if changed else "unchanged"
+        poll = PollRecord(poll_id=1, page_id=grant.page_id, finished_at=now, outcome=outcome, text_changed=changed)
+        return Unit(at=now, epoch=1, poll=poll, page=page.state)
+
+    def of(self, page_id: int) -> list[int]:
+        """Return when a page was looked at."""
+        return [at for at, page, _ in self.looks if page == page_id]
+
+
+def _next_tick(sub: Subscription, now: int) -> int | None:
+    return None if sub.interval is None else ticks_of(sub).next_tick(now)
+
+
+def steady(rates: list[float], length: int, start: int) -> dict[int, list[int]]:
+    """Return changes at steady intervals, so many a day of each page, by number."""
+    return {
+        page: [start + round(k * DAY / rate) for k in range(1, int(rate * length / DAY) + 1)]
+        for page, rate in enumerate(rates, start=1)
+    }
+
+
+def service(rates: list[float], a_day: float, days: int, clauses: str = "", **more: Any) -> Service:
+    """Return a service on pages that change so many times a day."""
+    start = ManualClock().now()
+    pages = [watched(page, clauses, at=start) for page in range(1, len(rates) + 1)]
+    return Service(pages, a_day, steady(rates, days * DAY, start), **more)
+
+
+def test_a_budget_that_binds_is_used():
+    """Pages that would like several times as many looks: from the second day on the budget is used, each day and to 1.4 % in all."""
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
+    made.run(5 * DAY, tick=10 * MINUTE)
+    days = np.bincount([(at - made.looks[0][0]) // DAY for at, _, _ in made.looks])
+
+    assert (np.abs(days[1:] - 100) <= 6).all()
+    assert days[1:].mean() == pytest.approx(100, rel=0.014)
+
+
+def test_what_the_budget_has_to_spare_goes_to_those_who_are_nearly_due():
+    """A bucket that is more than half full is drawn down to half within an hour, by the pages that bid most; looks at the price go on."""
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
+    made.run(DAY, tick=10 * MINUTE)
+    made.bucket = replace(made.bucket, level=made.bucket.burst)
+    before = len(made.looks)
+    made.run(HOUR, tick=MINUTE)
+    spare = [page for _, page, why in made.looks[before:] if why == SPARE]
+
+    assert made.bucket.level == pytest.approx(made.bucket.burst / 2, abs=2)
+    assert np.mean(spare[:10]) > 20  # the higher the number, the more a page changes
+    assert len(spare) < len(made.looks) - before
+
+
+def test_where_the_budget_does_not_bind_nobody_is_asked_more_often_than_the_pace_says():
+    """Nothing is filled, however full the bucket."""
+    made = service([1.0] * 5, 5_000, 2)
+    made.run(2 * DAY, tick=10 * MINUTE)
+
+    assert not any(why == SPARE for _, _, why in made.looks)
+    assert len(made.looks) < 5 * 60
+
+
+def test_spare_looks_keep_floors_hours_hosts_and_the_pace_of_the_floor():
+    """None comes before the interval that a sentinel names, outside its hours, before the price of the pace says, or beside one of its host."""
+    rates = [3.0] * 8
+    start = ManualClock().now()
+    clauses = ["", "Fetch on change between 4 hour and 1 day", "During daily 08:00 to 10:00", "", "", "", "", ""]
+    pages = [watched(page, clauses[page - 1], host="one" if page > 5 else "", at=start) for page in range(1, 9)]
+    made = Service(pages, 60, steady(rates, 4 * DAY, start), pace=2 * HOUR)
+    for _ in range(3):
+        made.run(DAY, tick=10 * MINUTE)
+        made.bucket = replace(made.bucket, level=made.bucket.burst)
+    spare = [(at, page) for at, page, why in made.looks if why == SPARE]
+    gaps = {page: np.diff(made.of(page)) for page in range(1, 9)}
+    at_once = [at for at, page in spare if page > 5]
+
+    assert spare
+    assert min(gaps[2]) >= 4 * HOUR
+    assert all(8 * HOUR <= at % DAY < 10 * HOUR for at in made.of(3)[1:])
+    assert min(min(gap) for page, gap in gaps.items() if page != 3) > HOUR / 2
+    assert len(at_once) == len(set(at_once))
+
+
+def test_ticks_come_at_their_time_whatever_is_filled():
+    """A fixed interval is served at its ticks, and it is taken off what the price may spend."""
+    start = ManualClock().now()
+    pages = [watched(1, "Fetch every 2 hour", at=start), *(watched(page, at=start) for page in range(2, 20))]
+    made = Service(pages, 60, steady([2.0] * 19, 3 * DAY, start))
+    made.run(3 * DAY, tick=10 * MINUTE)
+
+    assert {2 * HOUR} == set(np.diff(made.of(1)[1:]).tolist())
+    assert 0.97 * 180 <= len(made.looks) <= 180 + 30
+
+
+def test_a_budget_that_cannot_keep_the_longest_waits_stretches_them_and_still_chooses():
+    """Ten pages and five looks a day: waits of more than a day, none of more than eight, and the busy pages have more looks than the quiet ones."""
+    made = service([0.05] * 8 + [5.0] * 2, 5, 40)
+    made.run(40 * DAY, tick=3 * HOUR)
+    later = made.looks[0][0] + 10 * DAY
+    gaps = [np.diff([at for at in made.of(page) if at > later]) for page in range(1, 11)]
+
+    assert made.planner.stretch > 2
+    assert 9 * DAY >= max(gap.max() for gap in gaps) > 2 * DAY
+    assert min(len(gaps[8]), len(gaps[9])) > 3 * max(len(gap) for gap in gaps[:8])
+
+
+def test_price_and_trim_are_kept_over_a_restart():
+    """Who is told what was kept goes on with it; what is old or unreadable is passed over."""
+    made, later, old = (service([5.0] * 20, 60, 2) for _ in range(3))
+    made.run(2 * DAY, tick=10 * MINUTE)
+    kept = made.planner.priced()
+    assert kept is not None
+    later.planner.recall_price(kept, HOUR)
+    old.planner.recall_price(kept, 2 * DAY)
+    for each in (later, old):
+        each.step()
+        each.planner.recall_price({"trim": "none"}, 0)
+
+    assert kept["trim"] != 1.0
+    assert kept["trim"] == later.planner.priced()["trim"]
+    assert kept["steps"] == later.planner.priced()["steps"]
+    assert 1.0 == old.planner.priced()["trim"]
+    assert service([1.0], 5_000, 1).planner.priced() is None
