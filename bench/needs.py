@@ -1,4 +1,4 @@
-"""Needs that are complete by who comes first: the earliest deadline, what serves most, or the one that the demand bound names.
+"""Needs that are complete by who comes first, for each name of `schedule.needs`.
 
     PYTHONPATH=. .venv/bin/python bench/needs.py [--seeds 12]
 
@@ -9,22 +9,24 @@ of each need for itself, are asked for per look there is; pages that several nee
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 import numpy as np
 
-from tests.unit.scheduling.test_needs import completed, first_to_end, highest, needs_of
-from tidings.scheduling.needs import Sought, Supply, ranks
+from tests.unit.scheduling.test_needs import ONE, completed, needs_of
+from tidings.scheduling.needs import RANKINGS, Sought, ranks
 
 INSTANTS = 400
 
 
-def always(sought: list[Sought], now: int) -> int:
-    """Return the page that serves most, whatever the load: nothing saved, so that any look is one too many."""
-    by_rank = ranks(sought, now, budget=Supply(1e-9, 1.0))
-    return max(by_rank, key=lambda page: by_rank[page])
+def choice(name: str) -> Callable[[list[Sought], int], int]:
+    """Return who is looked at first, of what is sought at an instant."""
 
+    def first(sought: list[Sought], now: int) -> int:
+        by_rank = ranks(sought, now, by=name, budget=ONE)
+        return max(by_rank, key=lambda page: by_rank[page])
 
-CHOICES = {"earliest deadline": first_to_end, "serves most": always, "by demand (live)": highest}
+    return first
 
 
 def main() -> None:
@@ -36,8 +38,8 @@ def main() -> None:
         made = [needs_of(np.random.default_rng(seed), INSTANTS, a_turn) for seed in range(seeds)]
         asked = np.mean([sum(len(need.waits) for _, need, _ in needs) for needs in made]) / INSTANTS
         cells = []
-        for name, choose in CHOICES.items():
-            found = [completed(needs, INSTANTS, choose) for needs in made]
+        for name in RANKINGS:
+            found = [completed(needs, INSTANTS, choice(name)) for needs in made]
             cells.append(f"{name} {np.mean(found):.3f}±{np.std(found, ddof=1) / seeds**0.5:.3f}")
         print(f"asked {asked:4.2f}:  " + "   ".join(cells), flush=True)
 

@@ -7,16 +7,18 @@ missed.
 Who comes first is `ranks`. As long as all that is open can be served in time, the earliest deadline comes first (S-EDF): it then misses none.
 Where it cannot, a page comes the sooner the more a look at it would serve altogether: Σ w/(residual² · slack) over its open waits
 (scheduling §2.4, `profiles.ranking.Aggregate`). Which of both it is tells the demand bound: what is to be done within h, against what can be.
+`RANKINGS` has the papers' own beside it, which look at neither load nor weight.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tidings.model.interval import ExecutionInterval, Instant
+from tidings.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,16 @@ class Need:
 
 
 class Sought(NamedTuple):
-    """A look that is sought now, for one wait: until when, what its need weighs, and how many captures that need still lacks (its residual)."""
+    """A look that is sought now, for one wait: until when, what its need weighs, and how many captures that need still lacks (its residual).
+
+    `together` are the intervals of all waits that may still serve the need, none: this one is all.
+    """
 
     page: int
     end: Instant
     weight: float = 1.0
     left: int = 1
+    together: tuple[ExecutionInterval, ...] = ()
 
 
 class Supply(NamedTuple):
@@ -132,33 +138,68 @@ def load(looks: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -
     return most
 
 
+def _by_residual(sought: Sought, now: Instant) -> float:  # noqa: ARG001 - it sees no time
+    return float(sought.left)
+
+
+def _by_time(sought: Sought, now: Instant) -> float:
+    times = sorted(each.end - max(now, each.start) + 1 for each in sought.together if each.end >= now)
+    return float(sum(times[: max(sought.left, 1)])) if times else float(sought.end - now + 1)
+
+
+Score = Callable[[Sought, Instant], float]
+BY_DEMAND: Final = "demand"
+RANKINGS: Final[Registry[Score | None]] = Registry(
+    "ranking of needs",
+    {
+        BY_DEMAND: None,
+        "aggregate": None,
+        "m_edf": _by_time,
+        "mrsf": _by_residual,
+        "s_edf": lambda sought, now: float(sought.end - now),
+    },
+)
+"""How pages that are sought are ranked: by the demand bound, as above; always by what serves most; or by the papers' S-EDF, MRSF and M-EDF (001 §4.2),
+of which the least score comes first, of a page the least of its waits."""
+
+
 def ranks(
     sought: Iterable[Sought],
     now: Instant,
     *,
+    by: str = BY_DEMAND,
     budget: Supply = UNLIMITED,
     costs: Mapping[int, float] | None = None,
     hosts: Mapping[int, str] | None = None,
     supplies: Mapping[str, Supply] | None = None,
 ) -> dict[int, float]:
-    """Return for each page that is sought its rank, above 0 and at most 1: the highest is looked at first.
+    """Return for each page that is sought its rank, above 0 and at most 1: the highest is looked at first. Raises `UsageError` for a name not in `RANKINGS`.
 
-    `budget` pays `costs` (1 for a page that is not there), `supplies` are what the `hosts` of pages take. Pages that can all be served in time
-    come before those of a host that is asked for too much, by the earliest deadline. Ties go to it, then to the lower number.
+    `budget` pays `costs` (1 for a page that is not there), `supplies` are what the `hosts` of pages take. By demand, pages that can all be served in
+    time come before those of a host that is asked for too much, by the earliest deadline. Ties go to it, then to the lower number.
     """
+    score = RANKINGS[by]
     waits: dict[int, list[Sought]] = {}
     for one in sought:
         waits.setdefault(one.page, []).append(one)
     ends = {page: min(wait.end for wait in some) for page, some in waits.items()}
+    if score is not None:
+        scored = {page: min((score(wait, now), wait.end) for wait in some) for page, some in waits.items()}
+        return _ranked(sorted(waits, key=lambda page: (*scored[page], page)))
     paid = {page: (costs or {}).get(page, 1.0) for page in waits}
-    short = _short(ends, paid, now, budget, hosts or {}, supplies or {})
+    short = dict.fromkeys(waits, budget)
+    if by == BY_DEMAND:
+        short = _short(ends, paid, now, budget, hosts or {}, supplies or {})
 
     def key(page: int) -> tuple[bool, float, Instant, int]:
         supply = short.get(page)
         worth = 0.0 if supply is None else _worth(waits[page], now, supply.rate) / paid[page]
         return supply is not None, -worth, ends[page], page
 
-    ordered = sorted(waits, key=key)
+    return _ranked(sorted(waits, key=key))
+
+
+def _ranked(ordered: list[int]) -> dict[int, float]:
     return {page: 1.0 - place / len(ordered) for place, page in enumerate(ordered)}
 
 
