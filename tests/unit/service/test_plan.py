@@ -15,7 +15,7 @@ from tidings.fetching.politeness import HostGate
 from tidings.language import parser
 from tidings.model.page import PageState
 from tidings.model.sentinel import Sentinel
-from tidings.model.unit import Grant, PollRecord, Unit
+from tidings.model.unit import Grant, PollOutcome, PollRecord, Unit
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.price.policy import Price
@@ -87,7 +87,7 @@ class Service:
         page.state = replace(page.state, polled_at=now, checked_at=now, last_seq=1)
         (sub,) = page.subscriptions.values()
         sub.row = replace(sub.row, taken=(1,), next_tick=_next_tick(sub, now))
-        outcome = "new" if before is None else "changed" if changed else "unchanged"
+        outcome: PollOutcome = "new" if before is None else "changed" if changed else "unchanged"
         poll = PollRecord(poll_id=1, page_id=grant.page_id, finished_at=now, outcome=outcome, text_changed=changed)
         return Unit(at=now, epoch=1, poll=poll, page=page.state)
 
@@ -192,12 +192,16 @@ def test_a_budget_that_cannot_keep_the_longest_waits_stretches_them_and_still_ch
     assert min(len(gaps[8]), len(gaps[9])) > 3 * max(len(gap) for gap in gaps[:8])
 
 
+def priced(made: Service) -> dict[str, Any]:
+    """Return what a service keeps of its price."""
+    return made.planner.priced() or {}
+
+
 def test_price_and_trim_are_kept_over_a_restart():
     """Who is told what was kept goes on with it; what is old or unreadable is passed over."""
     made, later, old = (service([5.0] * 20, 60, 2) for _ in range(3))
     made.run(2 * DAY, tick=10 * MINUTE)
-    kept = made.planner.priced()
-    assert kept is not None
+    kept = priced(made)
     later.planner.recall_price(kept, HOUR)
     old.planner.recall_price(kept, 2 * DAY)
     for each in (later, old):
@@ -205,7 +209,7 @@ def test_price_and_trim_are_kept_over_a_restart():
         each.planner.recall_price({"trim": "none"}, 0)
 
     assert kept["trim"] != 1.0
-    assert kept["trim"] == later.planner.priced()["trim"]
-    assert kept["steps"] == later.planner.priced()["steps"]
-    assert 1.0 == old.planner.priced()["trim"]
+    assert kept["trim"] == priced(later)["trim"]
+    assert kept["steps"] == priced(later)["steps"]
+    assert 1.0 == priced(old)["trim"]
     assert service([1.0], 5_000, 1).planner.priced() is None
