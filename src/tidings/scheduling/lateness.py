@@ -28,8 +28,7 @@ def due_after(population: Population, gap: NDArray[np.int64], rows: Rows | slice
     A page that nobody looked at is due at once (`UNPOLLED`); a sum beyond all instants is `NEVER`.
     """
     last = population["last_polled"][rows]
-    known = last != UNPOLLED
-    due = np.where(known, np.where(known, last, 0) + np.minimum(gap, NEVER - np.maximum(last, 0)), UNPOLLED)
+    due = np.where(last == UNPOLLED, UNPOLLED, last + np.minimum(gap, NEVER - np.maximum(last, 0)))
     due = np.maximum(due, population["not_before"][rows])
     due.setflags(write=False)
     return due

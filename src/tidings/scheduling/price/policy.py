@@ -131,7 +131,7 @@ class Price:
 
     def advance(self, state: PriceState, dt: Duration) -> PriceState:  # noqa: ARG002 - backlogs are functions of the instant
         """Return the same state."""
-        return replace(state)
+        return state
 
     def bid(self, state: PriceState, now: Instant, price: float, *, rows: Rows | None = None) -> Floats:
         """Return the index of each page whose wait is over, the price at least; `FIRST` and more for a new page, the longest asked for first."""
@@ -158,18 +158,18 @@ class Price:
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
         population = state.population.set(rows, {"last_polled": at})
-        if not (changed.any() or state.suspicion[rows].any()):
-            return replace(state, population=population)
         before = state.population["last_polled"][rows]
         gap = np.where((before != UNPOLLED) & (before < at), at - np.maximum(before, 0), NEVER // 4)
         is_soon = 2 * gap <= 3 * np.maximum(state.population["shortest"][rows], self.shortest)
+        if not ((changed & is_soon) | state.suspicion[rows]).any():
+            return replace(state, population=population)
         suspicion, steady = state.suspicion.copy(), state.steady.copy()
         suspicion[rows], steady[rows] = _suspected(state, rows, changed, is_soon, gap)
         return frozen(replace(state, population=population, suspicion=suspicion, steady=steady))
 
     def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:  # noqa: ARG002 - hints come as rates, weighed by effective age
         """Return the same state."""
-        return replace(state)
+        return state
 
     def next_due(self, state: PriceState, ids: ArrayLike, now: Instant, price: float) -> Instants:
         """Return when the wait of each page is over, `now` if it is already."""
@@ -182,7 +182,7 @@ class Price:
         row = int(state.population.rows([page])[0])
         return {
             "period": float(self.gaps(state, self.floor, np.array([row]))[0]) / SECOND,
-            "saturated": bool(state.saturated[row]),
+            "saturated": bool(state.suspicion[row] >= _SATURATED),
             "suspicion": int(state.suspicion[row]),
             "steady": int(state.steady[row]),
         }
