@@ -153,6 +153,10 @@ class ScheduleSettings:
         "best_effort",
         "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on), best_effort_weighted (the same, and forgets old intervals sooner), price (looks where a look is worth its price, as the page changes and as Importance, Urgency and Life say), price_hours (the same, and learns in which hours of the week the pages of a host change) or round_robin (the pace, always); to compare: azar, cam, ebr, lambda_crawl, lambda_crawl_polite, medd, nutch, olston_pandey, periodic, random, sbr, stormcrawler, wic; all are told in docs/howto/when-to-look.md",
     )
+    needs: str = _setting(
+        "demand",
+        "who comes first of pages that are needed in time: demand (the earliest deadline as long as all can be made, else what serves most), aggregate (always what serves most), or by paper 001: s_edf (always the earliest deadline), mrsf (what lacks the fewest looks), m_edf (what has the least time left in all)",
+    )
     concurrency: int = _setting(64, "fetches in flight at most", least=1, most=4_096)
 
 

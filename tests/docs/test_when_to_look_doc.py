@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.fakes import Page, WebServer
 from tidings.cli.main import main
+from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES
 from tidings.settings import ScheduleSettings, load
 
@@ -19,15 +20,18 @@ def block(language: str) -> str:
 
 
 def test_all_policies_are_named_and_no_others():
-    """The table has a word on each row of `policies.py`."""
-    named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", TEXT, flags=re.MULTILINE)
+    """The tables have a word on each row of `policies.py` and on each ranking of needs."""
+    policies, rankings = TEXT.split("| `schedule.needs` |")
+    named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", policies, flags=re.MULTILINE)
 
     assert set(POLICIES) == set(re.findall(r"`(\w+)`", " ".join(named)))
+    assert [ScheduleSettings().needs] == re.findall(r"^\| `(\w+)` \|.*The default\. \|", rankings, flags=re.MULTILINE)
+    assert set(RANKINGS) == set(re.findall(r"^\| `(\w+)` \|", rankings, flags=re.MULTILINE))
 
 
 def test_the_default_is_the_one_that_is_said_to_be(tmp_path):
     """And the example's settings are settings."""
-    (default,) = re.findall(r"^\| `(\w+)` \|[^|]*The default\. \|", TEXT, flags=re.MULTILINE)
+    default = re.findall(r"^\| `(\w+)` \|[^|]*The default\. \|", TEXT, flags=re.MULTILINE)[0]
     (tmp_path / "tidings.toml").write_text(block("toml"), encoding="utf-8")
     settings = load(tmp_path, environment={})
     given = tomllib.loads(block("toml"))

@@ -34,6 +34,7 @@ from tidings.notification.channels import Means, build_senders, sendable
 from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.service.asking import Asker
@@ -124,6 +125,12 @@ def open_policy(settings: Settings) -> Policy[Any]:
     if RATE not in made.reads:
         return made
     return Learned(made, HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner())
+
+
+def open_ranking(settings: Settings) -> str:
+    """Return the name of the ranking of needs that the settings name. Raises `UsageError` for one that is not there."""
+    RANKINGS[settings.schedule.needs]
+    return settings.schedule.needs
 
 
 def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
@@ -238,6 +245,7 @@ async def _build(
         second_looks=settings.detect.second_looks,
         classes={name: each.burst for name, each in settings.budget.named().items()},
         budget=settings.budget.polls_per_day / DAY,
+        ranking=open_ranking(settings),
     )
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)

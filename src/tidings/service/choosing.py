@@ -59,6 +59,7 @@ class Chooser:
         host_connections: int,
         render_places: int,
         budget: float,
+        ranking: str,
     ) -> None:
         self._roster = roster
         self._pages = pages
@@ -69,6 +70,7 @@ class Chooser:
         self._host_connections = host_connections
         self._render_places = render_places
         self._budget = budget
+        self._ranking = ranking
 
     def due(
         self,
@@ -186,7 +188,7 @@ class Chooser:
     def _needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
         """Return the ranks of the pages that are needed in time now; `saved` is what the budget holds at most."""
         sought = [
-            Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left)
+            Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left, d.together)
             for d in self._needs.begun(now)
             if d.page_id in self._roster and d.page_id in self._pages
         ]
@@ -197,6 +199,7 @@ class Chooser:
         return ranks(
             sought,
             now,
+            by=self._ranking,
             budget=Supply(saved, self._budget),
             costs={page: float(self._roster.cost[self._roster[page]]) for page in hosts},
             hosts=hosts,

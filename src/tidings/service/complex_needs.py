@@ -223,13 +223,11 @@ def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline
     """Yield the waits of groups that miss something."""
     for plain in memory.get("open", ()):
         need = _need(plain)
-        for group in need.groups:
-            if group.missing:
-                for wait in group.waits:
-                    if wait.captured_at is None:
-                        width = spell_duration(wait.interval.end - wait.interval.start)
-                        why = f"needed within {width}: Then"
-                        yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing)
+        waits = [w for group in need.groups if group.missing for w in group.waits if w.captured_at is None]
+        together = tuple(wait.interval for wait in waits)
+        for wait in waits:
+            why = f"needed within {spell_duration(wait.interval.end - wait.interval.start)}: Then"
+            yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing, together=together)
 
 
 def _both(one: Deeds, other: Deeds) -> Deeds:

@@ -25,7 +25,8 @@ GOOD = frozenset({"new", "unchanged", "changed"})
 class Deadline:
     """A page is to be looked at in an interval, for a sentinel; `why` says for what, `late` the same when the interval is over.
 
-    `left` is how many looks, this one among them, still lack to what is needed together. `is_heard`: the look is noted as an event, for
+    `left` is how many looks, this one among them, still lack to what is needed together, `together` the intervals in which they may be made
+    (none: this one). `is_heard`: the look is noted as an event, for
     rules to hear. `is_kept`: it stays when the interval is over, until a look that began in or after it.
     """
 
@@ -35,6 +36,7 @@ class Deadline:
     why: str
     late: str = ""
     left: int = 1
+    together: tuple[ExecutionInterval, ...] = ()
     is_heard: bool = True
     is_kept: bool = False
 

@@ -15,7 +15,9 @@ import numpy as np
 
 from tidings.clock import SECOND
 from tidings.model.weight import WHOLE
+from tidings.scheduling.needs import BY_DEMAND
 from tidings.scheduling.policy import NEVER, Policy
+from tidings.scheduling.price.dry_run import STEP
 from tidings.service.choosing import Chooser, Limits
 from tidings.service.claims import budget_class, is_on_change
 from tidings.service.dues import Dues
@@ -46,6 +48,7 @@ class Planner:
     Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most
     `render_places` of them are under way. `classes` are the budgets within the budget, the most generous first, with what each can save up.
     `budget` is what all polls may cost per µs, `soonest` the least time between two looks on change where no sentinel says less.
+    `ranking` is a name of `scheduling.needs.RANKINGS`.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Planner:
         classes: Mapping[str, float] | None = None,
         budget: float = float("inf"),
         soonest: Duration = 0,
+        ranking: str = BY_DEMAND,
     ) -> None:
         self._pages = pages
         self._floor = floor
@@ -95,7 +99,9 @@ class Planner:
             host_connections=host_connections,
             render_places=render_places,
             budget=budget,
+            ranking=ranking,
         )
+        self._hosts_told_at: Instant = 0
         self._fills_at: Instant = 0
         self._filled: set[int] = set()
         """pages that are looked at below the price: their cost is not what the price led to"""
@@ -202,6 +208,7 @@ class Planner:
         leaves all other pages alone. `spare` is what the budget has saved beyond half of what it can: where it `fills`, that goes to the
         pages that bid most below the price.
         """
+        self._tell_hosts(now, gate)
         self._refresh(now)
         limits = Limits(tokens, limit, purses or {})
         grants = self._chooser.due(now, gate, limits, only=only, empty_at=empty_at)
@@ -297,10 +304,23 @@ class Planner:
         if now is None:
             return
         if self._pricing.renew(now):
-            self.touch(page_id for page_id in self._roster.pages() if is_on_change(self._pages[page_id]))
+            self._touch_proposed()
             self._renew()
         if self._shut_out(now):
             self._renew()
+
+    def _tell_hosts(self, now: Instant, gate: HostGate) -> None:
+        """Let the policy know what hosts take, every ten minutes; one that heeds it has other dues then."""
+        if now < self._hosts_told_at:
+            return
+        self._hosts_told_at = now + STEP
+        self._renew()
+        names = {code: name for name, code in self._roster.names_of(self._roster.host)}
+        if self._proposals.hear_of_hosts(lambda code: gate.gap(names[code])):
+            self._touch_proposed()
+
+    def _touch_proposed(self) -> None:
+        self.touch(page_id for page_id in self._roster.pages() if is_on_change(self._pages[page_id]))
 
     def _renew(self) -> None:
         if not self._stale and not self._proposals.has_news:

@@ -15,6 +15,7 @@ from tidings.scheduling.policy import (
     PRESENT,
     UNPOLLED,
     Floats,
+    HeedsHosts,
     Ids,
     Instants,
     Observation,
@@ -91,6 +92,14 @@ class Proposals:
         told = UNPOLLED if modified_at is None else modified_at
         self._observed[page_id] = Observed(unit.at, unit.poll.text_changed, told, page_id in self._interrupted)
         self._interrupted.discard(page_id)
+
+    def hear_of_hosts(self, gap: Callable[[int], Duration]) -> bool:
+        """Tell the policy how long each host's gap is, if it heeds that; say whether it does: then all pages may be due at other instants."""
+        before = self.state
+        if isinstance(self.policy, HeedsHosts):
+            hosts = np.unique(before.population["host"]).tolist()
+            self.state = self.policy.on_hosts(before, {code: gap(code) for code in hosts})
+        return self.state is not before
 
     def tell(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
         """Tell the policy of pages that are as they are now and of those that are gone, and of all looks that were heard of since.

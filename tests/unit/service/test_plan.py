@@ -13,14 +13,19 @@ from tidings.estimation.learner import GammaLearner
 from tidings.fetching import address
 from tidings.fetching.politeness import HostGate
 from tidings.language import parser
+from tidings.model.interval import ExecutionInterval
 from tidings.model.page import PageState
 from tidings.model.sentinel import Sentinel
 from tidings.model.unit import Grant, PollOutcome, PollRecord, Unit
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.price.others import LambdaCrawl
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.polite import PoliteLambdaCrawl
+from tidings.scheduling.round_robin import RoundRobin
 from tidings.service.choosing import SPARE
 from tidings.service.cursors import ticks_of
+from tidings.service.needs import Deadline, Needs
 from tidings.service.plan import Planner
 from tidings.service.watchlist import Subscription, WatchedPage, WatchedSentinel
 from tidings.storage.sentinels import SentinelRow
@@ -213,3 +218,36 @@ def test_price_and_trim_are_kept_over_a_restart():
     assert kept["steps"] == priced(later)["steps"]
     assert 1.0 == priced(old)["trim"]
     assert service([1.0], 5_000, 1).planner.priced() is None
+
+
+def test_a_policy_that_heeds_hosts_hears_what_they_take():
+    """A host that takes a look in six hours has its surcharge: its three pages are looked at as seldom, and no more often are they tried."""
+    pages = [watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)] + [watched(4, "Fetch on change")]
+    service = Service(pages, 1_000, policy=PoliteLambdaCrawl(pace=HOUR))
+    plain = Service(
+        [watched(n, "Fetch on change", host="slow") for n in (1, 2, 3)], 1_000, policy=LambdaCrawl(pace=HOUR)
+    )
+    for one in (service, plain):
+        one.gate = HostGate(gap_seconds=6 * 3_600, connections=1, clock=one.clock)
+        one.run(2 * DAY, tick=10 * MINUTE)
+    paces = [[s.planner.pace(n) or 0 for n in (1, 2, 3)] for s in (service, plain)]
+
+    assert 12 * HOUR < min(paces[0]) <= max(paces[0]) < DAY
+    assert max(paces[1]) < 2 * HOUR
+
+
+@pytest.mark.parametrize(("ranking", "first"), [("demand", 1), ("s_edf", 1), ("mrsf", 2), ("m_edf", 2)])
+def test_needs_are_ranked_as_the_settings_say(ranking: str, first: int):
+    """Page 1 must be looked at sooner, page 2 is all that its need lacks."""
+    needs = Needs()
+    pages = [watched(n, "Fetch every 1 day") for n in (1, 2, 3)]
+    service = Service(pages, 1e6, policy=RoundRobin(), ranking=ranking, needs=needs)
+    service.run(2 * MINUTE)
+    now = service.clock.now()
+    sooner, later = ExecutionInterval(now, now + HOUR), ExecutionInterval(now, now + 2 * HOUR)
+    needs.settle("then", 1, [Deadline(page, 1, sooner, "why", left=3, together=(sooner,) * 3) for page in (1, 3)])
+    needs.settle("then", 2, [Deadline(2, 2, later, "why")])
+    service.clock.move_to(now + MINUTE)
+    grants = service.planner.choose(now + MINUTE, service.gate, tokens=1, limit=1)
+
+    assert [first] == [grant.page_id for grant in grants]
