@@ -19,6 +19,7 @@ from bench.traces import load
 
 from tidings.estimation.baselines import FASTEST
 from tidings.estimation.gamma import Gamma
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner
 from tidings.estimation.mixture import Mixture
 from tidings.estimation.prior import host_priors
 from tidings.lab.traces import is_calibrated_on
@@ -88,11 +89,26 @@ def gamma(mean: float, shape: float, half_life: float | None, *, by_host: bool =
         prior = Gamma.prior(mean, shape, len(looks.gaps))
         known = learn(looks, prior, half_life)
         if by_host:
-            alike = host_priors(known, looks.hosts, np.ones(len(looks.hosts), dtype=np.bool_), (shape, shape / mean))
-            known = learn(looks, alike, half_life)
+            priors, which = host_priors(known, looks.hosts, np.ones(len(looks.hosts), dtype=np.bool_), prior.at([0]))
+            known = learn(looks, priors.at(which), half_life)
         return np.array([known.chance(gap) for gap in coming.T]).T
 
     return chances
+
+
+def live(looks: Looks, coming: np.ndarray) -> np.ndarray:
+    """What the service has: the learner, one look after the other, priors found anew in between and none learned again."""
+    learner = GammaLearner()
+    known = learner.begin(looks.hosts)
+    pages = np.arange(len(looks.hosts))
+    at = np.concatenate([np.zeros((len(pages), 1)), np.cumsum(looks.gaps, axis=1)], axis=1)
+    never, quiet = np.full(len(pages), NEVER_SEEN), np.zeros(len(pages), dtype=np.bool_)
+    for number in range(at.shape[1]):
+        instants = np.round(at[:, number] * DAY).astype(np.int64)
+        changed = looks.changed[:, number - 1] if number else quiet
+        known = learner.observe(known, pages, instants, changed, never, quiet)
+        known = learner.fitted(known, number * DAY) or known
+    return np.array([known.posterior.chance(gap) for gap in coming.T]).T
 
 
 def mixture(mean: float, shape: float) -> Chances:
@@ -166,6 +182,7 @@ def real(most: int, *, calibration: bool) -> None:
         hosts.append(one.group)
         kinds.append(one.kind)
     gaps, changed, of = np.array(gaps_), np.array(changed_), np.array(kinds)
+    number = np.unique(np.array(hosts), return_inverse=True)[1]
     rows: dict[str, Chances] = {
         "Cho and Garcia-Molina": cho,
         "maximum likelihood": maximum(None),
@@ -174,6 +191,7 @@ def real(most: int, *, calibration: bool) -> None:
         "Gamma(.2), 30 d": gamma(0.5, 0.2, 30.0),
         "Gamma(.1), 30 d": gamma(0.5, 0.1, 30.0),
         "Gamma(.1), host, 30 d": gamma(0.5, 0.1, 30.0, by_host=True),
+        "  as the service has it": live,
         "Gamma(.1), never": gamma(0.5, 0.1, None),
         "Gamma(.1), 180 d": gamma(0.5, 0.1, 180.0),
         "mixture 1/8/64 d (.4)": mixture(0.5, 0.4),
@@ -185,9 +203,9 @@ def real(most: int, *, calibration: bool) -> None:
     weights = np.array([1 / np.sum(of == kind) for kind in of])
     for name, chances in rows.items():
         cells, even = [], []
-        for number in AFTER:
-            looks = Looks(gaps[:, :number], changed[:, :number], np.array(hosts))
-            coming = slice(number, number + 5)
+        for looked in AFTER:
+            looks = Looks(gaps[:, :looked], changed[:, :looked], number)
+            coming = slice(looked, looked + 5)
             own = loss(chances(looks, gaps[:, coming]), changed[:, coming])
             cells.append(own.mean())
             even.append((own * weights).sum() / weights.sum())
@@ -198,7 +216,7 @@ def real(most: int, *, calibration: bool) -> None:
             + "  ".join(f"{cell:.3f}" for cell in even)
         )
     for name in ("Gamma(.4), 30 d", "Gamma(.1), 30 d", "mixture 1/8/64 d (.1)"):
-        deciles(name, rows[name], gaps, changed, np.array(hosts))
+        deciles(name, rows[name], gaps, changed, number)
 
 
 def deciles(name: str, chances: Chances, gaps: np.ndarray, changed: np.ndarray, hosts: np.ndarray) -> None:

@@ -1,7 +1,8 @@
 """When in the week the pages of a host change, learned beside how often they do (study of scheduling §7).
 
 A host has a profile once enough changes were found on its pages, over a week at least; it is made anew once a day, and old weeks fade. Until then
-its pages have none: a wrong profile costs more than none.
+its pages have none: a wrong profile costs more than none. Where there is one rates are learned in operational time: a quiet night is no evidence
+that a page of the day is slow.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.estimation.gamma import Floats, Mask
-from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, Known, Rows
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Instants, Known, Rows, Spent
 from tidings.estimation.profile import HOURS, HourCounts, Profile
 from tidings.model.interval import DAY
 
@@ -73,12 +74,33 @@ class HourlyLearner:
                 number = int(known.which[row])
                 profile = Profile.flat() if number < 0 else Profile.of(known.profiles[number])
                 counts[host] = counts.get(host, HourCounts.none()).add(begin, end, float(found), profile)
-        rates = self.gamma.observe(known.rates, rows, at, changed, modified_at, interrupted)
+        rates = self.gamma.observe(
+            known.rates, rows, at, changed, modified_at, interrupted, spent=self._spent(known, rows)
+        )
         after = replace(known, rates=rates, counts=counts)
         latest = int(at.max(initial=NEVER_SEEN))
         if latest == NEVER_SEEN or (known.made_at != NEVER_SEEN and latest - known.made_at < DAY):
             return after
         return self._made(after, latest)
+
+    @staticmethod
+    def _spent(known: Hourly, rows: Rows) -> Spent:
+        """Return what tells how much operational time (days) has passed at each of some pages; calendar time where a page has no profile."""
+        which = known.which[rows]
+
+        def spent(begin: Instants, end: Instants) -> Floats:
+            days = (end - begin) / DAY
+            for number in np.unique(which[which >= 0]).tolist():
+                here = which == number
+                days[here] = Profile.of(known.profiles[number]).elapsed(begin[here], end[here]) / DAY
+            return days
+
+        return spent
+
+    def fitted(self, known: Hourly, now: int) -> Hourly | None:
+        """Return what is known with priors found anew, None while that is not due."""
+        rates = self.gamma.fitted(known.rates, now)
+        return None if rates is None else replace(known, rates=rates)
 
     def arrange(self, known: Hourly, rows: Rows, hosts: NDArray[np.int64]) -> Hourly:
         """Return what is known of other pages: those at `rows` of the old ones (−1: a new one, which has the profile of its host)."""

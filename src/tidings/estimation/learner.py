@@ -1,12 +1,13 @@
 """What is learned of the rates of many pages from their looks, as arrays that go along with a policy's population (bid_and_defaults §3, §5).
 
-One day is the unit of time of rates; instants are µs. A page that is not known yet is taken for one of its host. Its rate is the mean and one
-deviation: who is not sure of a page looks sooner.
+One day is the unit of time of rates; instants are µs. A page is taken for one of its host as long as its own looks say little: priors are found
+anew from all pages once an hour, and from what looks have added alone, so that they do not feed on themselves and the order in which pages come
+does not matter. A page's rate is the mean and one deviation: who is not sure of a page looks sooner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -14,19 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.estimation.gamma import Floats, Gamma, Mask
-from tidings.estimation.prior import host_priors
-from tidings.model.interval import DAY
+from tidings.estimation.prior import host_priors, moved
+from tidings.model.interval import DAY, HOUR, Duration
 
 NEVER_SEEN: Final = int(np.iinfo(np.int64).min)
 MANY: Final = 255
+FITTED_EVERY: Final[Duration] = HOUR
+"""Priors are found anew so often, if there were looks."""
 Instants = NDArray[np.int64]
 Rows = NDArray[np.intp]
+Spent = Callable[[Instants, Instants], Floats]
+"""How much time (days) has passed between instants, a page each: operational time where hours of the week are known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
     """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last looked at (`NEVER_SEEN`: not yet), and how many
-    looks told something (`MANY` and more are not told apart).
+    looks told something (`MANY` and more are not told apart). `fitted_at` is when the priors were last found, or `NEVER_SEEN`.
     """
 
     posterior: Gamma
@@ -35,6 +40,7 @@ class Known:
     hosts: NDArray[np.int64]
     seen: Instants
     looks: NDArray[np.uint8]
+    fitted_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class GammaLearner:
             hosts,
             np.full(size, NEVER_SEEN),
             np.zeros(size, dtype=np.uint8),
+            NEVER_SEEN,
         )
 
     def rates(self, known: Known, rows: Rows | slice = slice(None)) -> Floats:
@@ -63,28 +70,50 @@ class GammaLearner:
         return known.posterior.at(rows).optimistic(self.deviations)
 
     def observe(
-        self, known: Known, rows: Rows, at: Instants, changed: Mask, modified_at: Instants, interrupted: Mask
+        self,
+        known: Known,
+        rows: Rows,
+        at: Instants,
+        changed: Mask,
+        modified_at: Instants,
+        interrupted: Mask,
+        *,
+        spent: Spent = lambda begin, end: (end - begin) / DAY,
     ) -> Known:
         """Return what is known after looks at `rows`, each page once.
 
         The first look at a page is its baseline. What was `interrupted` is no interval. `modified_at` is the trusted instant of the last
-        change, `NEVER_SEEN` where there is none.
+        change, `NEVER_SEEN` where there is none. Gaps and ages are told by `spent`; forgetting goes by the calendar.
         """
         last = known.seen[rows]
         tells = (last != NEVER_SEEN) & ~interrupted & (at >= last)
-        gap = np.where(tells, (at - np.where(tells, last, at)) / DAY, 0.0)
-        age = np.where(
-            changed & (modified_at != NEVER_SEEN) & (modified_at > last) & (modified_at <= at),
-            (at - modified_at) / DAY,
-            np.nan,
-        )
+        begin = np.where(tells, last, at)
+        is_dated = changed & (modified_at != NEVER_SEEN) & (modified_at > last) & (modified_at <= at)
+        age = np.where(is_dated, spent(np.where(is_dated, modified_at, at), at), np.nan)
         own = known.posterior.at(rows)
-        after = own.forgetting(known.priors.at(known.prior[rows]), gap, self.half_life).observe(gap, changed, age=age)
+        aged = own.forgetting(known.priors.at(known.prior[rows]), (at - begin) / DAY, self.half_life)
+        after = aged.observe(spent(begin, at), changed, age=age)
         after = Gamma(np.where(tells, after.shape, own.shape), np.where(tells, after.scale, own.scale))
         seen, looks = known.seen.copy(), known.looks.copy()
         seen[rows] = np.maximum(at, last)
         looks[rows] = np.minimum(looks[rows], MANY - 1) + tells
         return replace(known, posterior=known.posterior.put(rows, after), seen=seen, looks=looks)
+
+    def fitted(self, known: Known, now: int) -> Known | None:
+        """Return what is known with priors found anew, None while that is not due. Pages that were looked at little move the most."""
+        if known.fitted_at != NEVER_SEEN and now - known.fitted_at < FITTED_EVERY:
+            return None
+        before = known.priors.at(known.prior)
+        priors, prior = _used(*self._priors(known.posterior, before, known.hosts, known.looks))
+        posterior = moved(known.posterior, before, priors.at(prior))
+        return replace(known, posterior=posterior, priors=priors, prior=prior, fitted_at=now)
+
+    def _priors(
+        self, posterior: Gamma, before: Gamma, hosts: NDArray[np.int64], looks: NDArray[np.uint8]
+    ) -> tuple[Gamma, NDArray[np.int32]]:
+        """Return the priors of hosts and everybody, as if each page had begun with the prior of all."""
+        everybody = Gamma.prior(self.mean, self.shape, 1)
+        return host_priors(moved(posterior, before, everybody), hosts, looks > 1, everybody)
 
     def arrange(self, known: Known, rows: Rows, hosts: NDArray[np.int64]) -> Known:
         """Return what is known of other pages: those at `rows` of the old ones (−1: a new page, taken for one of its host)."""
@@ -94,18 +123,18 @@ class GammaLearner:
         prior[old], seen[old], looks[old] = (column[rows[old]] for column in (known.prior, known.seen, known.looks))
         posterior, priors = fresh.posterior.put(old, known.posterior.at(rows[old])), known.priors
         if new.size and old.size:
-            alike = host_priors(posterior, hosts, looks > 1, (self.shape, self.shape / self.mean)).at(new)
-            posterior, (more, which) = posterior.put(new, alike), _distinct(alike)
-            prior[new] = len(priors.shape) + which
-            priors = Gamma(np.concatenate([priors.shape, more.shape]), np.concatenate([priors.scale, more.scale]))
-        used, numbers = np.unique(prior, return_inverse=True)
-        return Known(posterior, priors.at(used), numbers.astype(np.int32), hosts, seen, looks)
+            more, which = self._priors(posterior, priors.at(prior), hosts, looks)
+            posterior = posterior.put(new, more.at(which[new]))
+            prior[new] = len(priors.shape) + which[new]
+            priors = _joined(priors, more)
+        return Known(posterior, *_used(priors, prior), hosts, seen, looks, known.fitted_at)
 
     def remember(self, known: Known, row: int) -> dict[str, Any]:
         """Return what is known of one page, as plain JSON."""
         return {
             "shape": float(known.posterior.shape[row]),
             "scale": float(known.posterior.scale[row]),
+            "prior": [float(known.priors.shape[known.prior[row]]), float(known.priors.scale[known.prior[row]])],
             "seen": int(known.seen[row]),
             "looks": int(known.looks[row]),
         }
@@ -115,26 +144,35 @@ class GammaLearner:
         told = [(row, memory) for row, memory in zip(rows.tolist(), memories, strict=True) if _is_readable(memory)]
         places = np.array([row for row, _ in told], dtype=np.intp)
         own = Gamma(*(np.array([memory[name] for _, memory in told], dtype=np.float64) for name in ("shape", "scale")))
+        began = np.array([memory["prior"] for _, memory in told], dtype=np.float64).reshape(-1, 2)
+        prior = known.prior.copy()
+        prior[places] = len(known.priors.shape) + np.arange(len(told))
         seen, looks = known.seen.copy(), known.looks.copy()
         seen[places] = [memory["seen"] for _, memory in told]
         looks[places] = [min(memory["looks"], MANY) for _, memory in told]
-        return replace(known, posterior=known.posterior.put(places, own), seen=seen, looks=looks)
+        posterior, priors = known.posterior.put(places, own), _joined(known.priors, Gamma(*began.T))
+        return Known(posterior, *_used(priors, prior), known.hosts, seen, looks, NEVER_SEEN)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:
-    shape, scale, seen, looks = (memory.get(name) for name in ("shape", "scale", "seen", "looks"))
+    seen, looks, prior = (memory.get(name) for name in ("seen", "looks", "prior"))
+    own = (memory.get("shape"), memory.get("scale"))
     return (
-        isinstance(shape, int | float)
-        and isinstance(scale, int | float)
-        and 0 < shape < np.inf
-        and 0 < scale < np.inf
+        isinstance(prior, list)
+        and len(prior) == 2
+        and all(isinstance(number, int | float) and 0 < number < np.inf for number in (*own, *prior))
         and isinstance(seen, int)
         and isinstance(looks, int)
         and looks >= 0
     )
 
 
-def _distinct(priors: Gamma) -> tuple[Gamma, NDArray[np.int32]]:
-    """Return each of the priors once, and which of these each one is."""
-    pairs, which = np.unique(np.stack([priors.shape, priors.scale]), axis=1, return_inverse=True)
-    return Gamma(pairs[0], pairs[1]), which.astype(np.int32)
+def _joined(some: Gamma, more: Gamma) -> Gamma:
+    return Gamma(np.concatenate([some.shape, more.shape]), np.concatenate([some.scale, more.scale]))
+
+
+def _used(priors: Gamma, prior: NDArray[np.int32]) -> tuple[Gamma, NDArray[np.int32]]:
+    """Return each of the priors that some page has once, and which of these each page has."""
+    used, numbers = np.unique(prior, return_inverse=True)
+    pairs, which = np.unique(np.stack([priors.shape[used], priors.scale[used]]), axis=1, return_inverse=True)
+    return Gamma(pairs[0], pairs[1]), which[numbers].astype(np.int32)

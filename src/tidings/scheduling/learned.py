@@ -53,6 +53,10 @@ class Learner(Protocol):
         """Return what is known after looks."""
         ...
 
+    def fitted(self, known: Any, now: Instant) -> Any | None:
+        """Return what is known of all pages once they were compared with each other again, None while that is not due."""
+        ...
+
     def arrange(self, known: Any, rows: Rows, hosts: Ids) -> Any:
         """Return what is known of other pages: those at `rows` of the old ones, −1 for a new one."""
         ...
@@ -140,6 +144,8 @@ class Learned:
         interrupted = np.zeros(len(rows), dtype=np.bool_) if broken is None else broken[here]
         known = self.learner.observe(state.known, rows, at, changed, modified, interrupted)
         inner = self.policy.on_poll(state.inner, ids, observation)
+        if (fitted := self.learner.fitted(known, int(at.max(initial=0)))) is not None:
+            known, rows = fitted, np.arange(inner.population.size)
         return LearnedState(self._timed(self._rated(inner, known, rows), known), known)
 
     def on_signal(self, state: LearnedState, ids: ArrayLike, signal: Signal) -> LearnedState:

@@ -83,3 +83,44 @@ def test_hours_that_cannot_be_read_cost_no_more_than_the_hours(after_ten_days, h
 
     assert {} == known.counts
     assert learner.rates(after_ten_days)[0] == learner.rates(known)[0]
+
+
+def one_look(known: Any, begin: int, end: int, *, changed: bool, modified_at: int = NEVER_SEEN) -> Any:
+    """Return what is known of pages 0 and 2 after a look at `end`, when the last one was at `begin`."""
+    rows, quiet = np.array([0, 2]), np.zeros(2, dtype=np.bool_)
+    none = np.full(2, NEVER_SEEN)
+    for at, found, told in ((begin, False, none), (end, changed, np.full(2, modified_at))):
+        known = HourlyLearner().observe(known, rows, np.full(2, at), np.full(2, found), told, quiet)
+    return known
+
+
+def test_a_quiet_night_says_little_of_a_page_of_the_day(after_ten_days):
+    """Time is that of the profile: eight hours of night lower its rate less than eight hours of day; without a profile an hour is an hour."""
+    night, day = 20 * DAY + 22 * HOUR, 20 * DAY + 9 * HOUR
+    slept, seen = (one_look(after_ten_days, at, at + 8 * HOUR, changed=False).rates.posterior for at in (night, day))
+    before = [one_look(after_ten_days, at, at, changed=False).rates.posterior for at in (night, day)]
+    scales = [after.scale - then.scale for after, then in zip((slept, seen), before, strict=True)]
+
+    assert 3 * scales[0][0] < scales[1][0]
+    assert scales[0][2] == pytest.approx(scales[1][2], rel=0.02)
+
+
+def test_ages_of_changes_are_operational_too(after_ten_days):
+    """A change that is dated eight hours back, at the end of a day, is hardly older in the morning than one that is an hour old."""
+    morning = 21 * DAY + 6 * HOUR
+    old, new = (
+        one_look(after_ten_days, morning - DAY, morning, changed=True, modified_at=morning - hours * HOUR)
+        for hours in (8, 1)
+    )
+    older = old.rates.posterior.scale - new.rates.posterior.scale
+
+    assert older[2] == pytest.approx(7 / 24)
+    assert 0 < older[0] < 0.5 * older[2]
+
+
+def test_forgetting_goes_by_the_calendar(after_ten_days):
+    """A page of the day forgets by night as well: after a year without looks nothing is left of what was learned but the last look."""
+    later = 400 * DAY + 6 * HOUR
+    known = one_look(after_ten_days, later, later + HOUR, changed=False)
+
+    assert known.rates.posterior.shape[0] == pytest.approx(known.rates.priors.shape[known.rates.prior[0]], abs=0.02)

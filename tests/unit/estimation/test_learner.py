@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from tidings.estimation.learner import NEVER_SEEN, GammaLearner, Known
-from tidings.model.interval import DAY
+from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.population import RATE
 
 ONE = np.array([0])
@@ -46,3 +49,95 @@ def test_an_interrupted_look_is_no_interval():
 
     assert before.posterior.mean.tolist() == after.posterior.mean.tolist()
     assert [9 * DAY] == after.seen.tolist()
+
+
+def looked(learner: GammaLearner, known: Known, rows: Sequence[int], at: float, changed: Sequence[bool]) -> Known:
+    """Return what is known after looks at a day, and after priors were found anew if that is due."""
+    count = len(rows)
+    instants = np.full(count, round(at * DAY))
+    never, quiet = np.full(count, NEVER_SEEN), np.zeros(count, dtype=np.bool_)
+    after = learner.observe(known, np.array(rows), instants, np.array(changed), never, quiet)
+    return learner.fitted(after, round(at * DAY)) or after
+
+
+def a_host(order: Sequence[int] = tuple(range(12))) -> tuple[Known, np.ndarray]:
+    """Return what is known after ten days of a host of ten busy pages and one that was looked at once, and of another host's only page."""
+    learner, hosts = GammaLearner(), np.array([7] * 11 + [9])
+    place = np.argsort(order)
+    known = learner.begin(hosts[list(order)])
+    for day in range(11):
+        known = looked(learner, known, place[:10].tolist(), day, [True] * 10)
+    return looked(learner, known, place[10:].tolist(), 10.5, [False] * 2), place
+
+
+def test_a_page_that_was_there_before_moves_to_what_its_host_is_found_to_be():
+    """Also without a look of its own; that of another host less, and one whose own looks say more the least."""
+    learner, (known, _) = GammaLearner(), a_host()
+    before = learner.begin(known.hosts).posterior.mean
+    mean = known.posterior.mean
+    quiet = known
+    for day in range(11, 60):
+        quiet = looked(learner, quiet, [10], day, [False])
+
+    assert mean[10] > mean[11] > before[10]
+    assert quiet.posterior.mean[10] < 0.1
+
+
+def test_the_order_in_which_pages_come_does_not_matter():
+    """Neither that in the population nor that of a restart."""
+    learner = GammaLearner()
+    known, _ = a_host()
+    other, place = a_host((11, 3, 1, 10, 5, 0, 2, 4, 7, 9, 8, 6))
+    memories = [learner.remember(known, row) for row in range(12)]
+    again = learner.begin(known.hosts)
+    for row in (5, 11, 2, 10, 0, 1, 3, 4, 9, 6, 8, 7):
+        again = learner.recall(again, np.array([row]), [json.loads(json.dumps(memories[row]))])
+
+    assert known.posterior.mean == pytest.approx(other.posterior.mean[place], rel=1e-12)
+    assert known.posterior.mean.tolist() == again.posterior.mean.tolist()
+    later, later_again = (learner.fitted(one, 20 * DAY) for one in (known, again))
+    assert later is not None
+    assert later_again is not None
+    assert later.posterior.mean.tolist() == later_again.posterior.mean.tolist()
+
+
+def test_finding_priors_again_changes_nothing_without_looks():
+    """They are made of what looks have added, not of themselves."""
+    known, _ = a_host()
+    again = known
+    for day in range(20, 60):
+        again = GammaLearner().fitted(again, day * DAY) or again
+
+    assert known.posterior.mean == pytest.approx(again.posterior.mean, rel=1e-9)
+
+
+def test_priors_are_found_at_most_once_an_hour():
+    """It costs a pass over all pages."""
+    known, _ = a_host()
+
+    assert GammaLearner().fitted(known, known.fitted_at + HOUR - 1) is None
+    assert GammaLearner().fitted(known, known.fitted_at + HOUR) is not None
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1 / 1440, 1.0])
+def test_a_page_that_differs_at_every_look_has_a_rate_all_the_same(gap):
+    """A thousand looks say at most some sixteen changes a gap, and nothing of it is infinite."""
+    known = GammaLearner().begin(ONE)
+    for number in range(1_000):
+        known = looked(GammaLearner(), known, [0], number * gap, [True])
+    rate = GammaLearner().rates(known)[0]
+
+    assert rate * gap < 16
+    assert np.isfinite([rate, known.posterior.scale[0], known.posterior.shape[0]]).all()
+
+
+def test_a_memory_that_cannot_be_read_is_passed_over():
+    """Its page learns anew."""
+    known, _ = a_host()
+    fresh = GammaLearner().begin(known.hosts)
+    memory = GammaLearner().remember(known, 0)
+    broken = [{**memory, "prior": None}, {**memory, "scale": -1.0}, {}]
+
+    again = GammaLearner().recall(fresh, np.arange(3), broken)
+
+    assert fresh.posterior.mean.tolist() == again.posterior.mean.tolist()

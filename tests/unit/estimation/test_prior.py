@@ -7,9 +7,15 @@ import pytest
 
 from tidings.estimation.gamma import Gamma
 from tidings.estimation.mixture import Mixture
-from tidings.estimation.prior import host_priors
+from tidings.estimation.prior import host_priors, moved
 
-FALLBACK = (0.4, 0.8)
+FALLBACK = Gamma.of(0.4, 0.8)
+
+
+def of_pages(posterior, hosts, known):
+    """Return the prior of each page."""
+    priors, which = host_priors(posterior, hosts, known, FALLBACK)
+    return priors.at(which)
 
 
 def test_a_new_page_is_taken_for_one_of_its_host():
@@ -18,23 +24,33 @@ def test_a_new_page_is_taken_for_one_of_its_host():
     rates = np.array([10.0] * 20 + [0.1] * 20 + [1.0] * 3)
     known = np.array([True] * 40 + [False] * 3)
     posterior = Gamma.of(np.full(43, 50.0), 50.0 / rates)
-    priors = host_priors(posterior, hosts, known, FALLBACK)
+    priors = of_pages(posterior, hosts, known)
     busy, quiet, other = priors.mean[-3:]
 
     assert quiet < other < busy
     assert 5 < busy < 12
     assert np.unique(priors.mean[hosts == 1]).size == 1
-    nobody = host_priors(posterior, hosts, np.zeros(43, dtype=bool), FALLBACK)
-    assert (FALLBACK[0] / FALLBACK[1]) == pytest.approx(nobody.mean[0])
+    assert FALLBACK.mean[0] == pytest.approx(of_pages(posterior, hosts, np.zeros(43, dtype=bool)).mean[0])
 
 
 def test_one_page_does_not_make_a_host():
     """The fewer a host has, the more it is like everybody."""
     hosts = np.array([1, 2] + [3] * 30)
     posterior = Gamma.of(np.full(32, 50.0), 50.0 / np.array([100.0, 1.0] + [1.0] * 30))
-    priors = host_priors(posterior, hosts, np.ones(32, dtype=bool), FALLBACK)
+    priors = of_pages(posterior, hosts, np.ones(32, dtype=bool))
 
     assert priors.mean[0] < 30
+
+
+def test_posteriors_move_with_their_priors():
+    """Looks that found nothing, and changes of which the instant is known, add the same to every prior: moving them is learning anew."""
+    before, after = Gamma.of([0.1, 0.1], [0.2, 0.2]), Gamma.of([2.0, 0.5], [1.0, 4.0])
+
+    def learned(prior):
+        return prior.observe(3.0, [False, True], age=[np.nan, 1.0]).observe(2.0, [False, False])
+
+    assert learned(after).mean == pytest.approx(moved(learned(before), before, after).mean)
+    assert learned(after).deviation == pytest.approx(moved(learned(before), before, after).deviation)
 
 
 def test_the_memory_that_foretells_wins_and_can_lose_again():

@@ -157,4 +157,4 @@ def test_hours_that_are_learned_reach_the_policy():
 
     assert [0] == learner.profiles(state.known)[1].tolist() == inner.which.tolist()
     assert inner.weights.tolist() == learner.profiles(state.known)[0].tolist()
-    assert flat.next_due(inner, [1], 0, 0.0)[0] + HOUR // 6 < policy.next_due(state, [1], 0, 0.0)[0]
+    assert flat.next_due(inner, [1], 0, 0.0)[0] + HOUR // 12 < policy.next_due(state, [1], 0, 0.0)[0]
