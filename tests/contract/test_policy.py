@@ -67,9 +67,9 @@ def pages(count=40, hosts=8, seed=1):
 def world(population=None, **other):
     population = pages() if population is None else population
     rng = chance(2)
-    length = 120 * MINUTE
+    length = 60 * MINUTE
     trace = make_trace(
-        {page: START + rng.integers(0, length, rng.integers(0, 12)) for page in range(100, 160)},
+        {page: START + rng.integers(0, length, rng.integers(0, 8)) for page in range(100, 160)},
         start=START,
         end=START + length,
     )
@@ -137,8 +137,8 @@ def test_run_is_deterministic(policy):
 UPDATES = (
     Update(START + 7 * MINUTE + 1, (150, 151, 152), {"host": [1, 2, 3], "cost": [1.0, 2.0, 1.0]}),
     Update(START + 31 * MINUTE, (103, 150), {"present": False}),
-    Update(START + 31 * MINUTE, (104,), {"not_before": START + 90 * MINUTE}),
-    Update(START + 95 * MINUTE, (105, 106), {"shortest": [40 * MINUTE, 0], "longest": [NEVER, 5 * MINUTE]}),
+    Update(START + 31 * MINUTE, (104,), {"not_before": START + 45 * MINUTE}),
+    Update(START + 47 * MINUTE, (105, 106), {"shortest": [40 * MINUTE, 0], "longest": [NEVER, 5 * MINUTE]}),
 )
 
 
@@ -194,7 +194,7 @@ def test_pages_come_and_go(policy):
 
     assert {150, 151, 152} <= {page for page, _ in polls}
     assert [] == [poll for poll in polls if poll[0] in {103, 150} and poll[1] > START + 31 * MINUTE + 20 * SECOND]
-    assert [] == [at for page, at in polls if page == 104 and START + 32 * MINUTE < at < START + 90 * MINUTE]
+    assert [] == [at for page, at in polls if page == 104 and START + 32 * MINUTE < at < START + 45 * MINUTE]
 
 
 def test_new_page_is_due_at_once(policy):

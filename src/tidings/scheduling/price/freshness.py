@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -51,7 +52,7 @@ class Ebr(Price):
     @property
     def floor(self) -> float:
         """Return what the last look of a cycle brings at the page that the pace is said of."""
-        return float(_last_look(values(Population({"id": [0], "rate": [1.0]})), self._cycle)[0])
+        return _floor(self._cycle)
 
     def waits(self, worth: Values, price: float) -> Floats:
         """Return the cycle over the number of looks in it, inf where that is 0."""
@@ -89,6 +90,8 @@ class Ebr(Price):
         return float(PACES * self.pace)
 
 
-def _last_look(worth: Values, cycle: float) -> Floats:
-    before, after = (staleness(worth.rate, np.full(len(worth.rate), n), cycle) for n in (PACES - 1.0, float(PACES)))
-    return np.asarray(worth.importance / worth.cost * (before - after))
+@lru_cache(maxsize=64)
+def _floor(cycle: float) -> float:
+    worth = values(Population({"id": [0], "rate": [1.0]}))
+    before, after = (staleness(worth.rate, np.array([float(looks)]), cycle) for looks in (PACES - 1, PACES))
+    return float((worth.importance * (before - after))[0]) * (1 - 1e-9)

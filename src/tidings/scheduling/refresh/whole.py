@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.scheduling.population import Floats, Ids
+from tidings.scheduling.refresh.rates import fresh_wait
 
 
 def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
@@ -40,25 +41,28 @@ def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
     """
 
     def marginal(page: int, number: int) -> float:
-        rate = changes[page : page + 1]
-        before, after = (staleness(rate, np.array([float(n)]), period)[0] for n in (number - 1, number))
-        return float(weights[page] * (before - after))
+        one = slice(page, page + 1)
+        return float(_brings(changes[one], weights[one], np.array([number]), period)[0])
 
     return fox(marginal, len(changes), looks)
 
 
-def ebr_looks(changes: Floats, weights: Floats, price: Floats | float, period: float, most: int) -> Ids:
+def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, most: int) -> Ids:
     """Return how often each page is looked at in a period if every look costs `price`, up to `most`: what `ebr` gives away at the price of its last look.
 
-    The n-th look brings less than the one before, so that each page can be asked by itself: by bisection.
+    The n-th look brings less than the one before, so that each page can be asked by itself; the whole number is the one below or above the
+    best frequency that need not be whole.
     """
-    low, high = np.zeros(len(changes), dtype=np.int64), np.full(len(changes), most, dtype=np.int64)
-    while (low < high).any():
-        middle = (low + high + 1) // 2
-        looks = middle.astype(np.float64)
-        brings = weights * (staleness(changes, looks - 1, period) - staleness(changes, looks, period))
-        low, high = np.where(brings >= price, middle, low), np.where(brings >= price, high, middle - 1)
-    return low
+    looks = np.minimum(period / fresh_wait(changes, weights, price * period), most).astype(np.int64)
+    looks -= (looks > 0) & (_brings(changes, weights, looks, period) < price)
+    looks += (looks < most) & (_brings(changes, weights, looks + 1, period) >= price)
+    return looks
+
+
+def _brings(changes: Floats, weights: Floats, number: Ids, period: float) -> Floats:
+    """Return what the look of this number in a period brings."""
+    looks = number.astype(np.float64)
+    return np.asarray(weights * (staleness(changes, looks - 1, period) - staleness(changes, looks, period)))
 
 
 def ideal_instants(given: Ids, period: float) -> list[tuple[float, int]]:
