@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from tidings.scheduling.allocator import choose
+from tidings.scheduling.wic import life as lives
+from tidings.scheduling.wic import urgency as urgencies
+from tidings.scheduling.wic.greedy import Page, wic
+from tidings.scheduling.wic.greedy import best as optimal
 
 
 def chosen(bids, *, cost=None, host=None, tokens=100.0, **other):
@@ -175,3 +180,49 @@ def test_other_costs_get_half_of_the_best_set(pages, tokens):
 
     assert sum(cost[row] for row in rows) <= tokens
     assert best(pages, tokens, 1, 8) <= 2 * worth(rows, bids, cost)
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAGES, st.integers(0, 8), st.sets(st.integers(0, 3)), st.integers(1, 2))
+def test_who_is_closed_or_of_a_host_that_waits_is_as_if_not_there(pages, tokens, waiting, connections):
+    """Opening hours and gaps take pages out, and nothing else."""
+    bids, cost, host, closed = zip(*pages, strict=True) if pages else ((), (), (), ())
+    common = {"cost": cost, "host": np.array(host, dtype=int), "tokens": tokens, "host_connections": connections}
+    silent = [0 if shut or name in waiting else bid for bid, name, shut in zip(bids, host, closed, strict=True)]
+    limits = {"open_now": ~np.array(closed, dtype=bool), "host_ready": dict.fromkeys(waiting, False)}
+
+    assert chosen(silent, **common) == chosen(bids, **common, **limits)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([urgencies.uniform(), urgencies.exponential(0.5), urgencies.sliding_window(0)]),
+)
+def test_choosing_half_as_well_as_can_be_earns_a_2_plus_a_th_at_least(seed, urgency):
+    """WIC with this allocator, g/c and the single best page, against every schedule within the costs: OPT ≤ (1/β + a)·ALG with β = ½ (study §1.4)."""
+    rng = np.random.default_rng(seed)
+    cost, tokens = rng.integers(1, 4, 3).astype(float), 3.0
+    pages = [Page(rng.uniform(0, 1, 4), lives.forever(), urgency, rng.uniform(0.2, 2)) for _ in range(3)]
+    greedy = wic(pages, lambda gains, _: choose(gains / cost, cost, np.arange(3), tokens))
+    most = optimal(pages, 3, is_feasible=lambda rows: cost[list(rows)].sum() <= tokens).utility
+
+    assert all(cost[list(rows)].sum() <= tokens for rows in greedy.polls)
+    assert most <= (2 + urgencies.steepness(urgency, 4)) * greedy.utility + 1e-9
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=6), st.integers(1, 2))
+def test_a_queue_by_lateness_moves_looks_as_little_as_transport_can(ideal, capacity):
+    """The transportation step where a look can only come later: no assignment of looks to slots is sooner in all (002 §5)."""
+    slots = [instant for instant in range(14) for _ in range(capacity)]
+    waiting = sorted(ideal)
+    late = 0
+    for now in range(14):
+        rows = chosen([float(now - at + 1) if at <= now else 0.0 for at in waiting], tokens=capacity)
+        late += sum(now - waiting[row] for row in rows)
+        waiting = [at for row, at in enumerate(waiting) if row not in rows]
+    cost = np.array([[slot - at if slot >= at else 1e6 for slot in slots] for at in ideal])
+
+    assert not waiting
+    assert late == cost[linear_sum_assignment(cost)].sum()
