@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import share
 from tests.strategies import csv_texts, json_values, xml_elements
 from tests.strategies import pages as contents
 from tidings.detection.gates import FURTHER, are_equal, digest_of
@@ -66,7 +67,7 @@ def test_name_is_its_key(kind):
 
 
 @every_kind
-@settings(max_examples=30)
+@share(0.4)
 @given(drawn=versions)
 def test_nothing_changes_by_itself(kind, drawn):
     """A page compared with itself, read twice, has not changed."""
@@ -76,7 +77,7 @@ def test_nothing_changes_by_itself(kind, drawn):
 
 
 @every_kind
-@settings(max_examples=30)
+@share(0.4)
 @given(drawn=versions)
 def test_equal_digests_mean_no_change(kind, drawn):
     """Where the digests that decide are equal, comparing finds nothing: a gate never hides a change."""
@@ -88,7 +89,7 @@ def test_equal_digests_mean_no_change(kind, drawn):
 
 
 @every_kind
-@settings(max_examples=30)
+@share(0.4)
 @given(drawn=versions)
 def test_findings_are_not_empty_and_of_one_sort(kind, drawn):
     """Each finding is a change and says which sort of thing it is about."""
@@ -101,7 +102,7 @@ def test_findings_are_not_empty_and_of_one_sort(kind, drawn):
 
 
 @every_kind
-@settings(max_examples=30)
+@share(0.4)
 @given(drawn=versions)
 def test_change_goes_both_ways(kind, drawn):
     """What is a change from old to new is one from new to old."""
@@ -113,7 +114,7 @@ def test_change_goes_both_ways(kind, drawn):
 
 
 @every_kind
-@settings(max_examples=30)
+@share(0.4)
 @given(old=pages, new=pages)
 def test_a_change_of_a_contained_kind_is_a_change(kind, old, new):
     """Where a type that this one contains finds something, this one does too: subtracting it can never leave more."""

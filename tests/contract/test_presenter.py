@@ -4,10 +4,11 @@ import re
 from typing import get_args
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from tests.examples import share
 from tests.unit.presentation.records import record
 from tidings.errors import UsageError
 from tidings.presentation.edits import edits_of
@@ -290,7 +291,7 @@ captions = st.builds(Caption, heading=texts, sentinel=texts, between=texts)
 
 
 @pytest.mark.parametrize("name", ROWS)
-@settings(max_examples=80, deadline=None)
+@share(0.5)
 @given(st.lists(records, min_size=1, max_size=4), captions, st.integers(0, 4_000))
 @example(
     [record(url="https://" + '"' * 50_000, kind="&" * 50_000)] * 3,
@@ -310,7 +311,7 @@ def test_whatever_pages_say_it_fits_and_nothing_acts(name, told, caption, over):
 
 
 @pytest.mark.parametrize("name", [name for name, row in PRESENTERS.items() if row.form == "html"])
-@settings(max_examples=80, deadline=None)
+@share(0.5)
 @given(records)
 def test_html_parses_back(name, told):
     """A whole document reads back to the texts that were put in, each escaped once; every element that needs it is closed."""
