@@ -22,7 +22,7 @@ def _child(world: World, verb: str, *more: str) -> subprocess.Popen[str]:
 def test_a_killed_writer_loses_nothing_it_acknowledged(world: World):
     """After kill -9 at any moment all that was said to be durable is there, at most one unit more, and all invariants hold."""
     acknowledged = 0
-    for lines in (1, 7, 20):
+    for lines in (1, 7):
         child = _child(world, "units")
         assert child.stdout is not None
         assert child.stderr is not None
@@ -38,13 +38,13 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(world: World):
         assert stored == len(world.read(versions.listing, 1))
         assert stored - 1 == len(world.read(changes.listing)) == len(world.read(deliveries.listing))
 
-    assert len(world.read(polls.open_polls)) <= 3
+    assert len(world.read(polls.open_polls)) <= 2
     assert [] == quick_check(world.database)
 
 
 def test_two_processes_that_write_lose_nothing(world: World):
-    """Two processes with 500 writes each (200 where a server takes part): no error, no lost write."""
-    count = 500 if world.database.dialect == "sqlite" else 200
+    """Two processes with 200 writes each (100 where a server takes part): no error, no lost write."""
+    count = 200 if world.database.dialect == "sqlite" else 100
     children = [_child(world, "secrets", name, str(count)) for name in ("one", "two")]
     endings = [child.communicate(timeout=100)[1] for child in children]
 

@@ -15,7 +15,7 @@ from tests.services import Installation, until
 from tidings.storage.database import open_database
 
 WRITERS = ("ada", "bob")
-CALLS = 60
+CALLS = 30
 
 
 @pytest.fixture
