@@ -1,8 +1,9 @@
 import random
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.examples import share
 from tests.strategies_language import (
     ACCEPTED,
     KNOWN,
@@ -21,7 +22,7 @@ from tidings.model.sentinel import Command, Interest, Point, Sentinel
 NOW = 1_700_000_000_000_000
 
 
-@settings(max_examples=30, deadline=None)
+@share(0.5)
 @given(sentinels())
 def test_what_is_printed_is_read_as_the_same_sentinel(sentinel):
     """Reading the text of a sentinel gives that sentinel, and its text again."""
@@ -37,7 +38,7 @@ def test_what_is_printed_is_read_as_the_same_command(command):
     assert (command,) == read(to_text(command))
 
 
-@settings(max_examples=25, deadline=None)
+@share(0.5)
 @given(alterations | group_defaults)
 def test_what_is_printed_is_read_as_the_same_clauses(statement):
     """Alter and Defaults are read as they are printed, clauses that take something away included."""
@@ -47,14 +48,14 @@ def test_what_is_printed_is_read_as_the_same_clauses(statement):
     assert (statement, text) == (again, to_text(again))
 
 
-@settings(max_examples=15, deadline=None)
+@share(0.25)
 @given(sentinels())
 def test_a_stored_text_is_recalled_as_it_was_read(sentinel):
     """What was accepted once means the same when it is read without trying its patterns and selectors again."""
     assert sentinel == recall(to_text(sentinel))
 
 
-@settings(max_examples=15, deadline=None)
+@share(0.25)
 @given(sentinels())
 def test_a_child_keeps_all_that_its_base_says(sentinel):
     """What `Using NAME` takes over is printed whole and read as the same, whatever its base has become."""
