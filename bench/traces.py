@@ -7,7 +7,8 @@ Pages are those of `change_traces`, changes those of their visible text: raw HTM
 intervals of Nutch, StormCrawler, the Best Effort Algorithm and the fixed interval are chosen (for value at a half-life of a day) on one half, everything is reported on the other. See `lab/traces.py`
 for the rules of a run; nobody looks more often than the source did. At these ticks a host could take hundreds of looks 5 s apart: host
 limits never bind. `price` may fill what its price leaves over (lab mode of bid_and_defaults §1); `price_saving` does not, as the service does not.
-`wic` and `index` have no price: each tick's budget goes to who bids most. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--quick`: a quarter of the groups, 30 days.
+`price_lab` fills as well, and guard 5 is off: urgent rare pages are given up as the bare model says. `wic` and `index` have no price: each tick's
+budget goes to who bids most. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--quick`: a quarter of the groups, 30 days.
 """
 
 from __future__ import annotations
@@ -41,13 +42,10 @@ from tidings.lab.traces import (
 from tidings.model.interval import DAY, HOUR, SECOND
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
-from tidings.scheduling.index import wait
-from tidings.scheduling.index import worth as index_worth
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.policy import Floats, Policy, UrgencyKind
-from tidings.scheduling.price.others import LambdaCrawl, Wic
+from tidings.scheduling.policy import Policy, UrgencyKind
+from tidings.scheduling.price.others import Index, LambdaCrawl, Wic
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.price.value import Values
 from tidings.scheduling.round_robin import RoundRobin
 
 FAR = 3_650 * DAY
@@ -55,22 +53,6 @@ SHARES = (1 / 4, 1 / 16, 1 / 64)
 HALF_LIVES = {"1 h": HOUR, "1 d": DAY, "7 d": 7 * DAY}
 PACE = 600 * SECOND  # the floor of prices, low enough that the budget always binds
 RAW = ("terms page, raw HTML", "news RSS feed")
-
-
-class Index(Price):
-    """The bare index: without guard 5 (urgent rare pages), and like WIC without a price: the budget of each tick goes to the highest."""
-
-    def waits(self, worth: Values, price: float) -> Floats:
-        """Return when the index is the price."""
-        kappa = worth.decay + worth.overwritten
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(worth.inflow > 0, worth.cost * price * kappa / worth.inflow, np.inf)
-        return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / kappa, np.inf)
-
-    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - it heeds no price
-        """Return the index."""
-        kappa = worth.decay + worth.overwritten
-        return np.asarray(worth.inflow / kappa * index_worth(kappa * np.maximum(age, 0.0)) / worth.cost)
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:
@@ -303,6 +285,7 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
         outcomes = {
             "price": half.run(learned(Price(pace=PACE, longest=FAR)), half_life, fills=True),
             "price_saving": half.run(learned(Price(pace=PACE, longest=FAR)), half_life),
+            "price_lab": half.run(learned(Price(pace=PACE, guarded=False)), half_life, fills=True),
             "index": half.run(learned(Index(pace=1, longest=FAR)), half_life, saves=False),
             "wic": half.run(learned(Wic(pace=1, longest=FAR)), half_life, saves=False),
             **fixed,

@@ -17,7 +17,7 @@ from tidings.scheduling.price.cam import Cam
 from tidings.scheduling.price.freshness import Azar, Ebr
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.longevity import OlstonPandey
-from tidings.scheduling.price.others import LambdaCrawl, Sbr, Wic
+from tidings.scheduling.price.others import Index, LambdaCrawl, Sbr, Wic
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.polite import PoliteLambdaCrawl
 from tidings.scheduling.round_robin import Periodic, RoundRobin
@@ -35,6 +35,7 @@ POLICIES: Final[Registry[Maker]] = Registry(
         "best_effort_weighted": partial(BestEffort, fading=FADING),
         "cam": Cam,
         "ebr": Ebr,
+        "index": Index,
         "lambda_crawl": LambdaCrawl,
         "lambda_crawl_polite": PoliteLambdaCrawl,
         "medd": Medd,

@@ -1,4 +1,4 @@
-"""Other answers to the same question, as policies under one price: WIC, LambdaCrawl, freshness at fixed intervals and without memory.
+"""Other answers to the same question, as policies under one price: WIC, the bare index, LambdaCrawl, freshness at fixed intervals and without memory.
 
 Each says how long a page waits at a price and what a look is then worth; bounds, new pages, pages that never look the same, and the price
 that a budget makes are those of `Price`. The papers' own allocations under a budget are in `scheduling.refresh`; at the price of the budget
@@ -7,16 +7,19 @@ these waits are their rates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from tidings.scheduling.index import wait
+from tidings.scheduling.index import worth as index
 from tidings.scheduling.policy import Floats
 from tidings.scheduling.population import Population
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.price.value import Values, values
+from tidings.scheduling.price.value import NOTHING, Values, values
 from tidings.scheduling.refresh.rates import divergence, fresh_wait, harmonic
 
 
@@ -37,14 +40,37 @@ class Wic(Other):
     def waits(self, worth: Values, price: float) -> Floats:
         """Return when G(t) = c·price."""
         kappa = worth.decay + worth.overwritten
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(worth.inflow > 0, worth.cost * price * kappa / worth.inflow, np.inf)
+        share = worth.cost * price * kappa / np.maximum(worth.inflow, NOTHING)
         return np.where(share < 1, -np.log1p(-np.minimum(share, 1 - 1e-16)) / kappa, np.inf)
 
     def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what has gathered has gathered
         """Return G(age)/c."""
         kappa = worth.decay + worth.overwritten
         return np.asarray(worth.inflow / kappa * -np.expm1(-kappa * np.maximum(age, 0.0)) / worth.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Other):
+    """The bare index G − t·G′ of `Price`, without its guard of urgent rare pages, and a little of what has gathered.
+
+    What keeps its worth costs nothing to put off, and its index hardly grows: the share ε of G makes each look worth something, the more the
+    longer it is put off, and `longest` ends every wait (study of scheduling §9, failure mode 1).
+    """
+
+    share: float = 0.05
+
+    def waits(self, worth: Values, price: float) -> Floats:
+        """Return when the index and ε·G are c·price: 1 + ε − e^−x(1 + ε + x) = y is a wait from ε on."""
+        kappa = worth.decay + worth.overwritten
+        worthless = worth.cost * price * kappa / np.maximum(worth.inflow, NOTHING)
+        x = wait(np.maximum(1 - (1 + self.share - worthless) * math.exp(-self.share), 0.0)) - self.share
+        return np.where(worthless < 1 + self.share, np.maximum(x, 0.0) / kappa, np.inf)
+
+    def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - its worth is the same at each price
+        """Return the index and ε·G, per unit of cost."""
+        kappa = worth.decay + worth.overwritten
+        x = kappa * np.maximum(age, 0.0)
+        return np.asarray(worth.inflow / (kappa * worth.cost) * (index(x) - self.share * np.expm1(-x)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ RELOOK_EVERY: Final[Duration] = 6 * HOUR
 QUIET_RELOOKS: Final = 2
 """Re-looks that found nothing new after which it is believed again."""
 _SATURATED, _RELOOKS = 64, 8
+_CENTURY: Final[Duration] = 36_525 * DAY
 _MOST: Final = RELOOK_EVERY // SECOND
 
 
@@ -66,13 +67,15 @@ class PriceState(Beside):
 class Price:
     """`pace` (µs): a page of default importance that changes once a day is looked at so often. `longest`: no page waits longer.
 
-    `shortest` is the least time between looks where a page has none of its own. Prices below the floor are the floor.
+    `shortest` is the least time between looks where a page has none of its own. Prices below the floor are the floor. In the laboratory it may be
+    not `guarded`: then an urgent rare page may starve, and nobody's wait has an end but the page's own `longest` (guard 5 is off).
     """
 
     reads: ClassVar[frozenset[str]] = TURNS | COLUMNS
     pace: Duration = HOUR
     longest: Duration = DAY
     shortest: Duration = MINUTE
+    guarded: bool = True
 
     def __post_init__(self) -> None:
         if self.pace <= 0 or self.longest <= 0 or self.shortest <= 0:
@@ -86,6 +89,11 @@ class Price:
         """Return the price at which looks are made if the budget does not bind."""
         return floor_price(self.pace)
 
+    @property
+    def oldest(self) -> Duration:
+        """Return the longest that any page waits: in the laboratory a hundred years."""
+        return self.longest if self.guarded else _CENTURY
+
     def waits(self, worth: Values, price: float) -> Floats:
         """Return how long after a look the next one is worth its price (µs), inf if it never is."""
         return worth.gaps(price)
@@ -96,13 +104,13 @@ class Price:
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:  # noqa: ARG002 - what is worth the same at each price
         """Return what changes of some pages are worth, and what looks at them cost."""
-        return values(state.population, rows)
+        return values(state.population, rows, guarded=self.guarded)
 
     def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
         """Return how long each page waits after a look at this price (µs), within its bounds."""
         population = state.population
         least = population["shortest"][rows]
-        most = np.maximum(np.minimum(population["longest"][rows], self.longest), least)
+        most = np.maximum(np.minimum(population["longest"][rows], self.oldest), least)
         level = max(price, self.floor)
         wished = self.waits(self.worth(state, level, rows), level)
         if (suspicion := state.suspicion[rows]).any():

@@ -34,13 +34,17 @@ COLUMNS: Final = frozenset({"cost", "importance", "rate", "urgency_kind", "urgen
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Of each page: importance W, rate of change μ, decay of urgency θ, what further changes overwrite (all three per µs), and cost."""
+    """Of each page: importance W, rate of change μ, decay of urgency θ, what further changes overwrite (all three per µs), and cost.
+
+    Where they are not `guarded` urgency decays as it was told, however little that leaves of a look's worth.
+    """
 
     importance: Floats
     rate: Floats
     decay: Floats
     overwritten: Floats
     cost: Floats
+    guarded: bool = True
 
     @property
     def inflow(self) -> Floats:
@@ -49,6 +53,8 @@ class Values:
 
     def heeded(self, price: float) -> Floats:
         """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a look now and then (guard 5)."""
+        if not self.guarded:
+            return self.decay
         needed = STEEPEST * self.inflow / (self.cost * max(price, NOTHING)) - self.overwritten
         return np.minimum(self.decay, np.maximum(needed, SLOWEST))
 
@@ -64,7 +70,7 @@ class Values:
         return np.asarray(self.inflow / (kappa * self.cost) * worth(kappa * np.maximum(age, 0.0)))
 
 
-def values(population: Population, rows: Rows | slice = slice(None)) -> Values:
+def values(population: Population, rows: Rows | slice = slice(None), *, guarded: bool = True) -> Values:
     """Return the values of some pages."""
     rate = population["rate"][rows].astype(np.float64) / DAY
     kind, scale = population["urgency_kind"][rows], population["urgency_scale"][rows]
@@ -75,7 +81,7 @@ def values(population: Population, rows: Rows | slice = slice(None)) -> Values:
         counted = np.maximum(population["life_scale"][rows], 1)
         decay = decay + np.where(kind == _FADES, 1.0 / counted, 0.0)
         overwritten = np.where(kind == _OVERWRITE, rate, np.where(kind == _CHANGES, rate / counted, 0.0))
-    return Values(population["importance"][rows], rate, decay, overwritten, population["cost"][rows])
+    return Values(population["importance"][rows], rate, decay, overwritten, population["cost"][rows], guarded)
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,8 +66,8 @@ def test_more_urgent_or_more_important_never_waits_longer(inflow, decay, steeper
     """Guard 5: without it an urgent rare page would starve."""
 
     def gap(inflow: float, decay: float) -> float:
-        arrays = (np.array([value]) for value in (1.0, inflow, decay, overwritten, 1.0))
-        return float(Values(*arrays).gaps(price)[0])
+        one = np.ones(1)
+        return float(Values(one, inflow * one, decay * one, overwritten * one, one).gaps(price)[0])
 
     assert gap(inflow, decay * steeper) <= gap(inflow, decay) * (1 + 1e-6)
     assert gap(inflow * more, decay) <= gap(inflow, decay) * (1 + 1e-6)
@@ -186,7 +188,7 @@ def test_what_no_price_can_pay_stretches_the_longest_waits():
 
 
 @pytest.mark.parametrize("bounds", [{"pace": 0}, {"longest": 0}, {"shortest": -1}])
-def test_bounds_are_above_nothing(bounds: dict[str, int]):
+def test_bounds_are_above_nothing(bounds: dict[str, Any]):
     """They are durations."""
     with pytest.raises(ValueError, match="above 0"):
         Price(**bounds)
