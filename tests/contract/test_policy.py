@@ -236,6 +236,8 @@ OTHERWISE = {
     "not_before": START + MINUTE,
     "shortest": 20 * MINUTE,
     "longest": 5 * MINUTE,
+    "hinted": 30 * MINUTE,
+    "unheard": 0.3,
 }
 """Another value of each column that every population has."""
 

@@ -60,7 +60,14 @@ class HourlyLearner:
         return known.profiles, known.which
 
     def observe(
-        self, known: Hourly, rows: Rows, at: Instants, changed: Mask, modified_at: Instants, interrupted: Mask
+        self,
+        known: Hourly,
+        rows: Rows,
+        at: Instants,
+        changed: Mask,
+        modified_at: Instants,
+        interrupted: Mask,
+        changes: Floats | None = None,
     ) -> Hourly:
         """Return what is known after looks at `rows`, each page once; see `GammaLearner.observe`."""
         last = known.rates.seen[rows]
@@ -75,7 +82,7 @@ class HourlyLearner:
                 profile = Profile.flat() if number < 0 else Profile.of(known.profiles[number])
                 counts[host] = counts.get(host, HourCounts.none()).add(begin, end, float(found), profile)
         rates = self.gamma.observe(
-            known.rates, rows, at, changed, modified_at, interrupted, spent=self._spent(known, rows)
+            known.rates, rows, at, changed, modified_at, interrupted, changes, spent=self._spent(known, rows)
         )
         after = replace(known, rates=rates, counts=counts)
         latest = int(at.max(initial=NEVER_SEEN))

@@ -77,13 +77,15 @@ class GammaLearner:
         changed: Mask,
         modified_at: Instants,
         interrupted: Mask,
+        changes: Floats | None = None,
         *,
         spent: Spent = lambda begin, end: (end - begin) / DAY,
     ) -> Known:
         """Return what is known after looks at `rows`, each page once.
 
         The first look at a page is its baseline. What was `interrupted` is no interval. `modified_at` is the trusted instant of the last
-        change, `NEVER_SEEN` where there is none. Gaps and ages are told by `spent`; forgetting goes by the calendar.
+        change, `NEVER_SEEN` where there is none; `changes` is how many there were, where hints let that be expected, nan elsewhere. Gaps and ages
+        are told by `spent`; forgetting goes by the calendar.
         """
         last = known.seen[rows]
         tells = (last != NEVER_SEEN) & ~interrupted & (at >= last)
@@ -92,7 +94,7 @@ class GammaLearner:
         age = np.where(is_dated, spent(np.where(is_dated, modified_at, at), at), np.nan)
         own = known.posterior.at(rows)
         aged = own.forgetting(known.priors.at(known.prior[rows]), (at - begin) / DAY, self.half_life)
-        after = aged.observe(spent(begin, at), changed, age=age)
+        after = aged.observe(spent(begin, at), changed, age=age, count=changes)
         after = Gamma(np.where(tells, after.shape, own.shape), np.where(tells, after.scale, own.scale))
         seen, looks = known.seen.copy(), known.looks.copy()
         seen[rows] = np.maximum(at, last)

@@ -48,7 +48,14 @@ class Learner(Protocol):
         ...
 
     def observe(
-        self, known: Any, rows: Rows, at: Instants, changed: Mask, modified_at: Instants, interrupted: Mask
+        self,
+        known: Any,
+        rows: Rows,
+        at: Instants,
+        changed: Mask,
+        modified_at: Instants,
+        interrupted: Mask,
+        changes: Floats | None = None,
     ) -> Any:
         """Return what is known after looks."""
         ...
@@ -142,7 +149,8 @@ class Learned:
         modified = np.full(len(rows), UNPOLLED) if told is None else told[here]
         broken = observation.interrupted
         interrupted = np.zeros(len(rows), dtype=np.bool_) if broken is None else broken[here]
-        known = self.learner.observe(state.known, rows, at, changed, modified, interrupted)
+        counted = None if observation.changes is None else observation.changes[here]
+        known = self.learner.observe(state.known, rows, at, changed, modified, interrupted, counted)
         inner = self.policy.on_poll(state.inner, ids, observation)
         if (fitted := self.learner.fitted(known, int(at.max(initial=0)))) is not None:
             known, rows = fitted, np.arange(inner.population.size)

@@ -64,12 +64,15 @@ class Observation:
     `modified_at` is the trusted instant of the last change, `UNPOLLED` where there is none; None: nobody knows any.
     `interrupted` is True where nobody could look for some of the time since the last look, because the service did not run
     or the page failed: such time is not an interval of the page's. None: nowhere.
+    `changes` is how many changes are to be expected since the last look, where hints say more of that than whether there were any; nan:
+    nobody knows. None: nowhere.
     """
 
     at: Instants
     changed: Mask
     modified_at: Instants | None = None
     interrupted: Mask | None = None
+    changes: Floats | None = None
 
     @classmethod
     def of(
@@ -78,6 +81,7 @@ class Observation:
         changed: ArrayLike,
         modified_at: ArrayLike | None = None,
         interrupted: ArrayLike | None = None,
+        changes: ArrayLike | None = None,
     ) -> Observation:
         """Return an observation from anything that numpy makes an array of."""
         return cls(
@@ -85,15 +89,19 @@ class Observation:
             np.atleast_1d(np.asarray(changed, dtype=np.bool_)),
             None if modified_at is None else np.atleast_1d(np.asarray(modified_at, dtype=np.int64)),
             None if interrupted is None else np.atleast_1d(np.asarray(interrupted, dtype=np.bool_)),
+            None if changes is None else np.atleast_1d(np.asarray(changes, dtype=np.float64)),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A hint from outside that pages may have changed: `kind` (websub, sitemap, api), and the instants it speaks of (µs)."""
+    """Hints from outside that pages may have changed, of a `kind` (websub, sitemap, api): `age` is by how much they make each page older (µs).
+
+    Who knows what the source is worth says so (`estimation.evidence`): a hint is weighed, never obeyed.
+    """
 
     kind: str
-    at: Instants
+    age: Instants
 
 
 class State(Protocol):

@@ -79,6 +79,10 @@ KNOWN: Final[Mapping[str, _Known]] = {
     "not_before": _Known(np.int64, UNPOLLED, "instant before which the page is left alone (after a failure, say), µs"),
     "shortest": _Known(np.int64, 0, "least time between two looks, µs"),
     "longest": _Known(np.int64, NEVER, "most time between two looks, µs"),
+    "hinted": _Known(np.int64, 0, "by how much hints make the page older than it is, µs; 0 after a look (`effective`)"),
+    "unheard": _Known(
+        np.float64, 1.0, "part of the page's changes of which no source tells; above 0, 1 where none has proved itself"
+    ),
 }
 """Columns that every population has. A policy may ask for more; those must be given for every page."""
 
@@ -305,6 +309,13 @@ def _check(columns: Mapping[str, Column], changed: Mapping[str, Column], rows: R
             )
             low = of(f"{name}_scale") < np.array(least)[kind]
             _refuse(of("id"), low, f"has a scale of {name} that its kind does not allow")
+    if "unheard" in changed:
+        part = of("unheard")
+        _refuse(
+            of("id"), ~((part > 0) & (part <= 1)), "must have a part of changes that is unheard above 0 and up to 1"
+        )
+    if "hinted" in changed:
+        _refuse(of("id"), of("hinted") < 0, "must be made older by 0 or more")
     if "host" in changed:
         _refuse(of("id"), of("host") < 0, "must have a host number of 0 or more")
     if "shortest" in changed:

@@ -141,3 +141,17 @@ def test_a_memory_that_cannot_be_read_is_passed_over():
     again = GammaLearner().recall(fresh, np.arange(3), broken)
 
     assert fresh.posterior.mean.tolist() == again.posterior.mean.tolist()
+
+
+def test_a_number_of_changes_that_hints_let_be_expected_counts_as_so_many():
+    """Where hints tell when to look, that something changed by then is no surprise: as many changes as they tell, in all of the time."""
+    learner = GammaLearner()
+    known = learner.begin(np.array([1, 2]))
+    rows, never, quiet = np.array([0, 1]), np.full(2, NEVER_SEEN), np.zeros(2, dtype=np.bool_)
+    for day in range(40):
+        at, found = np.full(2, day * DAY), np.ones(2, dtype=np.bool_)
+        known = learner.observe(known, rows, at, found, never, quiet, np.array([1.0, np.nan]))
+
+    told, censored = learner.rates(known)
+    assert 0.8 < told < 1.4
+    assert censored > 2 * told

@@ -28,6 +28,8 @@ def test_columns_left_out_have_their_defaults():
         "not_before": [UNPOLLED],
         "shortest": [0],
         "longest": [NEVER],
+        "hinted": [0],
+        "unheard": [1.0],
     } == found
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from tidings.model.interval import DAY, HOUR
-from tidings.scheduling.lateness import phases, wait_in_phase
+from tidings.scheduling.lateness import TURNS, phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
 from tidings.scheduling.price.hours import HOURS, HoursState, PriceHours
 from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.policy import Price, PriceState
-from tidings.scheduling.price.value import Values, values
+from tidings.scheduling.price.value import COLUMNS, Values, values
 
 _IMPORTANCE: Final = 0.5
 """That of a page of which nobody says otherwise."""
@@ -27,6 +27,9 @@ class Cam(PriceHours):
     rate in its host's learned hours. The resource allocation, the most W·ρ that can be paid for, is the price: it buys what reaches it. A change
     counts for nothing after its instant, so that a page that is not bought waits its longest; that is CAM's objective, not an oversight.
     """
+
+    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS
+    weighs_hints: ClassVar[bool] = False
 
     @property
     def floor(self) -> float:

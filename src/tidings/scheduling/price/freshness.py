@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
-from tidings.scheduling.lateness import phases, wait_in_phase
+from tidings.scheduling.lateness import TURNS, phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
 from tidings.scheduling.population import Population
 from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.others import Other
 from tidings.scheduling.price.policy import Price, PriceState
-from tidings.scheduling.price.value import Values, values
+from tidings.scheduling.price.value import COLUMNS, Values, values
 from tidings.scheduling.refresh.rates import memoryless
 from tidings.scheduling.refresh.whole import ebr_looks, staleness
 
@@ -48,6 +48,9 @@ class Ebr(Price):
     is little left for the transportation step to move, which is the allocator's: who comes too late is served in the order of ideal instants,
     and what it makes late moves nothing after it.
     """
+
+    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS
+    weighs_hints: ClassVar[bool] = False
 
     @property
     def floor(self) -> float:

@@ -2,7 +2,7 @@
 
 Pages are told a profile, 168 weights of an hour each, by whoever learns it (`on_hours`); a look then waits for the hour in which it brings
 most. When the next look is due is found once, in a batch, for the pages that are asked about, and kept as long as nothing that it hangs on is
-another. Pages without a profile, saturated ones and those of unknown rate are those of `price`, to the letter.
+another. Pages without a profile, saturated ones, those of which hints tell and those of unknown rate are those of `price`, to the letter.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from tidings.scheduling.policy import (
     Ids,
     Instants,
     Market,
+    Mask,
     Observation,
     Population,
     Rows,
 )
 from tidings.scheduling.price.lookahead import Ticks, plan
 from tidings.scheduling.price.market import clear
-from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.price.policy import Price, PriceState, without_hints
 from tidings.scheduling.price.value import values
 
 TICK: Final[Duration] = 60 * SECOND
@@ -163,7 +164,9 @@ class PriceHours(Price):
         flat = Price.gaps(self, state, price, rows)
         hours = _own(state)
         last = state.population["last_polled"][rows]
-        planned = (hours.which[rows] >= 0) & ~state.saturated[rows] & (last != UNPOLLED)
+        planned = (
+            (hours.which[rows] >= 0) & ~state.saturated[rows] & (last != UNPOLLED) & ~_heard_of(state.population, rows)
+        )
         if not planned.any():
             return flat
         places = np.arange(state.population.size)[rows][planned]
@@ -173,9 +176,10 @@ class PriceHours(Price):
 
     def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the price at which the pages cost `budget` per µs at their mean rates: what is saved by night is spent by day."""
+        calm = without_hints(state)
         return clear(
-            lambda price: Price.gaps(self, state, price),
-            state.population["cost"],
+            lambda price: Price.gaps(self, calm, price),
+            calm.population["cost"],
             self.floor,
             budget,
             open_share=open_share,
@@ -226,6 +230,11 @@ class PriceHours(Price):
         due = first_look(gathering, of["cost"], level, last, shortest=shortest, longest=longest)
         waits: list[int] = np.clip((due - last) * TICK, of["least"], of["most"]).tolist()
         return waits
+
+
+def _heard_of(population: Population, rows: Rows | slice) -> Mask:
+    """Return of which pages a hint waits or a source tells: these are looked at by their effective age."""
+    return np.asarray((population["hinted"][rows] > 0) | (population["unheard"][rows] < 1))
 
 
 def _own(state: PriceState) -> HoursState:

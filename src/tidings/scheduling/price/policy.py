@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.model.interval import DAY, HOUR, MINUTE, NEVER, SECOND, Duration, Instant
+from tidings.scheduling import effective
 from tidings.scheduling.beside import Beside, carried, frozen, recalled
 from tidings.scheduling.lateness import FIRST, TURNS, due_after
 from tidings.scheduling.policy import (
@@ -63,6 +64,9 @@ class PriceState(Beside):
         return np.asarray(self.suspicion >= _SATURATED + _RELOOKS)
 
 
+P = TypeVar("P", bound=PriceState)
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """`pace` (µs): a page of default importance that changes once a day is looked at so often. `longest`: no page waits longer.
@@ -71,7 +75,9 @@ class Price:
     not `guarded`: then an urgent rare page may starve, and nobody's wait has an end but the page's own `longest` (guard 5 is off).
     """
 
-    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS
+    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | effective.HINTS
+    weighs_hints: ClassVar[bool] = True
+    """Whether ages are effective ages; hints move no instants that are fixed."""
     pace: Duration = HOUR
     longest: Duration = DAY
     shortest: Duration = MINUTE
@@ -107,12 +113,14 @@ class Price:
         return values(state.population, rows, guarded=self.guarded)
 
     def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
-        """Return how long each page waits after a look at this price (µs), within its bounds."""
+        """Return how long each page waits after a look at this price (µs), within its bounds: until its effective age is worth one."""
         population = state.population
         least = population["shortest"][rows]
         most = np.maximum(np.minimum(population["longest"][rows], self.oldest), least)
         level = max(price, self.floor)
         wished = self.waits(self.worth(state, level, rows), level)
+        if self.weighs_hints:
+            wished = effective.wait(population, wished, rows)
         if (suspicion := state.suspicion[rows]).any():
             differs, relooks = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
             wished = np.where(differs, np.where(relooks, self.shortest, self.pace), wished)
@@ -121,8 +129,9 @@ class Price:
 
     def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the price at which the pages cost `budget` per µs, and what it leads to."""
+        calm = without_hints(state)
         return clear(
-            lambda price: self.gaps(state, price), state.population["cost"], self.floor, budget, open_share=open_share
+            lambda price: self.gaps(calm, price), calm.population["cost"], self.floor, budget, open_share=open_share
         )
 
     def price(self, state: PriceState, budget: float) -> float:
@@ -148,6 +157,8 @@ class Price:
         due = due_after(population, self.gaps(state, level, where), where)
         last = population["last_polled"][where]
         age = (now - np.maximum(last, 0)).astype(np.float64)
+        if self.weighs_hints:
+            age = effective.age(population, age, where)
         bids = np.maximum(self.gathered(self.worth(state, level, where), age, level), level)
         if (new := last == UNPOLLED).any():
             waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
@@ -165,7 +176,7 @@ class Price:
         """Return the state after looks: who always differs is found out, and who differs no more (guard 6)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
-        population = state.population.set(rows, {"last_polled": at})
+        population = state.population.set(rows, {"last_polled": at, "hinted": 0})
         before = state.population["last_polled"][rows]
         gap = np.where((before != UNPOLLED) & (before < at), at - np.maximum(before, 0), NEVER // 4)
         is_soon = 2 * gap <= 3 * np.maximum(state.population["shortest"][rows], self.shortest)
@@ -175,9 +186,10 @@ class Price:
         suspicion[rows], steady[rows] = _suspected(state, rows, changed, is_soon, gap)
         return frozen(replace(state, population=population, suspicion=suspicion, steady=steady))
 
-    def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:  # noqa: ARG002 - hints come as rates, weighed by effective age
-        """Return the same state."""
-        return state
+    def on_signal(self, state: PriceState, ids: ArrayLike, signal: Signal) -> PriceState:
+        """Return the state in which the pages are older by what the hints are worth, until somebody looks at them."""
+        rows, here = state.population.present(ids)
+        return replace(state, population=effective.hint(state.population, rows, signal.age[here]))
 
     def next_due(self, state: PriceState, ids: ArrayLike, now: Instant, price: float) -> Instants:
         """Return when the wait of each page is over, `now` if it is already."""
@@ -198,6 +210,11 @@ class Price:
     def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
         """Return the state in which pages know this again; unreadable memories are passed over."""
         return recalled(state, memories, ("suspicion", "steady"), _is_readable)
+
+
+def without_hints(state: P) -> P:
+    """Return the state without the hints that wait: they are gone with the next looks, and say nothing of what looks cost in the long run."""
+    return replace(state, population=effective.without_hints(state.population))
 
 
 def _suspected(

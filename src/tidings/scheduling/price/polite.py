@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration
+from tidings.scheduling.effective import HINTS
 from tidings.scheduling.lateness import TURNS
 from tidings.scheduling.policy import Columns, Floats, Observation, Population, Rows
 from tidings.scheduling.price.others import LambdaCrawl
@@ -33,7 +34,7 @@ class PoliteLambdaCrawl(LambdaCrawl):
     in meanwhile has that of its host.
     """
 
-    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | {"host"}
+    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | HINTS | {"host"}
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:
         """Return what looks cost: more where the host's price is above that of all."""
