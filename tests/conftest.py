@@ -6,8 +6,12 @@ import gc
 import ipaddress
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -25,6 +29,13 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """Yield a folder for tests that watch files: where temporary folders lie, in memory below /dev it may be, no file is a page."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder).resolve()
 
 
 class LeftLoopbackError(RuntimeError):

@@ -67,11 +67,11 @@ def test_a_relative_end_is_no_alteration_at_every_apply(world: World):
     assert end == world.sentinel("one").end_at
 
 
-def test_a_file_may_watch_a_file(make_world: Callable[..., World], tmp_path: Path):
+def test_a_file_may_watch_a_file(make_world: Callable[..., World], disk: Path):
     """It is applied and tried again like any other: its name is its own, and its end is no new date."""
-    watched = tmp_path / "watched.txt"
+    watched = disk / "watched.txt"
     watched.write_text("one", encoding="utf-8")
-    world = make_world(fetch__allow_files=str(tmp_path))
+    world = make_world(fetch__allow_files=str(disk))
     text = f"Create Sentinel one Using file://{watched} Monitor any change To now + 7 day"
     first = _apply(world, text)
     world.clock.advance(DAY)

@@ -232,9 +232,9 @@ def test_events_are_dropped_only_when_nobody_waits(world):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(disk: Path) -> Path:
     """A directory in which files may make events."""
-    made = tmp_path / "in"
+    made = disk / "in"
     made.mkdir()
     return made
 

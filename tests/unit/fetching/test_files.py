@@ -26,12 +26,12 @@ LATER = 4_000_000_000 * SECOND
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(disk: Path) -> Path:
     """A directory that is allowed, beside one that is not."""
     for name in ("in", "out"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.html").write_text(f"<p>{name}</p>", encoding="utf-8")
-    return tmp_path
+        (disk / name).mkdir()
+        (disk / name / "a.html").write_text(f"<p>{name}</p>", encoding="utf-8")
+    return disk
 
 
 class Others:

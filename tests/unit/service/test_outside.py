@@ -144,16 +144,16 @@ def source(world: World, **wanted: Any) -> Sources:
     )
 
 
-def test_a_look_is_noted_before_it_is_made(world: World, tmp_path: Path):
+def test_a_look_is_noted_before_it_is_made(world: World, disk: Path):
     """A service that dies in a look does not make it again for the same due instant, and a late one keeps the phase."""
-    file = tmp_path / "f"
+    file = disk / "f"
     text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=10 * SECOND)))
     world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
 
     async def story() -> list[int]:
         dues = []
         for late in (0, 0, 25 * SECOND):
-            sources = source(world, allow_files=(str(tmp_path),))
+            sources = source(world, allow_files=(str(disk),))
             for look in await sources.due(world.at + late):
                 look.close()  # it dies before it looked
             dues.append(sources.next_due)
@@ -163,14 +163,14 @@ def test_a_look_is_noted_before_it_is_made(world: World, tmp_path: Path):
     assert [10 * SECOND, 10 * SECOND, 30 * SECOND] == asyncio.run(story())
 
 
-def test_so_many_are_looked_at_at_once(world: World, tmp_path: Path):
+def test_so_many_are_looked_at_at_once(world: World, disk: Path):
     """However many are due: the others wait until one of them has been looked at."""
     for number in range(3 * AT_ONCE):
-        text = to_text(CreateEvent(f"f{number}", EventSource("file", path=str(tmp_path / "f"))))
+        text = to_text(CreateEvent(f"f{number}", EventSource("file", path=str(disk / "f"))))
         world.write(outside.create, f"f{number}", "file", text=text, at=world.at, due_at=world.at)
 
     async def story() -> list[int]:
-        sources = source(world, allow_files=(str(tmp_path),))
+        sources = source(world, allow_files=(str(disk),))
         looks = await sources.due(world.at)
         counts = [len(looks), len(await sources.due(world.at))]
         await looks.pop()
@@ -184,15 +184,15 @@ def test_so_many_are_looked_at_at_once(world: World, tmp_path: Path):
 
 
 @pytest.mark.parametrize(("age", "is_seen"), [(0, True), (60, False)])
-def test_a_file_that_was_written_just_now_is_read_again(world: World, tmp_path: Path, age: int, is_seen: bool):
+def test_a_file_that_was_written_just_now_is_read_again(world: World, disk: Path, age: int, is_seen: bool):
     """Another content of the same size can have the same time of change then; later a file with an old stamp is not read."""
-    file = tmp_path / "f"
+    file = disk / "f"
     written = (world.at - age * SECOND) * 1_000
     text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=SECOND)))
     world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
 
     async def story() -> None:
-        sources = source(world, allow_files=(str(tmp_path),))
+        sources = source(world, allow_files=(str(disk),))
         for number, content in enumerate(("one", "two")):
             file.write_text(content, encoding="utf-8")
             os.utime(file, ns=(written, written))
@@ -206,15 +206,15 @@ def test_a_file_that_was_written_just_now_is_read_again(world: World, tmp_path: 
 
 
 @pytest.mark.parametrize("is_made_anew", [True, False])
-def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, tmp_path: Path, is_made_anew: bool):
+def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, disk: Path, is_made_anew: bool):
     """An event that was dropped and made anew, or altered, while it was looked at keeps what is new."""
-    file = tmp_path / "f"
+    file = disk / "f"
     file.write_text("one", encoding="utf-8")
     text = to_text(CreateEvent("f", EventSource("file", path=str(file))))
     world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
 
     async def story() -> None:
-        sources = source(world, allow_files=(str(tmp_path),))
+        sources = source(world, allow_files=(str(disk),))
         (look,) = await sources.due(world.at)
         row = world.read(outside.find, "f")
         other = text.replace("/f", "/g")
