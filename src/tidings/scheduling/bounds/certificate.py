@@ -1,0 +1,142 @@
+"""A certificate: how near the looks of the last days came to the best that any could have, in the model (bid_and_defaults §6).
+
+The model is what is believed of the pages at the end of the window, on both sides; the looks start from the true ages, and what is left at
+the end is worth the same to both. No schedule that costs as much beats the bound, by Lagrange: OPT ≤ λ·C + Σ V_i(λ) for every price λ. It says
+nothing of the model: so it never goes without the changes that the model foretold beside those that were found, and where these differ too much
+there is no percentage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tidings.model.interval import DAY, Duration
+from tidings.scheduling.bounds.steady import Steady
+from tidings.scheduling.population import Floats, Mask, Rows
+
+LEAST_WINDOW: Final[Duration] = 7 * DAY
+LEAST_GAPS: Final = 5
+FITS: Final = (0.8, 1.25)
+"""Between these, what was foretold over what was found, the model fits."""
+_HALVINGS: Final = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """Of each page of `steady`: how old its backlog was at the start, and how long it was there until the end (µs)."""
+
+    steady: Steady
+    age: Floats
+    length: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looks:
+    """The looks of a window: at which page, how long after the start (µs), whether they found a change, and how likely the model took that."""
+
+    page: Rows
+    at: Floats
+    changed: Mask
+    chance: Floats
+
+    def in_order(self) -> Looks:
+        """Return the looks page by page, each one's in time."""
+        order = np.lexsort((self.at, self.page))
+        return Looks(self.page[order], self.at[order], self.changed[order], self.chance[order])
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What looks at so many pages earned, and the most that any could have earned which `cost` as much: `bound`, proved by `price`.
+
+    `predicted` and `found` are the looks that were to find changes by the model, and those that did.
+    """
+
+    pages: int
+    looks: int
+    cost: float
+    value: float
+    bound: float
+    price: float
+    predicted: float
+    found: int
+
+    @property
+    def fit(self) -> float:
+        """Return what was foretold over what was found; 1 if both are nothing."""
+        if not self.found:
+            return np.inf if self.predicted >= 1 else 1.0
+        return self.predicted / self.found
+
+    @property
+    def is_off(self) -> bool:
+        """Say whether the model is off, so that the bound says nothing of the world."""
+        return not FITS[0] <= self.fit <= FITS[1]
+
+    @property
+    def share(self) -> float | None:
+        """Return value over bound; None where the model is off."""
+        if self.is_off:
+            return None
+        return min(self.value / self.bound, 1.0) if self.bound > 0 else 1.0
+
+    def __str__(self) -> str:
+        fit = f"{self.predicted:.0f} changes foretold, {self.found} found"
+        if self.is_off:
+            return f"model off: {fit}"
+        return f"{self.share:.1%} of what any schedule of these looks could have earned ({fit})"
+
+
+def certify(window: Window, looks: Looks) -> Certificate:
+    """Return the certificate of looks. Raises ValueError for one outside the window of its page."""
+    looks = looks.in_order()
+    if len(looks.at) and ((looks.at < 0) | (looks.at > window.length[looks.page])).any():
+        message = "a look lies outside the window of its page"
+        raise ValueError(message)
+    cost = float(window.steady.cost[looks.page].sum())
+    bound, price = _bound(window, cost)
+    return Certificate(
+        window.steady.size,
+        len(looks.at),
+        cost,
+        float(earned(window, looks.page, looks.at).sum()),
+        bound,
+        price,
+        float(looks.chance.sum()),
+        int(looks.changed.sum()),
+    )
+
+
+def earned(window: Window, page: Rows, at: Floats) -> Floats:
+    """Return what each page earned by looks `at` so many µs after the start, page by page in time, with what is left at the end."""
+    last = -window.age
+    begins = np.where(np.diff(page, prepend=-1) != 0, last[page], np.concatenate([[0.0], at[:-1]])) if len(at) else at
+    gains = np.bincount(page, window.steady.gathered(at - begins, page), minlength=window.steady.size)
+    last[page] = at  # of several the last, since they are in order
+    return gains + window.steady.left(window.length - last)
+
+
+def needed(gaps: Floats) -> Duration:
+    """Return how long a window must be for pages that are looked at at such gaps (µs)."""
+    return max(LEAST_WINDOW, int(LEAST_GAPS * np.median(gaps)) if len(gaps) else 0)
+
+
+def _bound(window: Window, cost: float) -> tuple[float, float]:
+    """Return the least bound for looks of that cost, and the price that proves it: where the pages would buy as much, or less."""
+
+    def at(price: float) -> tuple[float, float]:
+        value, looks = window.steady.best(price, window.age, window.length)
+        return float(value.sum()) + price * cost, float((looks * window.steady.cost).sum())
+
+    least, proof = at(0.0)[0], 0.0
+    low, high = 0.0, float((window.steady.most / window.steady.cost).max(initial=0.0))
+    for _ in range(_HALVINGS):
+        price = (low + high) / 2 if low <= 0 or high > 4 * low else float(np.sqrt(low * high))
+        bound, spent = at(price)
+        if bound < least:
+            least, proof = bound, price
+        low, high = (price, high) if spent > cost else (low, price)
+    return least, proof

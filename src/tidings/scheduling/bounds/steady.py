@@ -1,0 +1,74 @@
+"""What pages that change at a steady rate can earn: the program of each alone at a price, exact and in closed form.
+
+Since the last look a page has gathered G(t) = A(1 − e^{−κt}). G is concave, and so is what the backlog left at the end is worth (h of
+bid_and_defaults §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond). So of all schedules of a page with n looks the best has equal
+gaps, but for a first look at once where the backlog at the start is older than that, and n lies beside the number that the price asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidings.scheduling.index import wait
+from tidings.scheduling.population import Floats, Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steady:
+    """Pages: A, κ (per µs) and the cost of a look, above 0; `level` is the price L at which what is left at the end is valued."""
+
+    most: Floats
+    kappa: Floats
+    cost: Floats
+    level: float
+
+    @property
+    def size(self) -> int:
+        """Return the number of pages."""
+        return len(self.most)
+
+    def gathered(self, age: Floats, rows: Rows | slice = slice(None)) -> Floats:
+        """Return G of some pages (rows may come again) at an age (µs)."""
+        return np.asarray(self.most[rows] * -np.expm1(-self.kappa[rows] * age))
+
+    def left(self, age: Floats) -> Floats:
+        """Return h: what a backlog of that age (µs) is worth at the end."""
+        due = self.waits(self.level)
+        with np.errstate(invalid="ignore"):
+            reward = np.where(np.isfinite(due), self.most * self.kappa * np.exp(-self.kappa * due), 0.0)
+        return np.where(age < due, reward * age, self.gathered(age) - self.cost * self.level)
+
+    def waits(self, price: float) -> Floats:
+        """Return T* (µs): the gap at which one more look is worth its price, inf if it never is."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(self.most > 0, self.cost * price / self.most, np.inf)
+        return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / self.kappa, np.inf)
+
+    def best(self, price: float, age: Floats, length: Floats) -> tuple[Floats, Floats]:
+        """Return the most that each page earns in `length` µs, net of `price` per unit of cost, and with how many looks.
+
+        `age` is that of its backlog at the start.
+        """
+        value, looks = self.left(age + length), np.zeros(self.size)
+        for due in (self.waits(price), self.waits(self.level)):
+            near = np.floor(np.where(age > due, 1 + length / due, (age + length) / due))
+            for step in (-1, 0, 1):
+                number = np.maximum(near + step, 1.0)
+                earned = self._with(number, age, length) - number * self.cost * price
+                looks = np.where(earned > value, number, looks)
+                value = np.maximum(value, earned)
+        return value, looks
+
+    def _with(self, looks: Floats, age: Floats, length: Floats) -> Floats:
+        """Return the most that each page gathers with so many looks, at least one, and what is then left."""
+        whole, gap = self._evenly(looks, age + length)
+        rest, _ = self._evenly(looks - 1, length)
+        return np.where(gap >= age, whole, self.gathered(age) + rest)
+
+    def _evenly(self, looks: Floats, length: Floats) -> tuple[Floats, Floats]:
+        """Return what even gaps in so long a time bring, with what is left after the last of them, and the gap."""
+        due = self.waits(self.level)
+        gap = np.clip(due, length / (looks + 1), length / np.maximum(looks, 1))
+        return looks * self.gathered(gap) + self.left(np.maximum(length - looks * gap, 0.0)), gap

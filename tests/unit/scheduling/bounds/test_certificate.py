@@ -1,0 +1,140 @@
+"""A certificate is above every schedule, near the best of them, and silent where its model is off."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidings.model.interval import DAY, HOUR
+from tidings.scheduling.bounds.certificate import Looks, Window, certify, earned, needed
+from tidings.scheduling.bounds.dual import Program
+from tidings.scheduling.bounds.steady import Steady
+
+WEEK = 7.0 * DAY
+
+
+def looks(page: list[int], at: list[float], changed: list[bool] | None = None, chance: float = 0.5) -> Looks:
+    """Return looks that found as much as was foretold, unless they are said to have found something else."""
+    found = np.arange(len(page)) % 2 == 0 if changed is None else np.array(changed)
+    return Looks(np.array(page, np.intp), np.array(at, np.float64), found, np.full(len(page), chance))
+
+
+def window(
+    rates: list[float], age: float = 0.0, *, half_life: float = DAY, level: float = 0.01, cost: float = 1.0
+) -> Window:
+    """Return a week of pages that change so many times a day."""
+    kappa = np.full(len(rates), np.log(2) / half_life)
+    steady = Steady(0.5 * np.array(rates) / DAY / kappa, kappa, np.full(len(rates), cost), level)
+    return Window(steady, np.full(len(rates), age), np.full(len(rates), WEEK))
+
+
+def even(made: Window, gaps: list[float]) -> Looks:
+    """Return looks at each page at its own gap."""
+    pairs = [(page, gap * k) for page, gap in enumerate(gaps) for k in range(1, int(WEEK / gap) + 1)]
+    return looks([page for page, _ in pairs], [at for _, at in pairs])
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 3.0), st.floats(0.0, 2.0))
+@settings(max_examples=8)
+def test_no_schedule_is_above_the_bound(seed: int, half_life: float, age: float):
+    """All schedules of two looks at three pages, at eight instants of half a week, whatever ages, costs and price of what is left."""
+    rng = np.random.default_rng(seed)
+    kappa = np.full(3, np.log(2) / (half_life * DAY))
+    steady = Steady(rng.uniform(0, 3, 3), kappa, np.full(3, 1.0), float(rng.uniform(0, 1)))
+    made = Window(steady, rng.uniform(0, 1, 3) * age * DAY, rng.uniform(0.5, 1, 3) * WEEK)
+    instants = np.linspace(0, 0.5 * WEEK, 8)
+    bound = certify(made, looks([0, 1], [0.0, 0.0])).bound
+    best = max(
+        earned(made, np.array(pages, np.intp), np.array(at)).sum()
+        for pages in itertools.combinations_with_replacement(range(3), 2)
+        for at in itertools.product(instants, repeat=2)
+        if pages[0] != pages[1] or at[0] < at[1]
+    )
+
+    assert best <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("price", [0.001, 0.01, 0.05, 0.3])
+@pytest.mark.parametrize("age", [0.0, 0.3, 5.0])
+def test_the_program_of_a_page_in_closed_form_is_that_by_dynamic_programming(price: float, age: float):
+    """On a grid of an hour no schedule is better, and the best there is hardly worse."""
+    made = window([0.1, 1.0, 10.0], age * DAY, level=0.02)
+    steady = made.steady
+
+    def backlog(begins: np.ndarray, end: int) -> np.ndarray:
+        ages = np.where(begins[:, None] == 0, made.age + end * HOUR, (end - begins[:, None]) * HOUR)
+        return np.array([steady.gathered(row) for row in ages])
+
+    def credit(begins: np.ndarray, end: int) -> np.ndarray:
+        ages = np.where(begins[:, None] == 0, made.age + end * HOUR, (end - begins[:, None]) * HOUR)
+        return np.array([steady.left(row) for row in ages])
+
+    program = Program(backlog, steady.cost, 7 * 24, credit=credit)
+    grid = program.bound(np.zeros(7 * 24), np.full(7 * 24, price)).bound
+    exact = steady.best(price, made.age, made.length)[0].sum()
+
+    assert exact >= grid * (1 - 1e-6)
+    assert exact == pytest.approx(grid, rel=0.02)
+
+
+def test_known_schedules():
+    """At the gaps that one price asks for a schedule earns nearly all, at even gaps less, and looked at all at the end of the week next to nothing."""
+    rates = [0.05, 0.2, 1.0, 5.0, 20.0]
+    made = window(rates, level=0.05)
+    best = certify(made, even(made, made.steady.waits(0.05).tolist()))
+    gap = WEEK * len(rates) / best.looks
+    alike = certify(made, even(made, [gap] * len(rates)))
+    late = certify(
+        made, looks([page for page in range(5) for _ in range(20)], [WEEK - k for _ in range(5) for k in range(20)])
+    )
+
+    assert 0.99 < (best.share or 0) <= 1
+    assert 0.5 < (alike.share or 0) < 0.96
+    assert (late.share or 0) < 0.5
+
+
+def test_what_is_left_at_the_end_counts_on_both_sides():
+    """Whoever looks just before the end wins nothing by it: the backlog is worth what it saves."""
+    made = window([1.0], level=0.05)
+    gap = float(made.steady.waits(0.05)[0])
+    regular = looks([0, 0], [WEEK - 1.5 * gap, WEEK - gap / 2])
+    harvest = looks([0, 0, 0], [WEEK - 1.5 * gap, WEEK - gap / 2, WEEK - 1])
+    with_more, with_less = (earned(made, made_looks.page, made_looks.at)[0] for made_looks in (harvest, regular))
+
+    assert with_more - with_less < made.steady.level  # less than it costs
+    assert made.steady.left(np.array([gap]))[0] == pytest.approx(made.steady.gathered(np.array([gap]))[0] - 0.05)
+
+
+def test_a_model_that_is_off_has_no_percentage():
+    """Foretold over found outside 0.8 to 1.25: said, with both numbers."""
+    made = window([1.0])
+    at = [HOUR * k for k in range(1, 41)]
+    fits, off = (certify(made, looks([0] * 40, at, [k < found for k in range(40)])) for found in (20, 12))
+    still = certify(made, looks([0] * 40, at, [False] * 40, chance=0.001))
+
+    assert "20 changes foretold, 20 found" in str(fits)
+    assert (None, "model off: 20 changes foretold, 12 found") == (off.share, str(off))
+    assert still.share is not None
+    assert certify(made, looks([0] * 40, at, [False] * 40, chance=0.1)).is_off
+
+
+def test_a_window_is_a_week_and_five_gaps():
+    """Of pages that are looked at every three days it is fifteen."""
+    assert WEEK == needed(np.array([])) == needed(np.array([HOUR, 3 * HOUR]))
+    assert 15 * DAY == needed(np.array([DAY, 3.0 * DAY, 9.0 * DAY]))
+
+
+def test_looks_belong_into_the_window():
+    """And nothing that was seen earned nothing; pages that are worth nothing are no fault."""
+    made = window([1.0, 0.0])
+    with pytest.raises(ValueError, match="outside"):
+        certify(made, looks([0], [WEEK + 1]))
+    none = certify(made, looks([], []))
+
+    assert none.value == pytest.approx(none.bound)
+    assert (0, 0.0) == (none.looks, none.cost)
+    assert certify(window([0.0]), looks([0, 0], [1.0, 2.0], chance=0.5)).share == 1.0
