@@ -10,7 +10,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.cli.main import main
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.monitor import Monitor
 from tidings.service.noise import SECOND_LOOK
 
@@ -63,6 +63,22 @@ def test_its_owner_hears_once_what_differs_under_every_policy(make_world, capsys
     assert "looks different each time" in run(world, capsys, "show", "shop")
     assert "looks different each time" in run(world, capsys, "doctor")
     assert [] == world.violations()
+
+
+def test_it_draws_no_more_looks_than_a_busy_page(make_world):
+    """Some sixty on the first day, until it is found out, then about one an hour: no closer than five minutes, unless its sentinel says so."""
+    world = make_world(schedule__policy="price", fetch__page_floor_seconds="60")
+    restless(world, itertools.count())
+    world.add("Create Sentinel shop Using {/a} Monitor any change")
+    begun = world.clock.now()
+
+    play(world, lambda monitor: world.pass_time(monitor, 3 * DAY))
+    at = [poll.charged_at for poll in world.polls()]
+    by_day = [sum(day * DAY <= each - begun < (day + 1) * DAY for each in at) for day in range(3)]
+
+    assert by_day[0] <= 60
+    assert max(by_day[1:]) <= 31
+    assert min(b - a for a, b in itertools.pairwise(at)) >= 5 * MINUTE
 
 
 def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import numpy as np
 
 from tidings.archive.archive import Archive
-from tidings.clock import DAY, SECOND, SystemClock
+from tidings.clock import DAY, MINUTE, SECOND, SystemClock
 from tidings.errors import PollerBusyError, SecretError
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
@@ -84,6 +84,8 @@ log = logging.getLogger("tidings.service.assembly")
 
 LOCK_EVERY_SECONDS = 0.1
 PRELOAD = ("tidings.detection.examiner",)
+SOONEST = 5 * MINUTE
+"""Looks on change are no closer at a page unless a sentinel or the pace says so (bid_and_defaults §3)."""
 ERRANDS_AT_ONCE = 2
 ERRANDS_A_PROCESS = 100
 
@@ -245,6 +247,7 @@ async def _build(
         second_looks=settings.detect.second_looks,
         classes={name: each.burst for name, each in settings.budget.named().items()},
         budget=settings.budget.polls_per_day / DAY,
+        soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
         ranking=open_ranking(settings),
     )
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
