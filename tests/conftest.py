@@ -24,6 +24,15 @@ settings.register_profile(
 settings.load_profile("tidings")
 
 
+REAL = Path(__file__).parent / "integration"
+"""Tests of real processes: the longest there are."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests: at the end a worker with nothing to do takes what is left, which is to be short then."""
+    items.sort(key=lambda item: not item.path.is_relative_to(REAL))
+
+
 def pytest_collection_finish() -> None:
     """Take what collection made (thousands of items) out of the garbage collector's sight, which else goes through it again and again."""
     gc.collect()
