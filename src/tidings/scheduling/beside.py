@@ -57,5 +57,11 @@ def recalled(
     return frozen(replace(state, **columns))
 
 
+def widened(kind: type[B], state: Beside, **more: Any) -> B:
+    """Return a state of another kind, which knows what `state` knows, and more."""
+    names = {each.name for each in fields(kind)} - more.keys()
+    return kind(**{name: getattr(state, name) for name in names}, **more)
+
+
 def _arrays(state: Beside) -> list[str]:
     return [each.name for each in fields(state) if isinstance(getattr(state, each.name), np.ndarray)]

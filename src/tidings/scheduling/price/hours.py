@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import SECOND, Duration
+from tidings.scheduling.beside import widened
 from tidings.scheduling.policy import (
     UNPOLLED,
     Columns,
@@ -245,7 +246,6 @@ def _own(state: PriceState) -> HoursState:
 
 
 def _timed(state: PriceState, weights: Floats, which: Ids, known: dict[Hashable, int]) -> HoursState:
-    own = {each.name: getattr(state, each.name) for each in fields(PriceState)}
     weights.setflags(write=False)
     which.setflags(write=False)
-    return HoursState(**own, weights=weights, which=which, _known=known)
+    return widened(HoursState, state, weights=weights, which=which, _known=known)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tidings.scheduling.beside import recalled
+from tidings.scheduling.beside import recalled, widened
 from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
 from tidings.scheduling.price.others import Sbr
 from tidings.scheduling.price.policy import Price, PriceState
@@ -76,7 +76,7 @@ def _own(state: PriceState) -> LongevityState:
 
 def _counted(state: PriceState, looks: NDArray[np.int64]) -> LongevityState:
     looks.setflags(write=False)
-    return LongevityState(**{each.name: getattr(state, each.name) for each in fields(PriceState)}, looks=looks)
+    return widened(LongevityState, state, looks=looks)
 
 
 def _is_readable(memory: Mapping[str, Any]) -> bool:

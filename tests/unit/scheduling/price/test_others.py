@@ -92,20 +92,20 @@ def test_what_keeps_its_worth_is_not_put_off_for_ever():
     price = policy.price(policy.begin(population, np.random.default_rng(0)), 1 / HOUR)
     world = World(
         population=population,
-        trace=make_trace({}, start=start, end=start + 40 * DAY),
+        trace=make_trace({}, start=start, end=start + 20 * DAY),
         bucket=bucket,
-        tick=10 * MINUTE,
+        tick=HOUR // 2,
         price=price,
     )
     polls = simulate(policy, world, rng=np.random.default_rng(0)).polls
-    waits = np.diff(polls.at[polls.page == 0], prepend=start, append=start + 40 * DAY)
+    waits = np.diff(polls.at[polls.page == 0], prepend=start, append=start + 20 * DAY)
 
     bare, mixed = (
         made.gaps(made.begin(population, np.random.default_rng(0)), price)[0]
         for made in (Index(pace=1, longest=99 * DAY, share=0.0), Index(pace=1, longest=99 * DAY))
     )
 
-    assert len(polls.at) > 900
+    assert len(polls.at) > 400
     assert waits.max() <= 4 * DAY + HOUR
     assert mixed < 0.9 * bare
 
