@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tidings.language.dates import Reading, instant_of, read_date, zone_of
 from tidings.language.printer import meaning_of
 from tidings.language.table import ORDER, REACH
-from tidings.language.verify import Known
+from tidings.language.verify import Known, joins_answers
 from tidings.language.words import is_reserved
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.interest import FORMS
@@ -337,10 +337,11 @@ def sentinels(draw: st.DrawFn) -> Sentinel:
         )
     )
     start = draw(st.one_of(st.just(Point("now")), happenings, dates(zone, first=1971, last=2030)))
+    is_clear = len(addresses) in {1, len(named)}
     return Sentinel(
         name=draw(names),
         pages=tuple(Watched(url, name) for url, name in zip_longest(addresses, named)),
-        monitor=draw(expressions_on(named)),
+        monitor=draw(expressions_on(named).filter(lambda what: is_clear or not joins_answers(what))),
         window=draw(st.none() | durations),
         then=tuple(draw(st.lists(thens(named), max_size=2))) if named else (),
         select=draw(st.none() | selectors),

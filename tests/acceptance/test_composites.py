@@ -439,3 +439,49 @@ def pairs(seen, window):
 def saves(seen, window):
     """Return the changes of A around which there is none of B."""
     return [at for at, page in seen if page == "a" and not any(p == "b" and abs(t - at) <= window for t, p in seen)]
+
+
+def answered(world, path, text, version):
+    """Let a page show a text from now on, and be answered with a header."""
+    world.page(path, f"<p>{text}</p>", headers={"Content-Type": "text/html", "X-Version": version})
+
+
+@pytest.mark.parametrize("pages", ["{/a}", "{/a} As A, {/b} As B"])
+@pytest.mark.parametrize(
+    ("version", "text", "told"), [("2", "two", ["shown and answered"]), ("1", "two", []), ("2", "one", [])]
+)
+def test_a_header_and_a_text_of_one_page_are_told_when_both_change(world, pages, version, text, told):
+    """One look brings both: one change with its two parts. One of them alone is not what was asked for."""
+    answered(world, "/a", "one", "1")
+    answered(world, "/b", "one", "1")
+    world.add(f'Create Sentinel s Using {pages} Monitor all words AND header "X-Version" Fetch every 30 min')
+
+    async def story(monitor):
+        await world.pass_time(monitor, HOUR)
+        answered(world, "/a", text, version)
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    made = [record for record in world.changes("s") if not record["quiet"]]
+
+    assert len(told) == len(made)
+    assert [2] * len(told) == [len(record["parts"]) for record in made]
+    assert [] == world.violations()
+
+
+def test_a_text_that_changes_while_a_header_does_not(world):
+    """NOT of a header: the window after the change must be over; a header that changes in it takes the change back."""
+    answered(world, "/a", "one", "1")
+    world.add('Create Sentinel s Using {/a} Monitor all words AND NOT header "X-Version" Fetch every 30 min')
+
+    async def story(monitor):
+        await world.pass_time(monitor, HOUR)
+        answered(world, "/a", "two", "1")
+        await world.pass_time(monitor, 3 * HOUR)
+        answered(world, "/a", "three", "2")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+
+    assert [[{"old": "one", "new": "two"}]] == [r["parts"][0]["updated"] for r in world.changes("s") if not r["quiet"]]
+    assert [] == world.violations()

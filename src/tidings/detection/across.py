@@ -1,7 +1,7 @@
 """Across: what of an expression each page of a sentinel decides alone, and how AND, OR and NOT join that over pages (sentinels §4.5).
 
-A *leaf* is the largest part that one page decides by itself: its interests are joined on one pair of versions of that page. What joins leaves
-of several pages waits: all positive leaves of a `Meeting` must change within a window, and none of its negative ones around it.
+A *leaf* is the largest part that one page decides by itself: its interests are joined on one pair of versions of that page, or on one answer
+and the one before it. What joins several leaves waits: all positive leaves of a `Meeting` must change within a window, and none of its negative ones around it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tidings.detection.interests import interests_of, is_across, on_page
+from tidings.detection.interests import Subject, interests_of, is_across, on_page, subjects_of
 from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
 
 
@@ -94,27 +94,37 @@ def _leaves(whole: Joined) -> Iterator[Leaf]:
 
 
 def _spread(expression: Expression, pages: Sequence[str]) -> Expression:
-    """Return an expression whose interests all name their page: one that names none is one of any page."""
+    """Return an expression whose interests all name their page: one that names none is one of any page, and so is AND where no part names one."""
     match expression:
-        case Interest():
-            if expression.of is not None:
-                return expression
-            every = tuple(dict.fromkeys(replace(expression, of=page or None) for page in pages))
+        case Interest(of=None) | AllOf() if all(one.of is None for one in interests_of(expression)):
+            every = tuple(dict.fromkeys(_named(expression, page or None) for page in pages))
             return every[0] if len(every) == 1 else AnyOf(every)
+        case Interest():
+            return expression
         case Not(part):
             return Not(_spread(part, pages))
         case AnyOf(parts) | AllOf(parts):
             return type(expression)(tuple(_spread(part, pages) for part in parts))
 
 
+def _named(expression: Expression, page: str | None) -> Expression:
+    match expression:
+        case Interest():
+            return replace(expression, of=page)
+        case Not(part):
+            return Not(_named(part, page))
+        case AnyOf(parts) | AllOf(parts):
+            return type(expression)(tuple(_named(part, page) for part in parts))
+
+
 def _joined(expression: Expression) -> Joined:
-    page = _page_of(expression)
-    if page is not None:
-        return Leaf(page, expression.part if isinstance(expression, Not) else expression)
+    subject = _subject_of(expression)
+    if subject is not None:
+        return Leaf(subject.page or "", expression.part if isinstance(expression, Not) else expression)
     match expression:
         case AnyOf(parts):
-            alone, rest = _by_page(parts)
-            apart = [Leaf(name, _one(AnyOf, own)) for name, own in alone.items()]
+            alone, rest = _by_subject(parts)
+            apart = [Leaf(subject.page or "", _one(AnyOf, own)) for subject, own in alone.items()]
             return Choice((*apart, *(inner for part in rest for inner in _choices(_joined(part)))))
         case AllOf(parts):
             return _meeting(parts)
@@ -126,36 +136,36 @@ def _joined(expression: Expression) -> Joined:
 
 
 def _meeting(parts: Sequence[Expression]) -> Meeting:
-    alone, rest = _by_page(parts)
+    alone, rest = _by_subject(parts)
     positive: list[Joined] = []
     negative: list[Joined] = []
-    for name, own in alone.items():
+    for subject, own in alone.items():
         if all(isinstance(part, Not) for part in own):
-            negative += [Leaf(name, part.part) for part in own if isinstance(part, Not)]
+            negative += [Leaf(subject.page or "", part.part) for part in own if isinstance(part, Not)]
         else:
-            positive.append(Leaf(name, _one(AllOf, own)))
+            positive.append(Leaf(subject.page or "", _one(AllOf, own)))
     for part in rest:
         (negative if isinstance(part, Not) else positive).append(_joined(part))
     return Meeting(tuple(dict.fromkeys(positive)), tuple(dict.fromkeys(negative)))
 
 
-def _by_page(parts: Sequence[Expression]) -> tuple[Mapping[str, tuple[Expression, ...]], list[Expression]]:
-    """Return the parts that one page decides, page by page, and those that several do."""
-    alone: dict[str, tuple[Expression, ...]] = {}
+def _by_subject(parts: Sequence[Expression]) -> tuple[Mapping[Subject, tuple[Expression, ...]], list[Expression]]:
+    """Return the parts that one comparison decides, by what it is of, and those that several do."""
+    alone: dict[Subject, tuple[Expression, ...]] = {}
     rest = []
     for part in parts:
-        page = _page_of(part)
-        if page is None:
+        subject = _subject_of(part)
+        if subject is None:
             rest.append(part)
         else:
-            alone[page] = (*alone.get(page, ()), part)
+            alone[subject] = (*alone.get(subject, ()), part)
     return alone, rest
 
 
-def _page_of(expression: Expression) -> str | None:
-    """Return the page that all interests of an expression name ("" for the pages without a name), None if there are several."""
-    names = {interest.of or "" for interest in interests_of(expression)}
-    return names.pop() if len(names) == 1 else None
+def _subject_of(expression: Expression) -> Subject | None:
+    """Return what all interests of an expression are of, None if they are of several."""
+    subjects = subjects_of(expression)
+    return next(iter(subjects)) if len(subjects) == 1 else None
 
 
 def _one(form: type[AnyOf | AllOf], parts: tuple[Expression, ...]) -> Expression:

@@ -6,8 +6,24 @@ Nothing here reads pages, so that the service can ask too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+
+ANSWERED = frozenset({"status", "header"})
+"""Change types of what a page is answered with: no two versions of it say anything of that."""
+
+
+class Subject(NamedTuple):
+    """What one comparison is of: a page by its name (None: each), as it is shown or as it is answered."""
+
+    page: str | None
+    is_answer: bool
+
+
+def subjects_of(expression: Expression) -> frozenset[Subject]:
+    """Return what must be compared to decide an expression; of more than one nothing decides it alone."""
+    return frozenset(Subject(one.of, one.kind in ANSWERED) for one in interests_of(expression))
 
 
 def on_page(expression: Expression, page: str | None) -> Expression | None:
@@ -29,7 +45,7 @@ def on_page(expression: Expression, page: str | None) -> Expression | None:
 
 
 def is_across(expression: Expression) -> bool:
-    """Return whether an AND joins parts of several pages, so that one page alone cannot decide it."""
+    """Return whether an AND joins parts of several pages, or what a page shows with what it is answered: no one comparison decides it."""
     match expression:
         case Interest():
             return False
@@ -38,9 +54,7 @@ def is_across(expression: Expression) -> bool:
         case AnyOf(parts):
             return any(map(is_across, parts))
         case AllOf(parts):
-            return len({interest.of for part in parts for interest in interests_of(part)}) > 1 or any(
-                map(is_across, parts)
-            )
+            return len(subjects_of(expression)) > 1 or any(map(is_across, parts))
 
 
 def interests_of(expression: Expression) -> Iterator[Interest]:

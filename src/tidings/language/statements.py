@@ -184,7 +184,13 @@ class Reader:
     def _check(self, sentinel: Sentinel, places: Mapping[str, int], zone: tzinfo, *, is_new: bool = True) -> None:
         check_sentinel(
             sentinel,
-            Places(places["name"], places.get("from"), places.get("to", places.get("for")), places.get("fetch")),
+            Places(
+                places["name"],
+                places.get("from"),
+                places.get("to", places.get("for")),
+                places.get("fetch"),
+                None if self.outside.is_stored else places.get("monitor"),
+            ),
             names=self.names,
             zone=zone,
             now=self.outside.now,

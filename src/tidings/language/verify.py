@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from tidings.language.dates import DAY, ends_at, local_text, point_text, starts_at
 from tidings.language.problems import Report
 from tidings.language.words import did_you_mean
+from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
 from tidings.model.interval import Duration, Instant, spell_duration
 from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
 
@@ -96,6 +97,7 @@ class Places:
     start: int | None = None
     end: int | None = None
     fetch: int | None = None
+    monitor: int | None = None
 
 
 def check_address(report: Report, offset: int, url: str, *, files: bool | None = None) -> bool:
@@ -158,6 +160,7 @@ def check_sentinel(
         _check_circle(sentinel, places, names, report)
     if report.faults > faults:
         return
+    _check_joined(sentinel, places, report)
     _check_order(sentinel, places, now, report)
     _check_pace(sentinel, places, floor, report)
     if now is not None:
@@ -178,6 +181,39 @@ def _check_name(sentinel: Sentinel, places: Places, names: Names, report: Report
         report.fault(
             places.name, "E29", message, expected=f"at most {DEEPEST_BASE} steps", hint="write its clauses out"
         )
+
+
+def _check_joined(sentinel: Sentinel, places: Places, report: Report) -> None:
+    """Note E27 where AND joins what a page shows with what it is answered, and it is not said which of several pages is meant."""
+    is_clear = len(sentinel.pages) == 1 or all(page.name is not None for page in sentinel.pages)
+    if places.monitor is not None and not is_clear and joins_answers(sentinel.monitor):
+        message = "status and headers are joined with other changes page by page: it is not clear which page is meant"
+        report.fault(places.monitor, "E27", message, hint="give each page a name: Using … As A, … As B")
+
+
+def joins_answers(expression: Expression) -> bool:
+    """Say whether an AND of parts that name no page joins a status or header with anything else."""
+    match expression:
+        case Interest():
+            return False
+        case Not(part):
+            return joins_answers(part)
+        case AnyOf(parts):
+            return any(map(joins_answers, parts))
+        case AllOf(parts):
+            kinds = {one.kind in {"status", "header"} for part in parts for one in _interests(part) if one.of is None}
+            return len(kinds) > 1 or any(map(joins_answers, parts))
+
+
+def _interests(expression: Expression) -> Iterator[Interest]:
+    match expression:
+        case Interest():
+            yield expression
+        case Not(part):
+            yield from _interests(part)
+        case AnyOf(parts) | AllOf(parts):
+            for part in parts:
+                yield from _interests(part)
 
 
 def _check_point(

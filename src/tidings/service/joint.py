@@ -1,7 +1,7 @@
 """Joint: what a sentinel asks of each of its pages, and how what they show is joined (sentinels §4.5).
 
-Most sentinels ask one thing of each page, and a change is told as it is found. Where parts of several pages must meet, or other pages are
-looked at when the Monitor clause holds, each page's changes are *parts*: kept as evidence, quiet, and told together.
+Most sentinels ask one thing of each page, and a change is told as it is found. Where parts of several pages must meet, or what a page shows
+and what it is answered with, or other pages are looked at when the Monitor clause holds, each page's changes are *parts*: kept as evidence, quiet, and told together.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def joint_of(sentinel: Sentinel) -> Joint:
 
 def asked_of(sentinel: Sentinel, page: str) -> tuple[Asked, ...]:
     """Return the comparisons that a sentinel asks for on its page of a name."""
-    if len(sentinel.pages) == 1 and not sentinel.then:
+    if len(sentinel.pages) == 1 and not sentinel.then and not is_across(sentinel.monitor):
         return (Asked(0, sentinel.monitor, sentinel.monitor),)
     joint = joint_of(sentinel)
     asked = joint.asked_of(page)

@@ -120,3 +120,18 @@ def test_a_text_can_be_read_as_though_nothing_of_it_were_there():
     assert ["1:14: E21", "1:49: E21"] == [line[:9] for line in told(text, events={"tick": []})]
     assert [] == told(text, events={"tick": []}, anew=True)
     assert ["1:29: E20"] == [line[:9] for line in told(early, anew=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("https://a.example, https://b.example Monitor all words AND status", ["1:62: E27"]),
+        ('https://a.example, https://b.example Monitor links OR (any change AND NOT header "ETag")', ["1:62: E27"]),
+        ("https://a.example As A, https://b.example Monitor all words of A AND status of A", []),
+        ("https://a.example As A, https://b.example As B Monitor all words AND status", []),
+        ("https://a.example, https://b.example Monitor all words OR status", []),
+    ],
+)
+def test_what_a_page_is_answered_with_is_joined_page_by_page(text, expected):
+    """Of several pages it must be said which is meant; one page, or pages with names, are clear."""
+    assert expected == [line[:9] for line in told(f"Create Sentinel s Using {text}") if " E" in line]
