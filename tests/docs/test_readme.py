@@ -35,13 +35,13 @@ def test_the_tour_prints_what_the_readme_says(tmp_path):
     port = str(_free_port())
     steps = [(command.replace("8765", port), said) for command, said in _steps()]
     script = "\n".join(f"{command}\necho ---" for command, _ in steps)
-    wait = f"for i in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && break; sleep 0.05; done"
+    wait = f"for i in $(seq 600); do (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && break; sleep 0.05; done"
     script = script.replace("2>&1 &\necho ---", f"2>&1 &\n{wait}\necho ---", 1)
     environment = {**{k: v for k, v in os.environ.items() if not k.startswith("TIDINGS_")}, "TOUR": str(tmp_path)}
 
     ran = subprocess.run(
         ["bash", "-c", f"trap 'kill %1' EXIT; exec 2>&1\n{script}"],
-        cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     printed = [part.strip("\n").splitlines() for part in ran.stdout.split("---\n")][:-1]
 

@@ -85,8 +85,8 @@ def test_list_starts_without_the_heavy_libraries(tidings, server):
 
 def test_the_parent_loads_no_parser_of_pages(tidings, server, monkeypatch):
     """`check` polls and compares, and lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts.md §10)."""
-    monkeypatch.setenv("TIDINGS_DETECT_ISOLATION", "killable")
     tidings("add", "--url", server.url("/news"), "--name", "n")
+    monkeypatch.setenv("TIDINGS_DETECT_ISOLATION", "killable")
     parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib", "sqlalchemy", "alembic")
     code = (
         "import sys; from tidings.cli.main import main; main(['check', 'n']); "

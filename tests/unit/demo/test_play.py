@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 
@@ -105,12 +106,26 @@ def test_a_message_that_no_edit_explains_is_a_false_alarm(performance, said):
 
 
 def test_a_short_run_tells_changes_survives_a_kill_and_ends_well(tmp_path, monkeypatch, capsys):
-    """The command with its real service: changes are told, kill -9 costs nothing, exit 0."""
+    """The command with its real service: changes are told, kill -9 costs nothing, Ctrl-C after the next change ends it with exit 0."""
     monkeypatch.setattr(script, "KILLS", (3.0, 180.0))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("TIDINGS_DATA", str(tmp_path / "real"))
+    note, receive, noted = Performance._note, Performance.receive, []
 
-    code = main(["demo", "--for", "6s", "--json"])
+    def noting(play, kind, **more):
+        noted.append(kind)
+        note(play, kind, **more)
+
+    def receiving(play, headers, body):
+        status = receive(play, headers, body)
+        if "back" in noted:
+            signal.raise_signal(signal.SIGINT)
+        return status
+
+    monkeypatch.setattr(Performance, "_note", noting)
+    monkeypatch.setattr(Performance, "receive", receiving)
+
+    code = main(["demo", "--for", "60s", "--json"])
 
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     changes = [record for record in records if record["record"] == "change"]
