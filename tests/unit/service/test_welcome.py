@@ -16,7 +16,6 @@ def test_the_next_look_is_the_one_that_is_planned(tmp_path: Path):
     """A page that has not answered yet is looked at next at once, not an interval later; then in its hours, as `plan` says too."""
     with WebServer() as server:
         world = World(tmp_path / "data", server)
-        world.directory.mkdir()
         world.page("/a", "<p>one</p>")
         world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
         before = world.read(answer, 1, settings=world.settings, now=world.clock.now())
