@@ -148,7 +148,7 @@ def test_every_test_states_a_truth():
 
 def test_no_test_holds_a_watch():
     """How fast something is, `bench/` measures; that work is bounded at all, `tests/bounded.py` watches."""
-    watch = re.compile(r"process_[t]ime|perf_[c]ounter")
+    watch = re.compile(r"process_[t]ime|thread_[t]ime|perf_[c]ounter")
     tests = REPOSITORY / "tests"
 
     assert [] == [str(path.relative_to(tests)) for path in tests.rglob("test_*.py") if watch.search(path.read_text())]

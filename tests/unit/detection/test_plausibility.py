@@ -1,8 +1,7 @@
-import time
-
 import pytest
 
 from tests import data_sets, wall_pages
+from tests.bounded import bounded
 from tidings.detection.examiner import examine
 from tidings.detection.job import Body, Job
 from tidings.detection.plausibility import FEWEST_USUAL, PLAUSIBLE, Answer, judge
@@ -345,9 +344,9 @@ def test_real_successive_pages_are_no_walls():
     assert [] == found
 
 
-def test_an_ordinary_page_costs_little():
-    """A long page is judged in well under a millisecond once it is read, whatever its letters; the bench says how little."""
-    text = " ".join(f"слово{n} “été”" for n in range(3_000))
+def test_a_page_is_judged_by_its_beginning():
+    """A page of many words is judged at once when it is read, whatever its letters; `bench/plausibility.py` measures it."""
+    text = " ".join(f"слово{n} “été”" for n in range(30_000))
     data = f"<html><title>{TITLE}</title><p>{text}</html>".encode()
     document = parse(data, "text/html")
     answer = Answer(
@@ -357,13 +356,7 @@ def test_an_ordinary_page_costs_little():
         reference=lambda: document,
         **known(usual_words=document.words),
     )
-    judge(answer)
-    least = min(_timed(answer) for _ in range(20))
 
-    assert least < 0.001
-
-
-def _timed(answer):
-    begun = time.thread_time()
-    judge(answer)
-    return time.thread_time() - begun
+    with bounded(2):  # 0.2 s for all of them
+        for _ in range(1_000):
+            judge(answer)
