@@ -1,9 +1,10 @@
 """Laws that hold for all traces (sentinels_and_events.md §3.3)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import share
 from tests.strategies_events import (
     CONTEXTS,
     LATER,
@@ -133,7 +134,7 @@ def test_and_is_commutative(context, trace):
     assert expected == parts_of(detect(And(B, A), context, trace))
 
 
-@settings(max_examples=200)
+@share(2)
 @given(event_expressions, st.sampled_from(CONTEXTS), traces, st.data())
 def test_restart_law(expression, context, trace, data):
     """State that is dumped and loaded after any prefix goes on as if nothing had been, for any nested expression."""

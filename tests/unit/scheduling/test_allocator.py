@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from tests.examples import share
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.wic import life as lives
 from tidings.scheduling.wic import urgency as urgencies
@@ -151,7 +152,7 @@ def best(pages, tokens, connections, limit):
     return top
 
 
-@settings(max_examples=300, deadline=None)
+@share(4)
 @given(PAGES, st.integers(0, 6), st.integers(1, 3), st.integers(0, 5))
 def test_equal_costs_get_the_best_set(pages, tokens, connections, limit):
     """Where costs are equal no feasible set is worth more, hosts, pages in flight and limit included."""
@@ -170,7 +171,7 @@ def test_equal_costs_get_the_best_set(pages, tokens, connections, limit):
     assert best(pages, tokens, connections, limit) == worth(rows, bids, cost)
 
 
-@settings(max_examples=300, deadline=None)
+@share(4)
 @given(PAGES, st.integers(0, 12))
 def test_other_costs_get_half_of_the_best_set(pages, tokens):
     """With hosts apart the choice is feasible and worth at least half of the best (scheduling §1.4)."""
