@@ -48,6 +48,7 @@ from tidings.service.detect import Detector
 from tidings.service.errands import GuardedErrands
 from tidings.service.framed import Framed
 from tidings.service.frames import Frames
+from tidings.service.grants import Grants
 from tidings.service.lives import Lives
 from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.needs import Needs
@@ -293,6 +294,18 @@ async def _build(
     signing = await store.write(_signing, settings, vault, now)
     senders = _senders(stack, settings, client, signing, installation, stream)
     outside = Outside(store, vault, clock)
+    grants = Grants(
+        clock=clock,
+        store=store,
+        committer=committer,
+        planner=planner,
+        gate=gate,
+        fetcher=fetcher,
+        poller=poll,
+        needs=needs,
+        remembered=client.robots.export,
+        epoch=epoch,
+    )
     monitor = Monitor(
         Parts(
             settings=settings,
@@ -301,11 +314,10 @@ async def _build(
             watchlist=watchlist,
             planner=planner,
             gate=gate,
-            fetcher=fetcher,
-            remembered=client.robots.export,
             committer=committer,
             poller=poll,
             frames=frames,
+            grants=grants,
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
             needs=needs,
             rules=Rules(

@@ -7,40 +7,33 @@ steps until it is stopped, `check` makes steps until what was due has been looke
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import logging
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.errors import BudgetError, StaleEpochError, StoreError, UnitError
-from tidings.fetching import address, files
-from tidings.model.outcome import Failed, Outcome
-from tidings.model.unit import Estimate, Event, Grant, Unit
+from tidings.errors import StaleEpochError, StoreError
+from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
 from tidings.scheduling.budget import TokenBucket, affords
-from tidings.service.circuit import Circuits
-from tidings.service.frames import REASON as FRAME
-from tidings.service.network import NetworkWatch
+from tidings.service.grants import Asked, unkept
 from tidings.service.pricing import PRICED
 from tidings.service.telling import inherited
-from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, polls, requests
+from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
-    from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
-    from tidings.model.outcome import FetchRequest
-    from tidings.model.page import HostState
     from tidings.model.unit import Charged
     from tidings.service.collect import Collector
     from tidings.service.committer import Committer
     from tidings.service.deliver import Deliverer
     from tidings.service.frames import Frames
+    from tidings.service.grants import Grants
     from tidings.service.lives import Lives
     from tidings.service.needs import Needs
     from tidings.service.outside import Outside
@@ -78,12 +71,10 @@ class Parts:
     watchlist: Watchlist
     planner: Planner
     gate: HostGate
-    fetcher: Fetcher
-    remembered: Callable[[HostState], HostState]
-    """adds to a host's state what the fetcher knows of its robots.txt"""
     committer: Committer
     poller: Poller
     frames: Frames
+    grants: Grants
     lives: Lives
     needs: Needs
     rules: Rules
@@ -95,18 +86,6 @@ class Parts:
     holder: str
 
 
-@dataclass(slots=True)
-class Asked:
-    """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`, before robots.txt;
-    `alone`: without its frames.
-    """
-
-    requests: list[int] = field(default_factory=list)
-    sentinels: set[int] = field(default_factory=set)
-    first: bool = False
-    alone: bool = False
-
-
 class Monitor:
     """One poller at work. `on_unit` hears every unit that was committed, in order."""
 
@@ -116,7 +95,7 @@ class Monitor:
         self.committer = parts.committer
         self.committer.on_committed = self._committed
         self.committer.on_refused = self._refused
-        parts.frames.ask = self._ask_frame
+        parts.frames.ask = parts.grants.look_at_frame
         parts.outside.on_taken = self._hear_taken
         self.asked: dict[int, Asked] = {}
         """pages to be looked at now"""
@@ -127,8 +106,6 @@ class Monitor:
         """if set, no other pages are looked at"""
         self.hurry = False
         """if set, `stop` waits for nobody"""
-        self._network = NetworkWatch()
-        self._circuits = Circuits()
         self._tasks: set[asyncio.Task[None]] = set()
         self._owed: dict[int, tuple[int, int]] = {}
         self._answering: dict[int, list[int]] = {}
@@ -142,7 +119,6 @@ class Monitor:
         self._budget_empty_until: Instant = 0
         self._classes_at: Instant | None = None
         """when a class whose pages are due can pay for one"""
-        self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
         self._collecting = False
         self._has_taken = False
 
@@ -366,175 +342,15 @@ class Monitor:
             await self._refuse(request_id, "budget")
 
     async def _poll(self, charged: Charged) -> None:
-        parts = self.parts
-        page = parts.watchlist.pages.get(charged.grant.page_id)
+        parts, page_id = self.parts, charged.grant.page_id
+        page = parts.watchlist.pages.get(page_id)
         if page is None:
-            parts.planner.release(charged.grant.page_id)
+            parts.planner.release(page_id)
             return  # dropped between the grant and now; what was charged stays charged
-        asked = self.asked.pop(charged.grant.page_id, None) or Asked()
-        self._answering[charged.grant.page_id] = asked.requests
-
-        further = self._further(charged)
-
-        async with parts.gate.permit(charged.grant.host, further) as permit:
-            parts.needs.begin(page.state.page_id, parts.clock.now())
-            request = await parts.poller.request(page, now=parts.clock.now(), obey_robots=not asked.first)
-            outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
-        at = parts.clock.now()
-        ours = await self._hear(charged.grant.host, outcome, at, has_asked=not isinstance(request, Failed))
-        owed = {sub_id: attempt for sub_id, (page_id, attempt) in self._owed.items() if page_id == page.state.page_id}
-        await self._settle(
-            charged,
-            page,
-            outcome,
-            at=at,
-            answered=tuple(asked.requests),
-            eager=asked.sentinels | parts.needs.wanting(page.state.page_id, at),
-            owed=owed,
-            hosts=self._host_news(charged.grant.host),
-            ours=ours,
-            follow=not asked.alone,
-        )
-
-    async def _settle(
-        self, charged: Charged, page: WatchedPage, outcome: Outcome, *, at: Instant, **given: Any
-    ) -> None:
-        """Write what an outcome brings. Where that fails, by a full disk or by a fault of ours, the poll ends as an error, and it is raised."""
-        try:
-            await self.parts.poller.settle(charged, page, outcome, at=at, **given)
-        except StaleEpochError:
-            raise
-        except Exception as error:
-            with contextlib.suppress(StoreError):  # a disk that takes nothing at all: the next start ends the poll
-                await self._end_unkept(charged, page, outcome, error, at)
-            raise
-
-    async def _end_unkept(
-        self, charged: Charged, page: WatchedPage, outcome: Outcome, error: Exception, at: Instant
-    ) -> None:
-        """End a poll whose outcome could not be kept; nothing of it is, and no cursor moves. What the store refused is said by `doctor`."""
-        poll = await self.parts.store.read(polls.get, charged.poll_id)
-        if poll is None or poll.outcome is not None:
-            return
-        failed = Failed(
-            kind="net",
-            reason=_unkept(error),
-            status=outcome.status,
-            requests=outcome.requests,
-            wire_bytes=outcome.wire_bytes,
-        )
-        await self.parts.poller.settle(charged, page, failed, at=at)
-        if isinstance(error, StoreError) and not isinstance(
-            error, UnitError
-        ):  # of a bad unit the store itself has told
-            problem = Event(type="problem.unit", at=at, page_id=page.state.page_id, data={"error": str(error)})
-            await self.committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
-
-    def _further(self, charged: Charged) -> Callable[[str], Awaitable[None]]:
-        """Return what pays for each further request of a poll: the grant itself as far as it goes, then one by one.
-
-        What the grant has paid for is written down once a host, so that its limits hold across a crash.
-        """
-        parts = self.parts
-        left, known = charged.grant.cost - 1, {charged.grant.host}
-
-        async def further(host: str) -> None:
-            nonlocal left
-            left -= 1
-            cost = 0.0 if left >= 0 else 1.0
-            if cost or host not in known:
-                known.add(host)
-                now = parts.clock.now()
-                await parts.store.write(
-                    charge.extra, charged.grant.page_id, host, charged.poll_id, at=now, epoch=parts.epoch, cost=cost
-                )
-
-        return further
-
-    async def _ask_frame(self, page: WatchedPage, ignoring: str, budget: str) -> str:
-        """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so.
-
-        `ignoring` is why robots.txt is not obeyed there; empty if it is. `budget` is the class that pays.
-        """
-        parts = self.parts
-        grant = Grant(
-            page_id=page.state.page_id,
-            host=page.identity.host,
-            cost=parts.planner.cost(page.identity, budget),
-            budget=budget,
-            reason=f"{FRAME}; robots.txt ignored: {ignoring}" if ignoring else FRAME,
-        )
-        paid: list[Charged] = []
-        further: list[Callable[[str], Awaitable[None]]] = []
-
-        async def pay(host: str) -> None:
-            if further:
-                await further[0](host)
-                return
-            (charged,) = await parts.store.charge([grant], at=parts.clock.now(), epoch=parts.epoch)
-            if charged is None:
-                message = "the budget is spent for now"
-                raise BudgetError(message)
-            paid.append(charged)
-            further.append(self._further(charged))
-
-        async with parts.gate.permit(grant.host, pay, is_paid=False) as permit:
-            request = await parts.poller.request(page, now=parts.clock.now(), ignoring_robots=bool(ignoring))
-            outcome: Outcome
-            try:
-                outcome = request if isinstance(request, Failed) else await parts.fetcher.fetch(request, permit)
-                if not paid:
-                    await pay(grant.host)  # refused before a request left: that is an outcome too
-            except BudgetError as error:
-                if not paid:
-                    return str(error)
-                outcome = _no_further(error)
-        at = parts.clock.now()
-        ours = await self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
-        await self._settle(paid[0], page, outcome, at=at, hosts=self._host_news(grant.host), ours=ours)
-        return ""
-
-    async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
-        """Hear what an answer says of its host; say whether a failure is our own network's. Unless it was asked, it says nothing."""
-        parts = self.parts
-        if isinstance(outcome, Failed) and outcome.retry_after is not None:
-            told_by = address.host_of(outcome.final_url) if outcome.final_url else host
-            parts.gate.pause(told_by, at + outcome.retry_after)
-            parts.planner.interrupt(told_by)
-        has_asked = has_asked and host != files.HOST
-        ours = has_asked and await self._hear_network(host, outcome, at)
-        if has_asked and not ours and (pause := self._circuits.hear(host, outcome)):
-            parts.gate.pause(host, at + pause)
-            parts.planner.interrupt(host)
-        return ours
-
-    async def _fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
-        try:
-            return await self.parts.fetcher.fetch(request, permit)
-        except BudgetError as error:
-            return _no_further(error)
-
-    async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
-        """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""
-        failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
-        was_down = self._network.is_down
-        self._network.hear(host, reached=not failed, at=at)
-        if was_down != self._network.is_down:
-            kind = "network.up" if was_down else "network.down"
-            await self.committer.write(Unit(at=at, epoch=self.parts.epoch, events=(Event(type=kind, at=at),)))
-            log.warning(
-                "our own network %s", "is back" if was_down else "seems to be down: most hosts cannot be reached"
-            )
-        return failed and self._network.is_down
-
-    def _host_news(self, host: str) -> tuple[HostState, ...]:
-        """Return the host's state if it holds anything that is not yet stored: a pause, another robots.txt."""
-        state = self.parts.remembered(self.parts.gate.state(host))
-        news = (state.paused_until, state.robots_at)
-        if self._hosts.get(host, (None, None)) == news:
-            return ()
-        self._hosts[host] = news
-        return (state,)
+        asked = self.asked.pop(page_id, None) or Asked()
+        self._answering[page_id] = asked.requests
+        owed = {sub_id: attempt for sub_id, (its_page, attempt) in self._owed.items() if its_page == page_id}
+        await parts.grants.look(charged, page, asked, owed)
 
     # -- owed comparisons --------------------------------------------------------------------------------------------------------------
 
@@ -632,11 +448,11 @@ class Monitor:
             if isinstance(
                 error, StoreError
             ):  # a disk that is full or gone: people can mend it, and need no traceback for that
-                log.error("%s", _unkept(error))
+                log.error("%s", unkept(error))
             else:
                 log.error("a task of the service failed", exc_info=error)
             for request_id in waiting:
-                self._spawn(self._refuse(request_id, _unkept(error)))
+                self._spawn(self._refuse(request_id, unkept(error)))
 
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
@@ -662,14 +478,3 @@ class Monitor:
         if not isinstance(error, StaleEpochError):
             log.error("a unit was refused by the store: %s", error)
         self._wake.set()
-
-
-def _no_further(error: BudgetError) -> Failed:
-    return Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
-
-
-def _unkept(error: BaseException) -> str:
-    """Return why nothing is kept of a look."""
-    if isinstance(error, StoreError):
-        return f"what the look brought could not be kept: {error}"
-    return f"a fault of the service, told in its log: {error}"

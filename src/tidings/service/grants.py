@@ -1,0 +1,254 @@
+"""Grants: a look from the moment it is paid for until what it brings is kept.
+
+Each further request is paid for when it leaves, the host's limits hold, and what an answer says of the host and of our own network is
+heard before it is settled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tidings.errors import BudgetError, StaleEpochError, StoreError, UnitError
+from tidings.fetching import address, files
+from tidings.model.outcome import Failed, Outcome
+from tidings.model.unit import Event, Grant, Unit
+from tidings.service.circuit import Circuits
+from tidings.service.frames import REASON as FRAME
+from tidings.service.network import NetworkWatch
+from tidings.storage import charge, polls
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.fetching.fetcher import Fetcher, Permit
+    from tidings.fetching.politeness import HostGate
+    from tidings.model.interval import Instant
+    from tidings.model.outcome import FetchRequest
+    from tidings.model.page import HostState
+    from tidings.model.unit import Charged
+    from tidings.service.committer import Committer
+    from tidings.service.needs import Needs
+    from tidings.service.plan import Planner
+    from tidings.service.poll import Poller
+    from tidings.service.watchlist import WatchedPage
+    from tidings.storage.store import Store
+
+log = logging.getLogger("tidings.service")
+
+
+@dataclass(slots=True)
+class Asked:
+    """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`, before robots.txt;
+    `alone`: without its frames.
+    """
+
+    requests: list[int] = field(default_factory=list)
+    sentinels: set[int] = field(default_factory=set)
+    first: bool = False
+    alone: bool = False
+
+
+class Grants:
+    """Makes the looks that were paid for. `remembered` adds to a host's state what the fetcher knows of its robots.txt."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        store: Store,
+        committer: Committer,
+        planner: Planner,
+        gate: HostGate,
+        fetcher: Fetcher,
+        poller: Poller,
+        needs: Needs,
+        remembered: Callable[[HostState], HostState],
+        epoch: int,
+    ) -> None:
+        self._clock = clock
+        self._store = store
+        self._committer = committer
+        self._planner = planner
+        self._gate = gate
+        self._fetcher = fetcher
+        self._poller = poller
+        self._needs = needs
+        self._remembered = remembered
+        self._epoch = epoch
+        self._network = NetworkWatch()
+        self._circuits = Circuits()
+        self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
+        """of each host what was last stored: until when it is left alone, and as of when its robots.txt is"""
+
+    async def look(self, charged: Charged, page: WatchedPage, asked: Asked, owed: dict[int, int]) -> None:
+        """Look at a page and settle what that brings, for those who asked too; `owed` are comparisons that wait, with their attempt."""
+        page_id, host = page.state.page_id, charged.grant.host
+        async with self._gate.permit(host, self._further(charged)) as permit:
+            self._needs.begin(page_id, self._clock.now())
+            request = await self._poller.request(page, now=self._clock.now(), obey_robots=not asked.first)
+            outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
+        at = self._clock.now()
+        ours = await self._hear(host, outcome, at, has_asked=not isinstance(request, Failed))
+        await self._settle(
+            charged,
+            page,
+            outcome,
+            at=at,
+            answered=tuple(asked.requests),
+            eager=asked.sentinels | self._needs.wanting(page_id, at),
+            owed=owed,
+            hosts=self._host_news(host),
+            ours=ours,
+            follow=not asked.alone,
+        )
+
+    async def look_at_frame(self, page: WatchedPage, ignoring: str, budget: str) -> str:
+        """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so.
+
+        `ignoring` is why robots.txt is not obeyed there; empty if it is. `budget` is the class that pays.
+        """
+        grant = Grant(
+            page_id=page.state.page_id,
+            host=page.identity.host,
+            cost=self._planner.cost(page.identity, budget),
+            budget=budget,
+            reason=f"{FRAME}; robots.txt ignored: {ignoring}" if ignoring else FRAME,
+        )
+        paid: list[Charged] = []
+        further: list[Callable[[str], Awaitable[None]]] = []
+
+        async def pay(host: str) -> None:
+            if further:
+                await further[0](host)
+                return
+            (charged,) = await self._store.charge([grant], at=self._clock.now(), epoch=self._epoch)
+            if charged is None:
+                message = "the budget is spent for now"
+                raise BudgetError(message)
+            paid.append(charged)
+            further.append(self._further(charged))
+
+        async with self._gate.permit(grant.host, pay, is_paid=False) as permit:
+            request = await self._poller.request(page, now=self._clock.now(), ignoring_robots=bool(ignoring))
+            outcome: Outcome
+            try:
+                outcome = request if isinstance(request, Failed) else await self._fetcher.fetch(request, permit)
+                if not paid:
+                    await pay(grant.host)  # refused before a request left: that is an outcome too
+            except BudgetError as error:
+                if not paid:
+                    return str(error)
+                outcome = _no_further(error)
+        at = self._clock.now()
+        ours = await self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
+        await self._settle(paid[0], page, outcome, at=at, hosts=self._host_news(grant.host), ours=ours)
+        return ""
+
+    async def _settle(
+        self, charged: Charged, page: WatchedPage, outcome: Outcome, *, at: Instant, **given: Any
+    ) -> None:
+        """Write what an outcome brings. Where that fails, by a full disk or by a fault of ours, the poll ends as an error, and it is raised."""
+        try:
+            await self._poller.settle(charged, page, outcome, at=at, **given)
+        except StaleEpochError:
+            raise
+        except Exception as error:
+            with contextlib.suppress(StoreError):  # a disk that takes nothing at all: the next start ends the poll
+                await self._end_unkept(charged, page, outcome, error, at)
+            raise
+
+    async def _end_unkept(
+        self, charged: Charged, page: WatchedPage, outcome: Outcome, error: Exception, at: Instant
+    ) -> None:
+        """End a poll whose outcome could not be kept; nothing of it is, and no cursor moves. What the store refused is said by `doctor`."""
+        poll = await self._store.read(polls.get, charged.poll_id)
+        if poll is None or poll.outcome is not None:
+            return
+        failed = Failed(
+            kind="net",
+            reason=unkept(error),
+            status=outcome.status,
+            requests=outcome.requests,
+            wire_bytes=outcome.wire_bytes,
+        )
+        await self._poller.settle(charged, page, failed, at=at)
+        if isinstance(error, StoreError) and not isinstance(
+            error, UnitError
+        ):  # of a bad unit the store itself has told
+            problem = Event(type="problem.unit", at=at, page_id=page.state.page_id, data={"error": str(error)})
+            await self._committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
+
+    def _further(self, charged: Charged) -> Callable[[str], Awaitable[None]]:
+        """Return what pays for each further request of a poll: the grant itself as far as it goes, then one by one.
+
+        What the grant has paid for is written down once a host, so that its limits hold across a crash.
+        """
+        left, known = charged.grant.cost - 1, {charged.grant.host}
+
+        async def further(host: str) -> None:
+            nonlocal left
+            left -= 1
+            cost = 0.0 if left >= 0 else 1.0
+            if cost or host not in known:
+                known.add(host)
+                now = self._clock.now()
+                await self._store.write(
+                    charge.extra, charged.grant.page_id, host, charged.poll_id, at=now, epoch=self._epoch, cost=cost
+                )
+
+        return further
+
+    async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
+        """Hear what an answer says of its host; say whether a failure is our own network's. Unless it was asked, it says nothing."""
+        if isinstance(outcome, Failed) and outcome.retry_after is not None:
+            told_by = address.host_of(outcome.final_url) if outcome.final_url else host
+            self._gate.pause(told_by, at + outcome.retry_after)
+            self._planner.interrupt(told_by)
+        has_asked = has_asked and host != files.HOST
+        ours = has_asked and await self._hear_network(host, outcome, at)
+        if has_asked and not ours and (pause := self._circuits.hear(host, outcome)):
+            self._gate.pause(host, at + pause)
+            self._planner.interrupt(host)
+        return ours
+
+    async def _fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
+        try:
+            return await self._fetcher.fetch(request, permit)
+        except BudgetError as error:
+            return _no_further(error)
+
+    async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
+        """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""
+        failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
+        was_down = self._network.is_down
+        self._network.hear(host, reached=not failed, at=at)
+        if was_down != self._network.is_down:
+            kind = "network.up" if was_down else "network.down"
+            await self._committer.write(Unit(at=at, epoch=self._epoch, events=(Event(type=kind, at=at),)))
+            log.warning(
+                "our own network %s", "is back" if was_down else "seems to be down: most hosts cannot be reached"
+            )
+        return failed and self._network.is_down
+
+    def _host_news(self, host: str) -> tuple[HostState, ...]:
+        """Return the host's state if it holds anything that is not yet stored: a pause, another robots.txt."""
+        state = self._remembered(self._gate.state(host))
+        news = (state.paused_until, state.robots_at)
+        if self._hosts.get(host, (None, None)) == news:
+            return ()
+        self._hosts[host] = news
+        return (state,)
+
+
+def _no_further(error: BudgetError) -> Failed:
+    return Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
+
+
+def unkept(error: BaseException) -> str:
+    """Return why nothing is kept of a look."""
+    if isinstance(error, StoreError):
+        return f"what the look brought could not be kept: {error}"
+    return f"a fault of the service, told in its log: {error}"
