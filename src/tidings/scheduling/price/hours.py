@@ -8,7 +8,7 @@ another. Pages without a profile, saturated ones, those of which hints tell and 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -39,6 +39,7 @@ _HOUR: Final = 60
 _WEEK: Final = HOURS * _HOUR
 _NEAR: Final = 8
 """A planned look is believed when no more than this part of the whole wait is left to it: plans see far instants coarsely."""
+_STEPS: Final = tuple(1 << step for step in range(HOURS.bit_length()))
 _ROUNDS: Final = 24
 _ENTRIES_A_PAGE: Final = 4
 _BATCH: Final = 1_000
@@ -46,44 +47,71 @@ _BATCH: Final = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeekGathering:
-    """How changes gather over a week of hours, a profile a page; time in ticks of a minute since 1970 UTC. Within an hour all is exponential."""
+    """How changes gather over a week of hours; time in ticks of a minute since 1970 UTC. Within an hour all is exponential.
+
+    Pages that differ in W·μ alone gather alike: they share a `week`, a row of the tables, which are of an inflow of 1.
+    """
 
     inflow: Floats
     decay: Floats
     overwritten: Floats
+    _week: Rows
     _weights: Floats
     _kappa: Floats
     _level: Floats
     _faded: Floats
 
     @classmethod
-    def of(cls, weights: Floats, inflow: Floats, decay: Floats, overwritten: Floats) -> WeekGathering:
-        """Return how W·μ, θ and what is overwritten (all a tick, one a page) gather under `weights`, shape (pages, 168), of mean 1."""
-        kappa = decay[:, None] + overwritten[:, None] * weights
-        most = inflow[:, None] * weights / kappa
-        fades = np.exp(-kappa * _HOUR)
-        level = np.zeros((len(inflow), HOURS + 1))
-        for hour in range(HOURS):
-            level[:, hour + 1] = fades[:, hour] * level[:, hour] + most[:, hour] * (1 - fades[:, hour])
-        faded = np.concatenate([np.zeros((len(inflow), 1)), np.cumsum(kappa * _HOUR, axis=1)], axis=1)
+    def of(
+        cls, weights: Floats, inflow: Floats, decay: Floats, overwritten: Floats, *, which: Ids | None = None
+    ) -> WeekGathering:
+        """Return how W·μ, θ and what is overwritten (all a tick, one a page) gather under `weights`, shape (profiles, 168), of mean 1.
+
+        `which` is the profile of each page; left out, they are in the order of the pages.
+        """
+        profile = np.arange(len(inflow)) if which is None else which
+        (numbers, theta, further), week = np.unique(
+            np.stack([profile.astype(np.float64), decay, overwritten]), axis=1, return_inverse=True
+        )
+        own = weights[numbers.astype(np.intp)]
+        kappa = theta[:, None] + further[:, None] * own
+        most = own / kappa
+        level, kept = most * -np.expm1(-kappa * _HOUR), np.exp(-kappa * _HOUR)
+        for (
+            step
+        ) in _STEPS:  # what each hour leaves and adds, joined with the one before it, with the two before, with four, …
+            level[:, step:], kept[:, step:] = (
+                kept[:, step:] * level[:, :-step] + level[:, step:],
+                kept[:, step:] * kept[:, :-step],
+            )
+        faded = np.cumsum(kappa * _HOUR, axis=1)
         start = level[:, -1] / -np.expm1(-faded[:, -1])
+        level, faded = (np.concatenate([np.zeros((len(own), 1)), table], axis=1) for table in (level, faded))
         level += np.exp(-faded) * start[:, None]
-        return cls(inflow, decay, overwritten, weights, kappa, level, faded)
+        return cls(inflow, decay, overwritten, week.astype(np.intp), own, kappa, level, faded)
 
     def at(self, rows: Rows) -> WeekGathering:
         """Return that of some pages."""
-        return WeekGathering(*(getattr(self, each.name)[rows] for each in fields(self)))
+        return WeekGathering(
+            self.inflow[rows],
+            self.decay[rows],
+            self.overwritten[rows],
+            self._week[rows],
+            self._weights,
+            self._kappa,
+            self._level,
+            self._faded,
+        )
 
     def read(self, at: Ticks) -> tuple[Floats, Floats]:
         """Return F and S at ticks, one a page or rows of them."""
-        rows = np.arange(len(self.inflow))
-        week, tick = np.divmod(at, _WEEK)
+        turns, tick = np.divmod(at, _WEEK)
         hour, rest = np.divmod(tick, _HOUR)
-        kappa = self._kappa[rows, hour]
-        fades = np.exp(-kappa * rest)
-        most = self.inflow * self._weights[rows, hour] / kappa
-        level = fades * self._level[rows, hour] + most * (1 - fades)
-        return level, week * self._faded[:, -1] + self._faded[rows, hour] + kappa * rest
+        kappa = self._kappa[self._week, hour]
+        gone = kappa * rest
+        fades = np.exp(-gone)
+        level = fades * self._level[self._week, hour] + self._weights[self._week, hour] / kappa * (1 - fades)
+        return self.inflow * level, turns * self._faded[self._week, -1] + self._faded[self._week, hour] + gone
 
 
 def first_look(
@@ -170,7 +198,7 @@ class PriceHours(Price):
         )
         if not planned.any():
             return flat
-        places = np.arange(state.population.size)[rows][planned]
+        places = rows[planned] if isinstance(rows, np.ndarray) else np.arange(state.population.size)[rows][planned]
         found = flat.copy()
         found[planned] = self._planned(hours, max(price, self.floor), places)
         return found
@@ -224,7 +252,11 @@ class PriceHours(Price):
 
     def _waits(self, state: HoursState, level: float, rows: Rows, of: dict[str, Any]) -> list[int]:
         gathering = WeekGathering.of(
-            state.weights[state.which[rows]], of["inflow"] * TICK, of["decay"] * TICK, of["overwritten"] * TICK
+            state.weights,
+            of["inflow"] * TICK,
+            of["decay"] * TICK,
+            of["overwritten"] * TICK,
+            which=state.which[rows],
         )
         last = of["last"] // TICK
         shortest, longest = np.maximum(of["least"] // TICK, 1), np.maximum(of["most"] // TICK, 1)

@@ -7,7 +7,6 @@ in batches of one profile; arrays are in the order of the batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -127,7 +126,7 @@ def plan(
     mean = _Mean(gathering, cost, price, longest)
     horizon = np.where(np.isfinite(mean.wait), 2 * np.minimum(mean.wait, longest), day).astype(np.int64)
     horizon = np.maximum(horizon, 2)
-    offsets = np.array(list(_offsets(horizon, mean.wait, now - last)))  # (instants, pages), ascending
+    offsets = _offsets(horizon, mean.wait, now - last)
     seen, then, end = gathering.read(last), gathering.read(now + offsets), gathering.read(now + horizon)
     values = _values(mean, offsets, then, end, shortest)
     there = backlog(seen, then)
@@ -174,23 +173,26 @@ def _values(
 ) -> Floats:
     """Return V[x] for each instant of the plan: the best of waiting to the horizon after a look at x, or of the next look at a y > x."""
     values = mean.left(backlog(then, end))
-    early = (then[0][:, None], then[1][:, None])
-    earned = backlog(early, then) - mean.due
-    earned[offsets - offsets[:, None] < shortest] = -np.inf
     for place in range(len(offsets) - 2, -1, -1):
-        later = (earned[place, place + 1 :] + values[place + 1 :]).max(axis=0)
-        values[place] = np.maximum(values[place], later)
+        after = slice(place + 1, None)
+        earned = backlog((then[0][place], then[1][place]), (then[0][after], then[1][after])) + values[after]
+        earned[offsets[after] - offsets[place] < shortest] = -np.inf
+        np.maximum(values[place], earned.max(axis=0) - mean.due, out=values[place])
     return values
 
 
-def _offsets(horizon: Ticks, waits: Floats, age: Ticks) -> Iterator[Ticks]:
-    """Yield the instants of a plan, each page's ascending: now, geometric ones up to its horizon, and T* after now and after its last look."""
-    columns = [np.zeros_like(horizon)]
-    columns += [np.round(horizon ** (step / (OFFSETS - 1))).astype(np.int64) for step in range(OFFSETS)]
+def _offsets(horizon: Ticks, waits: Floats, age: Ticks) -> Ticks:
+    """Return the instants of a plan, shape (instants, pages), each page's ascending: now, geometric ones up to its horizon, and T* after now
+    and after its last look.
+    """
+    offsets = np.zeros((OFFSETS + 3, len(horizon)), dtype=np.int64)
+    offsets[1 : OFFSETS + 1] = np.round(horizon ** (np.arange(OFFSETS) / (OFFSETS - 1))[:, None])
     finite = np.where(np.isfinite(waits), np.round(waits), 0).astype(np.int64)
-    for wished in (finite, finite - age):
-        columns.append(np.where((wished > 0) & (wished <= horizon), wished, horizon))
-    yield from np.sort(np.array(columns), axis=0)
+    offsets[-2:] = finite, finite - age
+    outside = (offsets[-2:] <= 0) | (offsets[-2:] > horizon)
+    offsets[-2:] = np.where(outside, horizon, offsets[-2:])
+    offsets.sort(axis=0)
+    return offsets
 
 
 def _gain(profile: Floats, inflow: Floats, kappa: Floats, overwritten: Floats) -> Floats:
