@@ -170,13 +170,15 @@ class Policy(Protocol[S]):
 class Market:
     """The `price` of a look per unit of cost, the `spend` per µs that it leads to, and the `floor` below which no price falls.
 
-    `load` is the part of the budget that the pages cost if all wait their longest: above 1 no price is high enough.
+    `load` is the part of the budget that they cost if all wait their longest: above 1 no price is high enough. `wished` is what they would
+    spend at the floor.
     """
 
     price: float
     spend: float
     floor: float
     load: float = 0.0
+    wished: float = 0.0
 
     @property
     def binds(self) -> bool:

@@ -108,6 +108,8 @@ class Pricing:
             "floor": self.market.floor,
             "trim": self.trim.factor,
             "stretch": self.stretch,
+            "asked": (self.promised + self.market.spend) * DAY,
+            "wished": (self.promised + self.market.wished) * DAY,
             "steps": [[round(spent, 3), round(planned, 3)] for spent, planned in self.trim.steps],
         }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tidings.clock import SECOND
 from tidings.scheduling.policy import (
     NEVER,
     PRESENT,
@@ -21,6 +22,7 @@ from tidings.scheduling.policy import (
     Observation,
     Policy,
     Population,
+    Prices,
     Remembers,
 )
 from tidings.service.claims import bounds, importance, is_on_change, retry_at, worth
@@ -167,8 +169,16 @@ class Proposals:
         return {i: memory for i in kept if (memory := self.memory(i)) is not None}
 
     def memory(self, page_id: int) -> dict[str, Any] | None:
-        """Return what the policy knows of a page, None if it remembers nothing of any."""
-        return self.policy.remember(self.state, page_id) if isinstance(self.policy, Remembers) else None
+        """Return what the policy knows of a page, None if it remembers nothing of any; where looks have a price, `period` (s) is how long the page
+        waits at the price of now.
+        """
+        if not isinstance(self.policy, Remembers):
+            return None
+        known = self.policy.remember(self.state, page_id)
+        if isinstance(self.policy, Prices) and (due := self.due(page_id)) and "period" in known:
+            last = int(self.last_looked(np.array([page_id]))[0])
+            known = {**known, "period": max(due - last, 0) / SECOND}
+        return known
 
     def _differs(self, members: list[int], columns: Mapping[str, Any]) -> bool:
         population: Population = self.state.population

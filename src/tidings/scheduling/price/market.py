@@ -40,7 +40,7 @@ def clear(
     load = least / budget if budget > 0 else np.inf
     budget = max(budget, least)
     if (cheapest := spend(low)) <= budget * (1 + TOLERANCE):
-        return Market(low, cheapest, floor, load)
+        return Market(low, cheapest, floor, load, cheapest)
     high = low * 4
     while spend(high) > budget * (1 + TOLERANCE):
         low, high = high, high * 4
@@ -49,7 +49,7 @@ def clear(
             break
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if spend(middle) > budget * (1 + TOLERANCE) else (low, middle)
-    return Market(high, spend(high), floor, load)
+    return Market(high, spend(high), floor, load, cheapest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tidings.scheduling.bounds.steady import Steady
 WEEK = 7.0 * DAY
 
 
-def looks(page: list[int], at: list[float], changed: list[bool] | None = None, chance: float = 0.5) -> Looks:
+def looks(page: Sequence[int], at: Sequence[float], changed: list[bool] | None = None, chance: float = 0.5) -> Looks:
     """Return looks that found as much as was foretold, unless they are said to have found something else."""
     found = np.arange(len(page)) % 2 == 0 if changed is None else np.array(changed)
     return Looks(np.array(page, np.intp), np.array(at, np.float64), found, np.full(len(page), chance))
