@@ -10,7 +10,7 @@ import platform
 import secrets as randomness
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from tidings.model.unit import Unit
     from tidings.notification.channel import Sender
     from tidings.scheduling.policy import Policy
+    from tidings.service.watchlist import WatchedPage
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.database import Database
@@ -134,6 +135,29 @@ def open_ranking(settings: Settings) -> str:
     """Return the name of the ranking of needs that the settings name. Raises `UsageError` for one that is not there."""
     RANKINGS[settings.schedule.needs]
     return settings.schedule.needs
+
+
+def open_planner(
+    settings: Settings, pages: Mapping[int, WatchedPage], needs: Needs, *, spreads: bool = False
+) -> Planner:
+    """Return what says when pages are looked at. `needs` are the looks that are needed in time, `spreads` as for `poller`."""
+    return Planner(
+        open_policy(settings),
+        pages,
+        floor=round(settings.fetch.page_floor_seconds * SECOND),
+        host_connections=settings.fetch.host_connections,
+        rng=np.random.default_rng(0),  # noqa: TID251 - assembly is where chance comes from
+        heed=round(settings.fetch.freshness_seconds * SECOND),
+        spreads=spreads,
+        render_cost=render_cost(settings),
+        render_places=settings.fetch.browser_pages,
+        needs=needs,
+        second_looks=settings.detect.second_looks,
+        classes={name: each.burst for name, each in settings.budget.named().items()},
+        budget=settings.budget.polls_per_day / DAY,
+        soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
+        ranking=open_ranking(settings),
+    )
 
 
 def budgets(settings: Settings) -> dict[str, tuple[float, float]]:
@@ -234,23 +258,7 @@ async def _build(
         gathers_noise=settings.notify.noisy_changes > 0,
     )
     needs = Needs()
-    planner = Planner(
-        open_policy(settings),
-        watchlist.pages,
-        floor=round(settings.fetch.page_floor_seconds * SECOND),
-        host_connections=settings.fetch.host_connections,
-        rng=np.random.default_rng(0),  # noqa: TID251 - assembly is where chance comes from
-        heed=round(settings.fetch.freshness_seconds * SECOND),
-        spreads=spreads,
-        render_cost=render_cost(settings),
-        render_places=settings.fetch.browser_pages,
-        needs=needs,
-        second_looks=settings.detect.second_looks,
-        classes={name: each.burst for name, each in settings.budget.named().items()},
-        budget=settings.budget.polls_per_day / DAY,
-        soonest=min(SOONEST, round(settings.schedule.pace_seconds * SECOND)),
-        ranking=open_ranking(settings),
-    )
+    planner = open_planner(settings, watchlist.pages, needs, spreads=spreads)
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)
 
