@@ -127,7 +127,7 @@ def test_letters_wait_until_mail_is_set_up(make_world: Callable[..., World], mai
 
 
 def test_a_digest_is_one_message_to_a_chat(world: World):
-    """Apprise's services get text: a headline, then each change."""
+    """Apprise's services get text: a headline, then each change, the newest first."""
     with WebServer("127.0.0.3") as chat:
         chat.pages["/room"] = Page(status=200)
         _counting(world, f"{chat.url('/room').replace('http', 'json')} every 4 hour", looks=4, pause=2 * HOUR)
@@ -135,7 +135,7 @@ def test_a_digest_is_one_message_to_a_chat(world: World):
     told = json.loads(seen.body)
 
     assert "s: 3 changes" == told["title"]
-    assert ["[-0-]{+1+}", "[-1-]{+2+}", "[-2-]{+3+}"] == [
+    assert ["[-2-]{+3+}", "[-1-]{+2+}", "[-0-]{+1+}"] == [
         line for line in told["message"].splitlines() if line.startswith("[-")
     ]
     assert ["delivered"] == [d.status for d in world.deliveries()]

@@ -14,10 +14,10 @@ from tidings.notification.addresses import limit_of
 from tidings.presentation import atom
 from tidings.presentation.edits import Record, summary
 from tidings.presentation.hypertext import document
-from tidings.presentation.net import with_net
+from tidings.presentation.net import newest_first
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import PRESENTERS, presenter, view_of
-from tidings.presentation.writing import cut, subject_line, unmentioning
+from tidings.presentation.writing import length, subject_line, unmentioning
 from tidings.registry import Registry
 
 FRAME: Final = 16
@@ -75,7 +75,7 @@ def _console(news: News) -> tuple[str, bytes]:
 
 def _email(news: News) -> tuple[str, bytes]:
     caption = Caption(heading=news.subject, sentinel=news.sentinel)
-    records = with_net(news.records)
+    records = newest_first(news.records, net=True)
     text = _TEXT.present(records, caption, most=MOST_TEXT)
     views = {view_of(news.presentation, record) for record in news.records}
     drawing = presenter(views.pop() if len(views) == 1 else "changes", "html")
@@ -86,10 +86,18 @@ def _apprise(news: News) -> tuple[str, bytes]:
     limit = limit_of(news.address)
     if limit.title:
         room = limit.body - min(len(news.subject), limit.title) - FRAME
-        text = unmentioning(_TEXT.present(news.records, most=max(room, limit.body // 2)))
+        text = _calling_nobody(news, Caption(), most=max(room, limit.body // 2))
     else:
-        text = unmentioning(_TEXT.present(news.records, Caption(heading=news.subject), most=limit.body))
-    return payload.TEXT_TYPE, cut(text, limit.body).encode(errors="backslashreplace")
+        text = _calling_nobody(news, Caption(heading=news.subject), most=limit.body)
+    return payload.TEXT_TYPE, text.encode(errors="backslashreplace")
+
+
+def _calling_nobody(news: News, caption: Caption, *, most: int) -> str:
+    """Return the changes as a text for a chat; what keeps it from calling people is counted in."""
+    records, room = newest_first(news.records), most
+    while length(text := unmentioning(_TEXT.present(records, caption, most=room))) > most:
+        room -= length(text) - most
+    return text
 
 
 def _feed(news: News) -> tuple[str, bytes]:

@@ -1,4 +1,7 @@
-"""Net: what a page became over several changes of one message: from the first old text to the last new one, what came and went again left out."""
+"""Net: what a page became over several changes of one message: from the first old text to the last new one, what came and went again left out.
+
+And the order in which people read such a message: the newest first.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,25 @@ from tidings.presentation.edits import Record
 _EDITS = ("inserted", "deleted", "updated")
 
 
-def with_net(records: Sequence[Record]) -> list[Record]:
-    """Return records (the oldest first) with, before the first change of each page that changed more than once, what became of it in all.
+def newest_first(records: Sequence[Record], *, net: bool = False) -> list[Record]:
+    """Return records (the oldest first) as people read them: page by page, the page that changed last and the newest change of each first.
 
-    That is a change record itself, from the first version to the last, whose summary begins with `3 changes, net:`; what belongs to several
-    pages has none.
+    With `net` a page that changed more than once begins with what became of it in all. That is a change record itself, from the first version
+    to the last, whose summary begins with `3 changes, net:`; what belongs to several pages has none.
     """
-    groups: dict[tuple[Any, ...], list[Record]] = {}
-    for record in records:
+    pages: dict[Any, list[Record]] = {}
+    for record in reversed(records):
+        pages.setdefault(record.get("url"), []).append(record)
+    return [record for page in pages.values() for record in ((*_nets(page), *page) if net else page)]
+
+
+def _nets(newest_first: Sequence[Record]) -> list[Record]:
+    """Return what became of a page in all, for each kind of its changes of which there are several."""
+    kinds: dict[Any, list[Record]] = {}
+    for record in reversed(newest_first):
         if record.get("record") == "change" and not record.get("parts") and all(name in record for name in _EDITS):
-            groups.setdefault((record.get("url"), record.get("kind")), []).append(record)
-    netted = {id(group[0]): _net(group) for group in groups.values() if len(group) > 1}
-    told: list[Record] = []
-    for record in records:
-        told += [netted[id(record)], record] if id(record) in netted else [record]
-    return told
+            kinds.setdefault(record.get("kind"), []).append(record)
+    return [_net(changes) for changes in kinds.values() if len(changes) > 1]
 
 
 def _net(records: Sequence[Record]) -> Record:

@@ -86,6 +86,16 @@ def test_no_message_is_longer_than_its_service_takes(scheme):
     assert "@everyone" not in text
 
 
+@pytest.mark.parametrize("kind", ["email", "apprise"])
+def test_what_no_message_has_room_for_is_the_oldest(kind):
+    """A message of very many changes is cut at its end: what is new is read, what is old is counted."""
+    told = [record(url=f"https://shop.example/{n}", inserted=[f"{n}-" + "x" * 90]) for n in range(1_000)]
+    body = render(kind, news(*told, address="ntfy://x")).body.decode().replace("=\r\n", "")
+
+    assert "{+999-x" in body
+    assert "{+0-x" not in body
+
+
 @pytest.mark.parametrize("address", ["tgram://a/b", "discord://a/b"])
 def test_the_headline_is_said_once(address):
     """In the title where there is one, else as the first line."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.presentation.net import with_net
+from tidings.presentation.net import newest_first
 from tidings.presentation.presenters import PRESENTERS
 
 
@@ -32,28 +32,36 @@ def change(inserted=(), deleted=(), updated=(), *, url="https://a.example/", kin
 def test_edits_are_followed_from_the_first_to_the_last(changes, said):
     """What came and went again is left out; what became something else is told from its beginning to its end."""
     records = [change(**edits, number=n) for n, edits in enumerate(changes, 1)]
-    (net, *rest) = with_net(records)
+    (net, *rest) = newest_first(records, net=True)
 
     assert f"{len(changes)} changes, net: {said}" == net["summary"]
     assert ("1.1", f"1.{len(changes) + 1}") == (net["from_version"], net["to_version"])
-    assert records == rest
+    assert records[::-1] == rest
 
 
 def test_only_pages_that_changed_more_than_once_have_one():
-    """Each page and kind by itself; composites and notices have none, and the order stays."""
+    """Each page and kind by itself; composites and notices have none."""
     once = change(inserted=["x"], url="https://b.example/")
     several = change(inserted=["x"], parts=[{"url": "https://a.example/"}])
     notice = {"record": "notice", "event": "page.error", "url": "https://a.example/"}
     records = [once, change(updated=[("1", "2")]), several, notice, several, change(updated=[("2", "3")], number=2)]
-    told = with_net(records)
+    told = newest_first(records, net=True)
 
-    assert [once, *records[1:]] == [record for record in told if "net" not in record.get("summary", "")]
-    assert [1] == [place for place, record in enumerate(told) if "net" in record.get("summary", "")]
+    assert [*records[:0:-1], once] == [record for record in told if "net" not in record.get("summary", "")]
+    assert [0] == [place for place, record in enumerate(told) if "net" in record.get("summary", "")]
 
 
 @pytest.mark.parametrize("name", sorted(PRESENTERS))
 def test_every_view_can_draw_it(name):
     """It is a change record like others."""
-    told = with_net([change(updated=[("1", "2")]), change(updated=[("2", "3")], number=2)])
+    told = newest_first([change(updated=[("1", "2")]), change(updated=[("2", "3")], number=2)], net=True)
 
     assert "2 changes, net:" in PRESENTERS[name].present(told)
+
+
+def test_the_newest_is_read_first():
+    """Page by page, so that nobody jumps between pages: the page that changed last, and of each page its last change."""
+    a, b = ([change(inserted=[f"{name}{n}"], url=f"https://{name}.example/") for n in range(2)] for name in "ab")
+    told = newest_first([a[0], b[0], b[1], a[1]])
+
+    assert ["a1", "a0", "b1", "b0"] == [record["inserted"][0] for record in told]
