@@ -8,12 +8,13 @@ from typing import ClassVar, Final
 import numpy as np
 
 from tidings.model.interval import DAY, HOUR
-from tidings.scheduling.lateness import TURNS, phases, wait_in_phase
+from tidings.scheduling.lateness import phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
 from tidings.scheduling.price.hours import HOURS, HoursState, PriceHours
 from tidings.scheduling.price.market import clear
+from tidings.scheduling.price.others import STALENESS
 from tidings.scheduling.price.policy import Price, PriceState
-from tidings.scheduling.price.value import COLUMNS, Values, values
+from tidings.scheduling.price.value import Values, values
 
 _IMPORTANCE: Final = 0.5
 """That of a page of which nobody says otherwise."""
@@ -28,7 +29,7 @@ class Cam(PriceHours):
     counts for nothing after its instant, so that a page that is not bought waits its longest; that is CAM's objective, not an oversight.
     """
 
-    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS
+    reads: ClassVar[frozenset[str]] = STALENESS
     weighs_hints: ClassVar[bool] = False
 
     @property

@@ -8,13 +8,14 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from tidings.scheduling.lateness import TURNS, phases, wait_in_phase
+from tidings.scheduling.effective import HINTS
+from tidings.scheduling.lateness import phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
 from tidings.scheduling.population import Population
 from tidings.scheduling.price.market import clear
-from tidings.scheduling.price.others import Other
+from tidings.scheduling.price.others import STALENESS, Other
 from tidings.scheduling.price.policy import Price, PriceState
-from tidings.scheduling.price.value import COLUMNS, Values, values
+from tidings.scheduling.price.value import Values, values
 from tidings.scheduling.refresh.rates import memoryless
 from tidings.scheduling.refresh.whole import ebr_looks, staleness
 
@@ -28,6 +29,8 @@ class Azar(Other):
 
     The rates are those of the paper, the instants are not drawn but evenly apart.
     """
+
+    reads: ClassVar[frozenset[str]] = STALENESS | HINTS
 
     def waits(self, worth: Values, price: float) -> Floats:
         """Return 1/ρ."""
@@ -49,7 +52,7 @@ class Ebr(Price):
     and what it makes late moves nothing after it.
     """
 
-    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS
+    reads: ClassVar[frozenset[str]] = STALENESS
     weighs_hints: ClassVar[bool] = False
 
     @property

@@ -11,16 +11,22 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar, Final
 
 import numpy as np
 
+from tidings.scheduling.effective import HINTS
 from tidings.scheduling.index import wait
 from tidings.scheduling.index import worth as index
+from tidings.scheduling.lateness import TURNS
 from tidings.scheduling.policy import Floats
 from tidings.scheduling.population import Population
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.value import NOTHING, Values, values
 from tidings.scheduling.refresh.rates import divergence, fresh_wait, harmonic
+
+STALENESS: Final = TURNS | {"cost", "importance", "rate"}
+"""What policies read that ask whether the last version seen is the page's own: how soon news go stale is nothing to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,8 @@ class Index(Other):
 class LambdaCrawl(Other):
     """Rates of least harmonic penalty: no page is given up (Kolobov et al., NeurIPS 2019)."""
 
+    reads: ClassVar[frozenset[str]] = STALENESS | HINTS
+
     def waits(self, worth: Values, price: float) -> Floats:
         """Return 1/ρ."""
         return 1 / np.maximum(harmonic(worth.rate, worth.importance, worth.cost * price), 1e-300)
@@ -89,6 +97,8 @@ class LambdaCrawl(Other):
 @dataclass(frozen=True, slots=True)
 class Sbr(Other):
     """Most freshness at fixed intervals; what changes too quickly waits its longest (002 §5, SBR; Cho and Garcia-Molina 2000)."""
+
+    reads: ClassVar[frozenset[str]] = STALENESS | HINTS
 
     def waits(self, worth: Values, price: float) -> Floats:
         """Return the interval at which one more look is worth its price."""

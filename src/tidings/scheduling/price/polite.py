@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration
 from tidings.scheduling.effective import HINTS
-from tidings.scheduling.lateness import TURNS
 from tidings.scheduling.policy import Columns, Floats, Observation, Population, Rows
-from tidings.scheduling.price.others import LambdaCrawl
+from tidings.scheduling.price.others import STALENESS, LambdaCrawl
 from tidings.scheduling.price.policy import Price, PriceState
-from tidings.scheduling.price.value import COLUMNS, Values, values
+from tidings.scheduling.price.value import Values, values
 from tidings.scheduling.refresh.rates import host_prices
 
 
@@ -34,7 +33,7 @@ class PoliteLambdaCrawl(LambdaCrawl):
     in meanwhile has that of its host.
     """
 
-    reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | HINTS | {"host"}
+    reads: ClassVar[frozenset[str]] = STALENESS | HINTS | {"host"}
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:
         """Return what looks cost: more where the host's price is above that of all."""
