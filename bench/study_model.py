@@ -1,0 +1,206 @@
+"""The model of the study of scheduling §9: pages with known chances of change, C units of budget an instant, policies and the bound.
+
+Bench files that print the study's tables share this: an instance, the policies that run on it, what they earn, and the Lagrangian bound with a
+price for every instant. Utility is WIC's, in whole instants: what a look brings has gathered by the recurrences of §1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from tidings.scheduling.bounds.dual import Dual, Program
+from tidings.scheduling.population import Floats, Ids
+from tidings.scheduling.price.lookahead import Ticks, backlog, plan
+
+DAY = 24
+"""Instants of a day, where there are day and night."""
+SETTLING = 0.05
+"""η of the integral control of the price (study §9)."""
+
+
+class Chances:
+    """How changes gather that come with the chances π, shape (pages, instants from 1 on): G ← e^−κ·G + W·π, κ = θ, and −ln(1 − π) more where
+    changes overwrite. `plan` reads this as it reads the gathering of a profile. Beyond the last instant nothing gathers.
+    """
+
+    def __init__(self, chances: Floats, weight: Floats, decay: Floats, overwrites: np.ndarray) -> None:
+        hazard = np.where(overwrites[:, None], -np.log1p(-np.where(overwrites[:, None], chances, 0.0)), 0.0)
+        kappa = decay[:, None] + hazard
+        pages, instants = chances.shape
+        self._gathered = np.zeros((pages, instants + 1))
+        for now in range(instants):
+            self._gathered[:, now + 1] = np.exp(-kappa[:, now]) * self._gathered[:, now] + weight * chances[:, now]
+        self._faded = np.concatenate([np.zeros((pages, 1)), np.cumsum(kappa, axis=1)], axis=1)
+        self.decay, self.overwritten = decay, hazard.mean(axis=1)
+        mean = self.decay + self.overwritten
+        within = np.where(mean > 0, mean / np.where(mean > 0, -np.expm1(-mean), 1.0), 1.0)
+        self.inflow = (
+            weight * chances.mean(axis=1) * within
+        )  # so that the level at the mean rate is that of whole instants
+
+    def read(self, at: Ticks) -> tuple[Floats, Floats]:
+        """Return F and S at the end of instants, one a page or rows of them."""
+        rows = np.arange(len(self.decay))
+        where = np.minimum(at, self._gathered.shape[1] - 1)
+        return self._gathered[rows, where], self._faded[rows, where]
+
+    def backlog(self, begin: Ticks | int, end: Ticks | int) -> Floats:
+        """Return what a look at `end` brings after one at `begin`, one a page or rows of them."""
+        pages = len(self.decay)
+        begins, ends = (
+            np.broadcast_to(at, (*np.shape(at)[:-1], pages)) if np.ndim(at) else np.full(pages, at)
+            for at in (begin, end)
+        )
+        return backlog(self.read(begins), self.read(ends))
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Pages as they are (`gains`) and as planners take them (`seen`), costs, hosts, and how many units an instant gives."""
+
+    gains: Chances
+    seen: Chances
+    rate: Floats
+    cost: Floats
+    capacity: int
+    instants: int
+    hosts: Ids | None = None
+    """With hosts: one look a host and instant."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a policy sees at an instant: when each page was last looked at, and what a look now would bring."""
+
+    instance: Instance
+    last: Ticks
+    now: int
+    gains: Floats
+    price: float
+
+
+Bids = Callable[[Moment], Floats]
+
+
+def periodic(at: Moment) -> Floats:
+    """Look as often as pages change: the bid is rate × age."""
+    return at.instance.rate * (at.now - at.last)
+
+
+def wic(at: Moment) -> Floats:
+    """What a look brings, per unit of cost (WIC §3)."""
+    return at.gains / at.instance.cost
+
+
+def wic_without_costs(at: Moment) -> Floats:
+    """What a look brings."""
+    return at.gains
+
+
+def index(at: Moment) -> Floats:
+    """G(t) − t·(G(t + 1) − G(t)), per unit of cost (study §0)."""
+    growth = at.instance.seen.backlog(at.last, at.now + 1) - at.gains
+    return np.asarray((at.gains - (at.now - at.last) * growth) / at.instance.cost)
+
+
+def mean_index(at: Moment) -> Floats:
+    """The same for who knows what there is, but of what comes only how much it is on average (what is appended only)."""
+    seen = at.instance.seen
+    kept = np.exp(-seen.decay)
+    arrives = seen.inflow * np.where(seen.decay > 0, (1 - kept) / np.where(seen.decay > 0, seen.decay, 1.0), 1.0)
+    growth = arrives - (1 - kept) * at.gains
+    return np.asarray((at.gains - (at.now - at.last) * growth) / at.instance.cost)
+
+
+def price(at: Moment) -> Floats:
+    """The bid of bid_and_defaults §1: what a look brings and the best plan after it, less the best plan that waits."""
+    instance = at.instance
+    return plan(
+        instance.seen, instance.cost, at.price, at.last, at.now, longest=instance.instants, review=DAY // 4, day=DAY
+    ).bids
+
+
+def ahead(at: Moment) -> Floats:
+    """Price-lookahead as the study's text alone has it: each of the next 24 instants, and what is left then is worth nothing."""
+    seen, cost = at.instance.seen, at.instance.cost
+    instants = np.broadcast_to(at.now + np.arange(DAY + 1)[:, None], (DAY + 1, len(cost)))
+    then = seen.read(instants)
+    earned = backlog((then[0][:, None], then[1][:, None]), then) - cost * at.price
+    values = np.zeros((DAY + 1, len(cost)))
+    for place in range(DAY - 1, -1, -1):
+        values[place] = np.maximum((earned[place, place + 1 :] + values[place + 1 :]).max(axis=0), 0.0)
+    gathered = backlog(seen.read(at.last), then)
+    waits = np.maximum((gathered[1:] - cost * at.price + values[1:]).max(axis=0), 0.0)
+    return np.asarray((at.gains + values[0] - waits) / cost)
+
+
+def run(instance: Instance, bids: Bids, price: float = 0.0, *, settles: bool = False) -> float:
+    """Return what a policy earns that spends the budget of each instant on who bids most, and nothing on bids of 0.
+
+    With `settles` the price is raised and lowered by how many units would be bought at it (integral control).
+    """
+    pages = len(instance.cost)
+    last = np.zeros(pages, dtype=np.int64)
+    earned, level = 0.0, price
+    for now in range(1, instance.instants + 1):
+        gains = instance.gains.backlog(last, now)
+        wished = bids(Moment(instance, last, now, gains, level))
+        chosen = choose(wished, instance)
+        earned += float(gains[chosen].sum())
+        last[chosen] = now
+        if settles:
+            wanted = float(instance.cost[wished >= level].sum())
+            level *= float(np.exp(SETTLING * (wanted - instance.capacity) / instance.capacity))
+    return earned
+
+
+def choose(bids: Floats, instance: Instance) -> Ids:
+    """Return the pages that are looked at: best bids first as long as budget and hosts allow; who does not fit is passed over."""
+    order = np.argsort(-bids, kind="stable")
+    order = order[bids[order] > 0]
+    if instance.hosts is None and instance.cost.max() == 1:
+        return order[: instance.capacity]
+    left, busy, chosen = float(instance.capacity), set[int](), []
+    for page in order.tolist():
+        host = page if instance.hosts is None else int(instance.hosts[page])
+        if instance.cost[page] <= left and host not in busy:
+            chosen.append(page)
+            busy.add(host)
+            left -= instance.cost[page]
+            if left < 1:
+                break
+    return np.array(chosen, dtype=np.int64)
+
+
+def certify(instance: Instance, earned: float, rounds: int) -> tuple[Dual, float]:
+    """Return a bound with a price for every instant, and the one price that bounds best if all instants share it.
+
+    Polyak's steps towards `earned`, what some schedule is known to earn; shorter ones, from the best prices so far, when they no longer help.
+    """
+    budget = np.full(instance.instants, float(instance.capacity))
+    program = Program(
+        lambda begins, end: instance.gains.backlog(begins[:, None], end), instance.cost, instance.instants
+    )
+    flat = program.tighten(budget, price=0.2, rounds=25)
+    best = found = flat
+    step, idle = 1.0, 0
+    for _ in range(rounds):
+        off = found.spend - budget
+        prices = np.maximum(found.prices + step * (found.bound - earned) / max(float(off @ off), 1e-9) * off, 0.0)
+        found = program.bound(budget, prices)
+        best, idle = (found, 0) if found.bound < best.bound else (best, idle + 1)
+        if idle == 8:
+            step, idle, found = step * 0.6, 0, best
+    return best, float(flat.prices[0])
+
+
+def interval(values: Sequence[float]) -> str:
+    """Return the mean of seeds with half the width of its 95 % interval (Student)."""
+    if len(values) < 2:
+        return f"{np.mean(values):.3f}"
+    half = student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
+    return f"{np.mean(values):.3f}±{half:.3f}"
