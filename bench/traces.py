@@ -6,9 +6,9 @@ Pages are those of `change_traces`, changes those of their visible text: raw HTM
 (others of raw HTML are left out), and no publisher's own commits, which have no polls to take a share of. Groups are split by a hash: the
 intervals of Nutch, StormCrawler, the Best Effort Algorithm and the fixed interval are chosen (for value at a half-life of a day) on one half, everything is reported on the other. See `lab/traces.py`
 for the rules of a run; nobody looks more often than the source did. At these ticks a host could take hundreds of looks 5 s apart: host
-limits never bind. `price` may fill what its price leaves over (lab mode of bid_and_defaults §1); `price_saving` does not, as the service does not.
-`price_lab` fills as well, and guard 5 is off: urgent rare pages are given up as the bare model says. `wic` and `index` have no price: each tick's
-budget goes to who bids most. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--quick`: a quarter of the groups, 30 days.
+limits never bind. `price` fills what its price leaves over, as the service does. `price_lab` does too, and has neither guard 5 nor a longest wait: urgent
+rare pages are given up as the bare model says. `price_hours` learns hours of the week beside. `wic` and `index` have no price: each tick's budget goes
+to who bids most. Of the best crawler's distance to the bound `closed` is what `price` takes. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--quick`: a quarter of the groups, 30 days.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from tests.data_sets import path_of
+from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import (
     Outcome,
@@ -44,6 +45,7 @@ from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Policy, UrgencyKind
+from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.others import Index, LambdaCrawl, Wic
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
@@ -284,8 +286,10 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
         bound = hindsight_bound(half.series, half_life, half.budget)
         outcomes = {
             "price": half.run(learned(Price(pace=PACE, longest=FAR)), half_life, fills=True),
-            "price_saving": half.run(learned(Price(pace=PACE, longest=FAR)), half_life),
             "price_lab": half.run(learned(Price(pace=PACE, guarded=False)), half_life, fills=True),
+            "price_hours": half.run(
+                Learned(PriceHours(pace=PACE, longest=FAR), HourlyLearner()), half_life, fills=True
+            ),
             "index": half.run(learned(Index(pace=1, longest=FAR)), half_life, saves=False),
             "wic": half.run(learned(Wic(pace=1, longest=FAR)), half_life, saves=False),
             **fixed,
@@ -295,21 +299,29 @@ def compare(calibration: Half, half: Half, given: argparse.Namespace) -> None:
         for name, found in outcomes.items():
             print(line(name, half, found, half_life, bound))
         for even in (False, True):
-            best = max(
-                ("nutch", "stormcrawler", "best_effort"),
-                key=lambda name: captured(outcomes[name], half_life, page_equal(outcomes[name]) if even else None),
-            )
-            cells = [
-                f"{other} {ratios.values(outcomes['price'], outcomes[other], half_life, even=even)}"
-                for other in (best, "wic", "lambda_crawl", "fixed")
-            ]
-            print(f"{'page-equal' if even else 'change-weighted'} value of price over: " + "  ".join(cells))
-            print(
-                f"{'page-equal' if even else 'change-weighted'} median delay of price over fixed: {ratios.delays(outcomes['price'], outcomes['fixed'], even=even)}"
-            )
+            verdicts(half, outcomes, ratios, half_life, bound, even=even)
         if label == "1 d":
             kinds(half, outcomes, half_life)
         print(flush=True)
+
+
+def verdicts(
+    half: Half, outcomes: dict[str, Outcome], ratios: Ratios, half_life: int, bound: float, *, even: bool
+) -> None:
+    """Print what stands to the promises: ratios of each form of `price` to the best crawler, WIC, LambdaCrawl and the fixed interval."""
+    most = bound / sum(len(one.changes) for one in half.series)
+    values = {name: captured(found, half_life, page_equal(found) if even else None) for name, found in outcomes.items()}
+    best = max(("nutch", "stormcrawler", "best_effort"), key=lambda name: values[name])
+    weighted = "page-equal" if even else "change-weighted"
+    for own in ("price", "price_lab", "price_hours"):
+        cells = [
+            f"{other} {ratios.values(outcomes[own], outcomes[other], half_life, even=even)}"
+            for other in (best, "wic", "lambda_crawl", "fixed")
+        ]
+        closed = "" if even else f"  closed {(values[own] - values[best]) / (most - values[best]):.2f}"
+        print(f"{weighted} value of {own} over: " + "  ".join(cells) + closed)
+        delays = ratios.delays(outcomes[own], outcomes["fixed"], even=even)
+        print(f"{weighted} median delay of {own} over fixed: {delays}")
 
 
 def priors(half: Half) -> None:
