@@ -45,7 +45,7 @@ def place(tmp_path: Path, web: WebServer) -> Iterator[Installation]:
 
 def test_check_is_answered_by_the_running_service(place: Installation, web: WebServer):
     """`check NAME` beside `serve` polls through it and prints what it found; the service goes on."""
-    until(lambda: len(web.seen) == 1, 20, "the first look is missing")
+    until(lambda: len(web.seen) == 1, 60, "the first look is missing")
     done = [place.run("check", "news", "--json", "--exit-code") for _ in range(2)]
     records = [json.loads(line) for line in done[1].stdout.splitlines()]
 
@@ -70,7 +70,7 @@ def test_writers_beside_the_service_lose_nothing(place: Installation, web: WebSe
     writers = [doors.start(place, name, CALLS, urls, cold=False) for name in WRITERS]
     calls = [call for writer in writers for call in doors.finish(writer, timeout=60)]
     expected = doors.ledger(calls)
-    until(lambda: not place.read(doors.not_taken_in), 10, "the service has not taken in all that was written")
+    until(lambda: not place.read(doors.not_taken_in), 60, "the service has not taken in all that was written")
     (service,) = place.services
     status, _ = service.terminate()
 
@@ -96,10 +96,10 @@ def test_the_service_outlives_a_database_that_is_held(tmp_path: Path, web: WebSe
     service = place.serve()
     database = open_database(place.settings)
     try:
-        until(lambda: "tidings: new" in service.err, 20, "the first look is missing")
-        database.write(lambda _: until(lambda: "goes on" in service.err, 20, "the service says nothing"))
+        until(lambda: "tidings: new" in service.err, 60, "the first look is missing")
+        database.write(lambda _: until(lambda: "goes on" in service.err, 60, "the service says nothing"))
         seen = len(web.seen)
-        until(lambda: len(web.seen) >= seen + 2, 20, "the service looks at nothing more")
+        until(lambda: len(web.seen) >= seen + 2, 60, "the service looks at nothing more")
         status, _ = service.terminate()
     finally:
         database.close()
