@@ -23,6 +23,7 @@ from tidings.scheduling.policy import (
     UrgencyKind,
 )
 from tidings.scheduling.population import KNOWN
+from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.simulator import Update, World, simulate
 from tidings.scheduling.trace import make_trace
 
@@ -33,8 +34,13 @@ START = 1_700_000_000 * SECOND
 DRIVERS = {"dense": DenseScan, "due": DueQueue}
 
 
-ROWS = {**POLICIES, "price, learned": lambda pace: Learned(POLICIES["price"](pace), GammaLearner())}
-"""Every policy, and one that is told what is learned of its pages."""
+BY_NIGHT = (*[1.8] * 8, *[0.2] * 12, *[1.8] * 4) * 7
+ROWS = {
+    **POLICIES,
+    "price, learned": lambda pace: Learned(POLICIES["price"](pace), GammaLearner()),
+    "price_hours, by night": lambda pace: PriceHours(pace, profile=BY_NIGHT),
+}
+"""Every policy, one that is told what is learned of its pages, and one that plans over hours which are not alike."""
 
 
 @pytest.fixture(params=sorted(ROWS))

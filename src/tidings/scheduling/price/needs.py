@@ -129,8 +129,7 @@ class PriceNeeds(Price):
     def _needed(self, state: PriceState, now: Instants, level: float, rows: Rows | slice) -> Floats:
         """Return the index and the bonus of each page at an instant of its own, per unit of cost; 0 where nothing is sought."""
         bonus = self.bonus(state, now, rows)
-        age = (now - np.maximum(state.population["last_polled"][rows], 0)).astype(np.float64)
-        worth = self.worth(state, level, rows)
+        worth, age = self.worth(state, level, rows), self.age(state.population, now, rows)
         return np.where(bonus > 0, self.gathered(worth, age, level) + bonus / worth.cost, 0.0)
 
 

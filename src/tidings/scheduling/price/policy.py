@@ -112,6 +112,11 @@ class Price:
         """Return what changes of some pages are worth, and what looks at them cost."""
         return values(state.population, rows, guarded=self.guarded)
 
+    def age(self, population: Population, now: Instant | Instants, rows: Rows | slice) -> Floats:
+        """Return how old what is known of each page is, or looks by the hints that wait (µs); `now` is an instant, or one a row."""
+        age = (now - np.maximum(population["last_polled"][rows], 0)).astype(np.float64)
+        return effective.age(population, age, rows) if self.weighs_hints else age
+
     def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
         """Return how long each page waits after a look at this price (µs), within its bounds: until its effective age is worth one."""
         population = state.population
@@ -155,12 +160,9 @@ class Price:
         where: Rows | slice = slice(None) if rows is None else rows
         population, level = state.population, max(price, self.floor)
         due = due_after(population, self.gaps(state, level, where), where)
-        last = population["last_polled"][where]
-        age = (now - np.maximum(last, 0)).astype(np.float64)
-        if self.weighs_hints:
-            age = effective.age(population, age, where)
-        bids = np.maximum(self.gathered(self.worth(state, level, where), age, level), level)
-        if (new := last == UNPOLLED).any():
+        worth = self.worth(state, level, where)
+        bids = np.maximum(self.gathered(worth, self.age(population, now, where), level), level)
+        if (new := population["last_polled"][where] == UNPOLLED).any():
             waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
             bids = np.where(new, FIRST + waited, bids)
         return np.where(due <= now, bids, 0.0)
