@@ -1,20 +1,24 @@
-"""Completeness of the policies for complex profiles, beside bounds: synthetic set-ups, and AuctionWatch(k) on real auctions (001 §5).
+"""Completeness of the policies for complex profiles, beside bounds: the study's set-ups (§2.4), and AuctionWatch(k) on real auctions (001 §5).
 
     PYTHONPATH=. .venv/bin/python bench/profiles.py [--seeds 8] [--only synthetic|auctions]
 
-Synthetic: 200 resources, 1,000 chronons, Poisson updates; profiles as each row says; means over seeds with standard errors. Load is the
-number of distinct intervals asked for per probe there is. The study's values stand below: its generator is not known to the letter, so
-that orders and distances compare, not digits. Auctions: the bids of the data set, each auction placed at a uniform start (seeded) on one
-line of ten days and 1,000 chronons; an update is a bid; a profile watches k auctions of one item that run at the same time.
+Means over seeds ± half of their 95 % confidence intervals; `study` is what scheduling §2.4 prints, of 3 seeds. It does not print how many
+profiles and chronons each row had: here they are such that the LP bound is the study's, from the fewest choices: 50 profiles and 1,000
+chronons for P[1], 100 profiles and 500 chronons with windows of 10, 400 with windows of 20. Load is the number of distinct intervals asked for
+per probe there is. `AGG load` is AGG with a slack that weighs the more the lower the load. MILP: the best of all, each instance searched for 20 s at most.
+
+Auctions: the bids of the data set, each auction placed at a uniform start (seeded) on one line of ten days and 1,000 chronons; an update is a
+bid; a profile watches k auctions of one item that run at the same time, within 20 chronons.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
+from bench.intervals import interval
 
 from tests.data_sets import rows_of
 from tidings.lab.bounds import local_ratio, optimum, relaxation
@@ -31,6 +35,7 @@ POLICIES = {
     "AGG": Online(Aggregate()),
     "AGG load": Online(Aggregate(), heeds_load=True),
 }
+COLUMNS = (*POLICIES, "LP", "MILP", "LR")
 INSTANTS = 1_000
 
 
@@ -45,67 +50,84 @@ def main() -> None:
         auctions(given.seeds)
 
 
-def synthetic(seeds: int) -> None:
-    rows: list[tuple[str, str, Callable[[np.random.Generator], list[Cei]], int]] = []
-    study = {
-        1: "S .822 MRSF .822 M .822 AGG .835 LP .835 MILP .835 LR .814",
-        2: "S .574 MRSF .619 M .619 AGG .648 LP .664 MILP .662 LR .652",
-        3: "S .371 MRSF .437 M .437 AGG .499 LP .531 MILP .528 LR .508",
-        5: "S .212 MRSF .255 M .255 AGG .294 LP .390 MILP .352 LR .333",
-    }
-    for rank, printed in study.items():
-        rows.append((f"P[1], rank {rank}", printed, _made(rank=rank, window=0, fixed=True, number=125, mean=10), 1))
-    rows += [
-        (
-            "W=10, λ=10",
-            "S .440 MRSF .557 M .552 AGG .604 LP .692 NP .545",
-            _made(rank=3, window=10, number=180, mean=10),
-            1,
-        ),
-        ("W=10, λ=20", "S .195 MRSF .354 M .361 AGG .390 LP .453", _made(rank=3, window=10, number=180, mean=20), 1),
-        (
-            "α=1.37",
-            "S .987 MRSF .925 M .926 AGG .951 LP .999",
-            _made(rank=3, window=10, number=180, mean=10, skew=1.37),
-            1,
-        ),
-        ("W=20, C=1", "S .400 MRSF .485 M .513 AGG .586 LP .681", _made(rank=3, window=20, number=180, mean=12), 1),
-        ("W=20, C=2", "S .912 MRSF .772 M .777 AGG .909 LP .995", _made(rank=3, window=20, number=180, mean=12), 2),
-    ]
-    print(f"completeness, {seeds} seeds: mean ± standard error")
-    for name, printed, make, budget in rows:
-        table(name, [make(np.random.default_rng(seed)) for seed in range(seeds)], INSTANTS, budget)
-        print(f"{'':14} study: {printed}")
+@dataclass(frozen=True)
+class Setup:
+    """A row of the study: its profiles, and what it prints by policy or bound."""
 
+    name: str
+    study: Mapping[str, float]
+    rank: int = 3
+    window: int = 0
+    number: int = 100
+    instants: int = 500
+    mean: float = 10
+    budget: int = 1
+    skew: float = 0.0
+    fixed: bool = False
 
-def _made(
-    *, rank: int, window: int, number: int, mean: float, skew: float = 0.0, fixed: bool = False
-) -> Callable[[np.random.Generator], list[Cei]]:
-    def make(rng: np.random.Generator) -> list[Cei]:
-        updates = poisson_updates(200, INSTANTS, mean, rng)
-        return profiles(updates, number, most=rank, window=window, instants=INSTANTS, rng=rng, skew=skew, fixed=fixed)
-
-    return make
-
-
-def table(name: str, instances: list[list[Cei]], instants: int, budget: int) -> None:
-    cells = []
-    for policy, online in POLICIES.items():
-        found = [online.run(ceis, instants, budget).completeness for ceis in instances]
-        cells.append(f"{policy} {np.mean(found):.3f}±{np.std(found, ddof=1) / len(found) ** 0.5:.3f}")
-    bounds = [relaxation(ceis, instants, budget).bound / len(ceis) for ceis in instances]
-    cells.append(f"LP {np.mean(bounds):.3f}")
-    if budget == 1 and all(i.length == 1 for ceis in instances for one in ceis for i in one.intervals):
-        exact = [optimum(ceis, instants, budget, seconds=20) for ceis in instances[:2]]
-        ratio = [len(local_ratio(ceis, instants)) / len(ceis) for ceis in instances]
-        cells.append(
-            f"MILP {np.mean([e.value / len(c) for e, c in zip(exact, instances, strict=False)]):.3f} (2 seeds)"
+    def made(self, seed: int) -> list[Cei]:
+        """Return an instance."""
+        rng = np.random.default_rng(seed)
+        updates = poisson_updates(200, self.instants, self.mean, rng)
+        return profiles(
+            updates,
+            self.number,
+            most=self.rank,
+            window=self.window,
+            instants=self.instants,
+            rng=rng,
+            skew=self.skew,
+            fixed=self.fixed,
         )
-        cells.append(f"LR {np.mean(ratio):.3f}")
+
+
+def _printed(*values: float, **more: float) -> dict[str, float]:
+    """Return S-EDF, MRSF, M-EDF, AGG and LP by name, and others."""
+    return {**dict(zip(("S-EDF", "MRSF", "M-EDF", "AGG", "LP"), values, strict=True)), **more}
+
+
+SETUPS = (
+    *(
+        Setup(f"P[1], rank {rank}", printed, rank=rank, number=50, instants=1_000, fixed=True)
+        for rank, printed in {
+            1: _printed(0.822, 0.822, 0.822, 0.835, 0.835, MILP=0.835, LR=0.814),
+            2: _printed(0.574, 0.619, 0.619, 0.648, 0.664, MILP=0.662, LR=0.652),
+            3: _printed(0.371, 0.437, 0.437, 0.499, 0.531, MILP=0.528, LR=0.508),
+            5: _printed(0.212, 0.255, 0.255, 0.294, 0.390, MILP=0.352, LR=0.333),
+        }.items()
+    ),
+    Setup("W=10, λ=10", _printed(0.440, 0.557, 0.552, 0.604, 0.692, **{"MRSF(NP)": 0.545}), window=10),
+    Setup("W=10, λ=20", _printed(0.195, 0.354, 0.361, 0.390, 0.453), window=10, mean=20),
+    Setup("α=1.37", _printed(0.987, 0.925, 0.926, 0.951, 0.999), window=10, skew=1.37),
+    Setup("W=20, C=1", _printed(0.400, 0.485, 0.513, 0.586, 0.681), window=20, instants=400),
+    Setup("W=20, C=2", _printed(0.912, 0.772, 0.777, 0.909, 0.995), window=20, instants=400, budget=2),
+)
+
+
+def synthetic(seeds: int) -> None:
+    print(f"completeness, {seeds} seeds: mean ± half of the 95 % interval; below the study's\n")
+    print(f"| set-up | load | CEIs | {' | '.join(COLUMNS)} |")
+    print("|---|" + "---:|" * (len(COLUMNS) + 2))
+    for setup in SETUPS:
+        instances = [setup.made(seed) for seed in range(seeds)]
+        line(setup.name, instances, setup.instants, setup.budget)
+        cells = [f"{setup.study[name]:.3f}" if name in setup.study else "" for name in COLUMNS]
+        print(f"| study | | | {' | '.join(cells)} |", flush=True)
+
+
+def line(name: str, instances: list[list[Cei]], instants: int, budget: int) -> None:
+    found = {
+        policy: [online.run(ceis, instants, budget).completeness for ceis in instances]
+        for policy, online in POLICIES.items()
+    }
+    found["LP"] = [relaxation(ceis, instants, budget).bound / len(ceis) for ceis in instances]
+    if budget == 1 and all(i.length == 1 for ceis in instances for one in ceis for i in one.intervals):
+        found["MILP"] = [optimum(ceis, instants, budget, seconds=20).value / len(ceis) for ceis in instances]
+        found["LR"] = [len(local_ratio(ceis, instants)) / len(ceis) for ceis in instances]
     load = np.mean([_load(ceis) for ceis in instances]) / budget / instants
-    print(
-        f"{name:14} load {load:.2f}, {np.mean([len(c) for c in instances]):.0f} CEIs: " + "  ".join(cells), flush=True
-    )
+    size = np.mean([len(ceis) for ceis in instances])
+    cells = [interval(found[column]) if column in found else "" for column in COLUMNS]
+    print(f"| {name} | {load:.2f} | {size:.0f} | {' | '.join(cells)} |", flush=True)
 
 
 def _load(ceis: list[Cei]) -> int:
@@ -124,11 +146,11 @@ def auctions(seeds: int) -> None:
     print(
         f"\nAuctionWatch(k): {len(bids)} auctions, {sum(map(len, bids.values()))} bids over {days:.0f} days, {instants} chronons, W = 20, C = 1, {seeds} seeds"
     )
+    print(f"\n| k | load | CEIs | {' | '.join(COLUMNS)} |")
+    print("|---|" + "---:|" * (len(COLUMNS) + 2))
     for k in range(1, 6):
-        began = time.perf_counter()
         made = [_watched(bids, length, item, k, days, instants, np.random.default_rng(seed)) for seed in range(seeds)]
-        table(f"k = {k}", made, instants, 1)
-        print(f"{'':14} {time.perf_counter() - began:.0f} s")
+        line(str(k), made, instants, 1)
 
 
 def _watched(

@@ -1,0 +1,33 @@
+"""Each row of `policies.py` behind the planner, with what learns rates and hours: pages that change, under a budget that binds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.service.test_plan import Service, steady, watched
+from tidings.clock import HOUR, MINUTE
+from tidings.scheduling.policies import POLICIES
+from tidings.service.assembly import open_policy
+from tidings.settings import Settings
+
+RATES = [0.2, 1.0, 4.0, 20.0]
+A_DAY = 60.0
+EIGHT = 8 * HOUR
+
+
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_every_policy_drives_the_planner(name: str):
+    """All pages are looked at, the budget is kept, and what was learned is plain JSON."""
+    settings = Settings()
+    settings = replace(settings, schedule=replace(settings.schedule, policy=name, pace_seconds=600.0))
+    pages = [watched(n, "Fetch on change", host="one" if n < 3 else "") for n in range(1, len(RATES) + 1)]
+    service = Service(pages, A_DAY, policy=open_policy(settings), burst=10.0)
+    service.changes = steady(RATES, EIGHT, service.clock.now())
+    service.run(EIGHT, tick=10 * MINUTE)
+
+    assert all(service.of(page) for page in service.pages)
+    assert 10 <= len(service.looks) <= A_DAY / 3 + 5
+    assert json.loads(json.dumps(service.planner.memories())) is not None
