@@ -18,7 +18,7 @@ WRITERS = ("ada", "bob")
 CALLS = 30
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def web() -> Iterator[WebServer]:
     """Yield a web whose pages change with every request."""
 
@@ -30,10 +30,13 @@ def web() -> Iterator[WebServer]:
         yield running
 
 
-@pytest.fixture
-def place(tmp_path: Path, web: WebServer) -> Iterator[Installation]:
-    """Yield an installation with a service that runs."""
-    made = Installation(tmp_path / "data", {"TIDINGS_FETCH_ROBOTS": "false", "TIDINGS_FETCH_HOST_GAP_SECONDS": "0"})
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, web: WebServer) -> Iterator[Installation]:
+    """Yield an installation with a service that runs until the last test that needs it."""
+    made = Installation(
+        tmp_path_factory.mktemp("doors") / "data",
+        {"TIDINGS_FETCH_ROBOTS": "false", "TIDINGS_FETCH_HOST_GAP_SECONDS": "0"},
+    )
     done = made.run(
         "add", "-", text=f"Create Sentinel news Using {web.url('/0')} Monitor any change Fetch every 1 hour"
     )
@@ -45,13 +48,14 @@ def place(tmp_path: Path, web: WebServer) -> Iterator[Installation]:
 
 def test_check_is_answered_by_the_running_service(place: Installation, web: WebServer):
     """`check NAME` beside `serve` polls through it and prints what it found; the service goes on."""
-    until(lambda: len(web.seen) == 1, 60, "the first look is missing")
+    until(lambda: web.seen, 60, "the first look is missing")
+    before = len(web.seen)
     done = [place.run("check", "news", "--json", "--exit-code") for _ in range(2)]
     records = [json.loads(line) for line in done[1].stdout.splitlines()]
 
     assert [1, 1] == [one.returncode for one in done], done
     assert ["poll", "change"] == [record["record"] for record in records]
-    assert 3 == len(web.seen)
+    assert before + 2 == len(web.seen)
     assert place.services[0].process.poll() is None
 
 
