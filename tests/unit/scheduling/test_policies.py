@@ -10,7 +10,7 @@ import pytest
 from tidings.errors import UsageError
 from tidings.model.interval import HOUR, MINUTE
 from tidings.scheduling.policies import POLICIES, reads_of
-from tidings.scheduling.policy import UNPOLLED, HeedsHosts, LifeKind, Observation, Population, UrgencyKind
+from tidings.scheduling.policy import UNPOLLED, HeedsHosts, LifeKind, Observation, Population, Prices, UrgencyKind
 from tidings.scheduling.population import KNOWN
 
 START = 500_000 * HOUR
@@ -68,6 +68,26 @@ def test_what_is_read_and_nothing_else_changes_bids_or_dues(name: str):
 
     assert set(OTHERWISE) == set(KNOWN) - {"id"}
     assert {column for column in OTHERWISE if answers(name, column) != plain} == reads_of(name)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in POLICIES if "importance" in reads_of(name)))
+def test_what_matters_more_waits_no_longer(name: str):
+    """And somewhere less: mean wait of 40 pages alike, for a ladder of importance, at the floor and at a price four times as high."""
+    policy, ids = POLICIES[name](HOUR), np.arange(40)
+    assert isinstance(policy, Prices)
+    floor = policy.market(policy.begin(Population({"id": [0]}), np.random.default_rng(0)), 1.0).floor
+    for price in (floor, 4 * floor):
+        waits = []
+        for importance in (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
+            columns = {"id": ids, "importance": np.full(40, importance), "rate": np.full(40, 5.0)}
+            population = Population({**columns, "last_polled": np.full(40, START)})
+            state = policy.begin(population, np.random.default_rng(0))
+            for _ in range(24):
+                state = policy.on_poll(state, ids, Observation.of(np.full(40, START), np.zeros(40, dtype=bool)))
+            waits.append(float((policy.next_due(state, ids, START, price) - START).mean()))
+
+        assert np.diff(waits).max() <= 0.02 * HOUR
+        assert waits[-1] < waits[0]
 
 
 def test_a_name_that_is_not_there():
