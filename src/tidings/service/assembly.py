@@ -35,7 +35,7 @@ from tidings.notification.webhook import make_secret, read_secrets
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.needs import RANKINGS
-from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policies import POLICIES, reads_of
 from tidings.scheduling.policy import HeedsHours
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
@@ -59,6 +59,7 @@ from tidings.service.poll import Poller
 from tidings.service.purses import render_cost
 from tidings.service.reports import Reporter
 from tidings.service.rules import Rules
+from tidings.service.signals import Signals
 from tidings.service.summons import Summons
 from tidings.service.take import Taker
 from tidings.service.telling import Noise, Telling
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from tidings.model.unit import Unit
     from tidings.notification.channel import Sender
     from tidings.scheduling.policy import Policy
+    from tidings.service.hints import Hearing
     from tidings.service.watchlist import WatchedPage
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
@@ -138,9 +140,16 @@ def open_ranking(settings: Settings) -> str:
 
 
 def open_planner(
-    settings: Settings, pages: Mapping[int, WatchedPage], needs: Needs, *, spreads: bool = False
+    settings: Settings,
+    pages: Mapping[int, WatchedPage],
+    needs: Needs,
+    *,
+    spreads: bool = False,
+    hearing: Hearing | None = None,
 ) -> Planner:
-    """Return what says when pages are looked at. `needs` are the looks that are needed in time, `spreads` as for `poller`."""
+    """Return what says when pages are looked at. `needs` are the looks that are needed in time, `spreads` as for `poller`, `hearing` what is known
+    of hints.
+    """
     return Planner(
         open_policy(settings),
         pages,
@@ -152,6 +161,7 @@ def open_planner(
         render_cost=render_cost(settings),
         render_places=settings.fetch.browser_pages,
         needs=needs,
+        hearing=hearing,
         second_looks=settings.detect.second_looks,
         classes={name: each.burst for name, each in settings.budget.named().items()},
         budget=settings.budget.polls_per_day / DAY,
@@ -258,7 +268,8 @@ async def _build(
         gathers_noise=settings.notify.noisy_changes > 0,
     )
     needs = Needs()
-    planner = open_planner(settings, watchlist.pages, needs, spreads=spreads)
+    signals = Signals(store, watchlist.pages, clock, epoch=epoch, reads=reads_of(settings.schedule.policy))
+    planner = open_planner(settings, watchlist.pages, needs, spreads=spreads, hearing=signals.hearing)
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)
 
@@ -311,6 +322,7 @@ async def _build(
         fetcher=fetcher,
         poller=poll,
         needs=needs,
+        hearing=signals.hearing,
         remembered=client.robots.export,
         epoch=epoch,
     )
@@ -328,6 +340,7 @@ async def _build(
             grants=grants,
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
             needs=needs,
+            signals=signals,
             rules=Rules(
                 store, watchlist, committer, (telling, composites, complex_needs, Summons(store, needs)), epoch=epoch
             ),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tidings.model.page import HostState
     from tidings.model.unit import Charged
     from tidings.service.committer import Committer
+    from tidings.service.hints import Hearing
     from tidings.service.needs import Needs
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
@@ -65,6 +66,7 @@ class Grants:
         fetcher: Fetcher,
         poller: Poller,
         needs: Needs,
+        hearing: Hearing,
         remembered: Callable[[HostState], HostState],
         epoch: int,
     ) -> None:
@@ -76,6 +78,7 @@ class Grants:
         self._fetcher = fetcher
         self._poller = poller
         self._needs = needs
+        self._hearing = hearing
         self._remembered = remembered
         self._epoch = epoch
         self._network = NetworkWatch()
@@ -88,6 +91,7 @@ class Grants:
         page_id, host = page.state.page_id, charged.grant.host
         async with self._gate.permit(host, self._further(charged)) as permit:
             self._needs.begin(page_id, self._clock.now())
+            self._hearing.begin(page_id, self._clock.now())
             request = await self._poller.request(page, now=self._clock.now(), obey_robots=not asked.first)
             outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
         at = self._clock.now()

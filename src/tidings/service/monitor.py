@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tidings.service.plan import Planner
     from tidings.service.poll import Poller
     from tidings.service.rules import Rules
+    from tidings.service.signals import Signals
     from tidings.service.watchlist import WatchedPage, Watchlist
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
@@ -77,6 +78,7 @@ class Parts:
     grants: Grants
     lives: Lives
     needs: Needs
+    signals: Signals
     rules: Rules
     outside: Outside
     sources: Sources
@@ -97,6 +99,7 @@ class Monitor:
         self.committer.on_refused = self._refused
         parts.frames.ask = parts.grants.look_at_frame
         parts.outside.on_taken = self._hear_taken
+        parts.signals.on_taken = self._hear_signal
         self.asked: dict[int, Asked] = {}
         """pages to be looked at now"""
         self.refused_by_budget: set[int] = set()
@@ -137,6 +140,7 @@ class Monitor:
     async def _load(self) -> None:
         parts = self.parts
         parts.planner.touch(await parts.watchlist.load())
+        await parts.signals.load()
         parts.planner.recall(await parts.store.read(estimates.load_all, parts.settings.schedule.policy))
         if (priced := await parts.store.read(events.newest, PRICED)) is not None:
             self._priced_at = priced.at
@@ -225,6 +229,7 @@ class Monitor:
     async def _remember(self, now: Instant) -> None:
         """Store what the policy has learned, some seconds' worth at a time: a crash costs it no more than that."""
         self._remember_at = now + REMEMBER_EVERY
+        await self.parts.signals.remember()
         name = self.parts.settings.schedule.policy
         learned = [Estimate(page_id=i, name=name, state=m, at=now) for i, m in self.parts.planner.memories().items()]
         for start in range(0, len(learned), MEMORIES_A_UNIT):
@@ -411,6 +416,11 @@ class Monitor:
         self._has_taken = True
         self._wake.set()
 
+    def _hear_signal(self, page_ids: Iterable[int]) -> None:
+        """Hear that hints about pages were taken: the policy weighs them at the next step, which is now."""
+        self.parts.planner.touch(page_ids)
+        self._wake.set()
+
     # -- bookkeeping -------------------------------------------------------------------------------------------------------------------
 
     def ask(self, page_id: int, *, sentinels: Iterable[int] = (), first: bool = False, alone: bool = False) -> None:
@@ -456,6 +466,7 @@ class Monitor:
 
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
+        parts.signals.observe(unit)
         parts.watchlist.settle(unit)
         parts.rules.note(unit)
         parts.lives.note(unit)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import PageIdentity
     from tidings.model.unit import Grant, Unit
+    from tidings.service.hints import Hearing
     from tidings.service.watchlist import WatchedPage
 
 EXPECTED = "expected"
@@ -48,7 +49,7 @@ class Planner:
     Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most
     `render_places` of them are under way. `classes` are the budgets within the budget, the most generous first, with what each can save up.
     `budget` is what all polls may cost per µs, `soonest` the least time between two looks on change where no sentinel says less.
-    `ranking` is a name of `scheduling.needs.RANKINGS`.
+    `ranking` is a name of `scheduling.needs.RANKINGS`. Without `hearing` nobody knows of hints, and no date is believed.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Planner:
         render_cost: float = 1.0,
         render_places: int = 1,
         needs: Needs | None = None,
+        hearing: Hearing | None = None,
         second_looks: bool = True,
         classes: Mapping[str, float] | None = None,
         budget: float = float("inf"),
@@ -87,6 +89,7 @@ class Planner:
             cost=lambda page: self.cost(page.identity, self.budget(page)),
             code=self._roster.code,
             soonest=soonest,
+            hearing=hearing,
         )
         self._pricing = Pricing(self._proposals, pages, budget)
         self._chooser = Chooser(

@@ -5,12 +5,14 @@ Only this module and `pricing` know that there is a policy. Pages are in its pop
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tidings.clock import SECOND
+from tidings.scheduling import effective
 from tidings.scheduling.policy import (
     NEVER,
     PRESENT,
@@ -24,12 +26,14 @@ from tidings.scheduling.policy import (
     Population,
     Prices,
     Remembers,
+    Signal,
 )
 from tidings.service.claims import bounds, importance, is_on_change, retry_at, worth
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import Unit
+    from tidings.service.hints import Hearing
     from tidings.service.watchlist import WatchedPage
 
 
@@ -40,12 +44,14 @@ class Observed(NamedTuple):
     changed: bool
     modified_at: Instant
     interrupted: bool
+    changes: float
 
 
 class Proposals:
     """The policy and what it knows. `pages` is the watchlist's own table; `cost` says what a look at a page costs, `code` the number of a host.
 
-    `floor` is the least time between two looks at a page, `soonest` that between two on change where no sentinel says less.
+    `floor` is the least time between two looks at a page, `soonest` that between two on change where no sentinel says less; `hearing` knows what
+    hints say of pages.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class Proposals:
         cost: Callable[[WatchedPage], float],
         code: Callable[[str], int],
         soonest: Duration = 0,
+        hearing: Hearing | None = None,
     ) -> None:
         self.policy = policy
         self.state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
@@ -69,6 +76,8 @@ class Proposals:
         self._soonest = soonest
         self.cost = cost
         self._code = code
+        self._hearing = hearing
+        self._weighs_hints = policy.reads >= effective.HINTS
         self._observed: dict[int, Observed] = {}
         self._interrupted: set[int] = set()
         """pages that nobody could look at for a while since their last good look"""
@@ -90,9 +99,9 @@ class Proposals:
         if unit.poll.outcome not in {"new", "unchanged", "changed"}:
             self._interrupted.add(page_id)
             return
-        modified_at = unit.version.modified_at if unit.version is not None else None
-        told = UNPOLLED if modified_at is None else modified_at
-        self._observed[page_id] = Observed(unit.at, unit.poll.text_changed, told, page_id in self._interrupted)
+        changed, is_interrupted = unit.poll.text_changed, page_id in self._interrupted
+        changes = self._judged(page_id, unit.at, changed=changed, is_interrupted=is_interrupted)
+        self._observed[page_id] = Observed(unit.at, changed, self._dated(page_id, unit), is_interrupted, changes)
         self._interrupted.discard(page_id)
 
     def hear_of_hosts(self, gap: Callable[[int], Duration]) -> bool:
@@ -102,6 +111,28 @@ class Proposals:
             hosts = np.unique(before.population["host"]).tolist()
             self.state = self.policy.on_hosts(before, {code: gap(code) for code in hosts})
         return self.state is not before
+
+    def _dated(self, page_id: int, unit: Unit) -> Instant:
+        """Return when a page changed last, where its host's dates have proved to say so, else `UNPOLLED`."""
+        dated = None if unit.version is None else unit.version.modified_at
+        page = self._pages.get(page_id)
+        if dated is None or page is None or self._hearing is None:
+            return UNPOLLED
+        return dated if self._hearing.dates_are_exact(page.identity.host) else UNPOLLED
+
+    def _judged(self, page_id: int, at: Instant, *, changed: bool, is_interrupted: bool) -> float:
+        """Return how many changes a look shows, by the hints that came before it; nan where no source speaks of the page, or nothing can be learned."""
+        if self._hearing is None:
+            return math.nan
+        population: Population = self.state.population
+        rows, _ = population.present([page_id])
+        last = UNPOLLED if not rows.size else int(population["last_polled"][rows[0]])
+        if not self._weighs_hints or is_interrupted or last == UNPOLLED or at < last:
+            self._hearing.pass_over(page_id)
+            return math.nan
+        rate = float(population["rate"][rows[0]])
+        changes = self._hearing.judge(page_id, at, gap=at - last, rate=rate, changed=changed)
+        return math.nan if changes is None else changes
 
     def tell(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
         """Tell the policy of pages that are as they are now and of those that are gone, and of all looks that were heard of since.
@@ -124,6 +155,21 @@ class Proposals:
             self.state = self.policy.on_poll(self.state, seen, told)
             self._learned.update(seen)
         self._interrupted.difference_update(gone)
+        self._tell_hints()
+
+    def _tell_hints(self) -> None:
+        """Tell the policy of the hints that it has not heard of, by how much they make their pages older."""
+        if self._hearing is None or not self._weighs_hints or not (unsaid := self._hearing.unsaid()):
+            return
+        population: Population = self.state.population
+        rows, here = population.present(ids := np.array(sorted(unsaid), dtype=np.int64))
+        if not rows.size:
+            return
+        known = zip(
+            ids[here].tolist(), population["rate"][rows].tolist(), population["last_polled"][rows].tolist(), strict=True
+        )
+        ages = [self._hearing.extra_age(i, rate, since=max(last, 0)) for i, rate, last in known]
+        self.state = self.policy.on_signal(self.state, ids[here], Signal("hints", np.array(ages, dtype=np.int64)))
 
     def dues(self, page_ids: Iterable[int]) -> dict[int, Instant]:
         """Return when the policy would look at those of these pages that are left to it."""
@@ -208,4 +254,9 @@ class Proposals:
             "not_before": np.array([UNPOLLED if (at := retry_at(p)) is None else at for p in pages], np.int64),
             "shortest": np.array([low or min(self._soonest, high) for low, high in limits], np.int64),
             "longest": np.array([min(round(high * self.stretch), NEVER) for _, high in limits], np.int64),
+            **(
+                {}
+                if self._hearing is None or not self._weighs_hints
+                else {"unheard": np.array([self._hearing.unheard(i) for i in members])}
+            ),
         }

@@ -383,6 +383,48 @@ event_key = _table(
     Index(None, "at"),
 )
 
+trust = _table(
+    "trust",
+    _text("host"),
+    _text("kind"),
+    _text("state"),
+    _number("at"),
+    PrimaryKeyConstraint("host", "kind"),
+)
+
+hint = _table(
+    "hint",
+    _number("page_id", refers="page.id"),
+    _text("kind"),
+    _text("waiting", default="[]"),
+    _text("state", default="{}"),
+    _number("at"),
+    PrimaryKeyConstraint("page_id", "kind"),
+)
+
+signal_key = _table(
+    "signal_key",
+    Column("taken_key", Text, primary_key=True),
+    _number("pages"),
+    _number("at"),
+    Index(None, "at"),
+)
+
+websub = _table(
+    "websub",
+    Column("page_id", BigInteger, ForeignKey("page.id"), primary_key=True, autoincrement=False),
+    _text("hub"),
+    _text("topic"),
+    _text("token"),
+    _text("state"),
+    _number("asked_at", null=True),
+    _number("until", null=True),
+    _number("due_at", null=True),
+    _number("attempts", default=0),
+    _text("problem", default=""),
+    UniqueConstraint("token"),
+)
+
 endpoint = _table(
     "endpoint",
     _identity(),

@@ -55,6 +55,7 @@ class Door:
             store=parts.store,
             clock=parts.clock,
             hooks=parts.outside,
+            signals=parts.signals,
             epoch=parts.epoch,
             holder=parts.holder,
             arrivals=self.arrivals,

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from tidings.web import feeds, health, hooks, stream
+from tidings.web import feeds, health, hooks, signals, stream
 from tidings.web.guard import Guard, check_token
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
 
@@ -38,7 +38,7 @@ class Entrance:
 
 def entrances() -> tuple[Entrance, ...]:
     """Return all entrances there are, each with what it keeps from one request to the next."""
-    counted, batches = hooks.pace(), stream.Batches()
+    counted, signalled, batches = hooks.pace(), signals.pace(), stream.Batches()
 
     async def hook(request: Request, inside: Inside) -> Response:
         return await hooks.answer(request, inside, counted)
@@ -46,11 +46,15 @@ def entrances() -> tuple[Entrance, ...]:
     async def follow(request: Request, inside: Inside) -> Response:
         return await stream.answer(request, inside, batches)
 
+    async def signal(request: Request, inside: Inside) -> Response:
+        return await signals.answer(request, inside, signalled)
+
     return (
         Entrance("/healthz", "GET", "anybody", health.answer),
         Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
         Entrance("/api/v1/stream", "GET", "readers", follow),
         Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),
+        Entrance("/api/v1/signals", "POST", "readers", signal),
     )
 
 

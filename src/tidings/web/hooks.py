@@ -50,7 +50,7 @@ async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
     try:
         await inside.hooks.admit(name, lambda token: _proves(request, token, body, inside.clock.wall()))
         _count(name, inside, counted)
-        taken = await inside.hooks.take(name, read(body, request.headers.get("content-type", "")), key=_key(request))
+        taken = await inside.hooks.take(name, read(body, request.headers.get("content-type", "")), key=key_of(request))
     except UnknownNameError as error:
         raise ProblemError(HTTPStatus.NOT_FOUND, str(error)) from error
     except UsageError as error:
@@ -75,7 +75,7 @@ def _proves(request: Request, token: Secret, body: bytes, now: Instant) -> bool:
     return is_genuine(*given, body=body, keys=read_secrets(held), now=now)
 
 
-def _key(request: Request) -> str:
+def key_of(request: Request) -> str:
     """Return the key under which an event is taken once; the id of a webhook goes first, since it is what a signature holds for."""
     return request.headers.get("webhook-id") or request.headers.get("idempotency-key", "")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
+    from tidings.model.interval import Instant
     from tidings.model.secret import Secret
     from tidings.settings import Settings
     from tidings.storage.store import Store
@@ -37,6 +38,40 @@ class Hooks(Protocol):
 
     async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
         """Take an event; it is durable then."""
+        ...
+
+
+class Told(Protocol):
+    """A signal that was taken: of how many pages it spoke, and whether it is new."""
+
+    @property
+    def pages(self) -> int:
+        """Return of how many watched pages it spoke."""
+        ...
+
+    @property
+    def is_new(self) -> bool:
+        """Return False if it had been taken with that key before."""
+        ...
+
+
+class Signals(Protocol):
+    """Takes hints that pages may have changed; `service.signals` does."""
+
+    def find(self, urls: Collection[str]) -> Mapping[str, Collection[int]]:
+        """Return the watched pages with each of these addresses."""
+        ...
+
+    def is_watched(self, page_id: int) -> bool:
+        """Say whether a page is watched."""
+        ...
+
+    def is_weighed(self, page_id: int) -> bool:
+        """Say whether a hint about a page has any effect."""
+        ...
+
+    async def take(self, page_ids: Collection[int], *, kind: str, at: Instant | None = None, key: str = "") -> Told:
+        """Take a hint about watched pages; it is durable then."""
         ...
 
 
@@ -83,6 +118,7 @@ class Inside:
     store: Store
     clock: Clock
     hooks: Hooks
+    signals: Signals
     epoch: int
     holder: str
     arrivals: Arrivals = field(default_factory=Arrivals)

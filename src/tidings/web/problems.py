@@ -45,7 +45,9 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     """Answer for what is not there, and for a verb that it does not know."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for no other
     status = HTTPStatus(error.status_code)
-    hint = "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME and /healthz"
+    hint = (
+        "there are /feeds/NAME.atom, /feeds/all.atom, /api/v1/stream, /api/v1/hooks/NAME, /api/v1/signals and /healthz"
+    )
     problem = ProblemError(
         status, status.phrase.lower(), hint=hint if status == HTTPStatus.NOT_FOUND else "", headers=error.headers
     )

@@ -1,9 +1,9 @@
-"""What the door stands before, for tests: a real database, hooks that only note what they took."""
+"""What the door stands before, for tests: a real database and real signals, hooks that only note what they took."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,15 @@ from typing import Any
 from tidings.clock import ManualClock
 from tidings.errors import UnknownNameError
 from tidings.model.secret import Secret
-from tidings.model.unit import DeliveryDraft, Event, Unit
+from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.notification.laid_out import LaidOut
 from tidings.notification.rendering import News, render
 from tidings.notification.webhook import make_secret
+from tidings.scheduling import effective
 from tidings.service import register
 from tidings.service.deliver import Deliverer
+from tidings.service.signals import Signals
+from tidings.service.watchlist import Watchlist
 from tidings.settings import ServeSettings, Settings
 from tidings.storage import deliveries, endpoints, leases
 from tidings.storage.database import open_database
@@ -59,6 +62,14 @@ class Hooks:
         return Taken(len(self.taken), is_new=True)
 
 
+class Watched(Signals):
+    """Signals about what is watched; `watchlist` is to be loaded anew where that is more than it was."""
+
+    def __init__(self, store: Store, clock: ManualClock, epoch: int, reads: Collection[str]) -> None:
+        self.watchlist = Watchlist(store)
+        super().__init__(store, self.watchlist.pages, clock, epoch=epoch, reads=reads)
+
+
 @contextlib.asynccontextmanager
 async def inside(
     directory: Path, *, hooks: Hooks | None = None, clock: ManualClock | None = None, **serve: Any
@@ -69,17 +80,29 @@ async def inside(
     now = clock.now()
     epoch = await store.write(leases.acquire, leases.POLLER, HOLDER, at=now, until=now + 30_000_000)
     try:
-        yield Inside(settings=settings, store=store, clock=clock, hooks=hooks or Hooks(), epoch=epoch, holder=HOLDER)
+        yield Inside(
+            settings=settings,
+            store=store,
+            clock=clock,
+            hooks=hooks or Hooks(),
+            signals=Watched(store, clock, epoch, reads=effective.HINTS),
+            epoch=epoch,
+            holder=HOLDER,
+        )
     finally:
         await store.close()
 
 
-async def watch(inside: Inside, name: str, notify: str = "feed, stream") -> int:
-    """Register a sentinel; return its number."""
-    text = f"Create Sentinel {name} Using https://{name}.example/ Monitor all words Notify by {notify}"
+async def watch(inside: Inside, name: str, notify: str = "feed, stream", more: str = "") -> int:
+    """Register a sentinel that is under way; return its number."""
+    text = f"Create Sentinel {name} Using https://{name}.example/ Monitor all words {more} Notify by {notify}"
     done = await inside.store.write(
         lambda c: register.register(_Open(c), text, settings=inside.settings, now=inside.clock.now())  # type: ignore[arg-type]
     )
+    move = SentinelMove(sentinel_id=done.made[0].id, state="enabled", at=inside.clock.now())
+    await inside.store.commit([Unit(at=inside.clock.now(), epoch=inside.epoch, sentinels=(move,))])
+    assert isinstance(inside.signals, Watched)
+    await inside.signals.watchlist.load()
     return done.made[0].id
 
 

@@ -33,6 +33,7 @@ def test_every_entrance_says_who_may_enter():
         ("/feeds/{name:path}.atom", "GET", "readers"),
         ("/api/v1/stream", "GET", "readers"),
         ("/api/v1/hooks/{name}", "POST", "hook"),
+        ("/api/v1/signals", "POST", "readers"),
     } == {(one.path, one.method, one.who) for one in entrances()}
 
 

@@ -15,6 +15,7 @@ def upgrade() -> None:
     """Add what sentinels may say and what is learned of pages."""
     _sources()
     _laid_out()
+    _hints()
     _remembered()
     _saturated()
 
@@ -66,3 +67,42 @@ def _sources() -> None:
         sa.PrimaryKeyConstraint("source_id", "taken_key", name="pk_event_key"),
     )
     op.create_index("ix_event_key_at", "event_key", ["at"])
+
+
+def _hints() -> None:
+    """Keep hints that wait for a look, what their sources are worth, which were taken, and what hubs were asked for."""
+    op.create_table(
+        "trust",
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("host", "kind", "state")),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("host", "kind", name="pk_trust"),
+    )
+    op.create_table(
+        "hint",
+        sa.Column("page_id", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("waiting", sa.Text(), server_default=sa.text("'[]'"), nullable=False),
+        sa.Column("state", sa.Text(), server_default=sa.text("'{}'"), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["page_id"], ["page.id"], name="fk_hint_page_id"),
+        sa.PrimaryKeyConstraint("page_id", "kind", name="pk_hint"),
+    )
+    op.create_table(
+        "signal_key",
+        sa.Column("taken_key", sa.Text(), nullable=False),
+        sa.Column("pages", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("taken_key", name="pk_signal_key"),
+    )
+    op.create_index("ix_signal_key_at", "signal_key", ["at"])
+    op.create_table(
+        "websub",
+        sa.Column("page_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        *(sa.Column(name, sa.Text(), nullable=False) for name in ("hub", "topic", "token", "state")),
+        *(sa.Column(name, sa.BigInteger()) for name in ("asked_at", "until", "due_at")),
+        sa.Column("attempts", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.Column("problem", sa.Text(), server_default=sa.text("''"), nullable=False),
+        sa.ForeignKeyConstraint(["page_id"], ["page.id"], name="fk_websub_page_id"),
+        sa.PrimaryKeyConstraint("page_id", name="pk_websub"),
+        sa.UniqueConstraint("token", name="uq_websub_token"),
+    )

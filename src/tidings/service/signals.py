@@ -1,0 +1,164 @@
+"""Signals: the way in for hints that pages may have changed, and where they are kept (W-5; contracts.md §5).
+
+Taking a signal is one transaction: the hints that wait, and the key that it came with. They change no page, charge nothing and ask for no
+look: the policy is told by how much they make their pages older (`hints`). What looks teach of sources is stored some seconds' worth
+at a time, like all that is learned: a crash costs no more than that, and one look that was made already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import DAY
+from tidings.errors import AddressError, UsageError
+from tidings.fetching import address
+from tidings.scheduling import effective
+from tidings.service.claims import is_on_change
+from tidings.service.hints import Hearing
+from tidings.storage import hints, leases
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.model.interval import Instant
+    from tidings.model.unit import Unit
+    from tidings.service.watchlist import WatchedPage
+    from tidings.storage.connection import Connection
+    from tidings.storage.hints import HintRow, TrustRow
+    from tidings.storage.store import Store
+
+API: Final = "api"
+"""the kind of hints of which nobody says another"""
+LONGEST_KEY: Final = 200
+KEYS_FOR: Final = 30 * DAY
+"""how long it is remembered which keys were taken"""
+MOST_KINDS: Final = 16
+"""kinds of hints that speak of one page; what further ones say is taken for `api`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A signal that was taken: of how many watched pages it spoke; `is_new` is False if it had been taken with that key before."""
+
+    pages: int
+    is_new: bool
+
+
+class Signals:
+    """Takes signals and keeps what is known of them. `pages` is the watchlist's own table, `reads` are the columns that the policy reads.
+
+    `on_taken` hears which pages were spoken of, once that is durable.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        pages: Mapping[int, WatchedPage],
+        clock: Clock,
+        *,
+        epoch: int,
+        reads: Collection[str],
+    ) -> None:
+        self._store = store
+        self._pages = pages
+        self._clock = clock
+        self._epoch = epoch
+        self._lock = asyncio.Lock()
+        self.are_heeded = frozenset(reads) >= effective.HINTS
+        """whether the policy heeds hints at all"""
+        self.hearing = Hearing(self._host_of)
+        self.on_taken: Callable[[Iterable[int]], Any] = lambda _: None
+
+    async def load(self) -> None:
+        """Read what is known."""
+        self.hearing.load(*await self._store.read(hints.load))
+
+    def find(self, urls: Collection[str]) -> dict[str, list[int]]:
+        """Return the watched pages with each of these addresses; none for one that nobody watches, or that is none."""
+        wanted: dict[str, list[str]] = {}
+        for url in urls:
+            try:
+                wanted.setdefault(address.rebuild(url), []).append(url)
+            except AddressError:
+                continue
+        found: dict[str, list[int]] = {url: [] for url in urls}
+        for page_id, page in self._pages.items():
+            for url in wanted.get(page.identity.url, ()):
+                found[url].append(page_id)
+        return found
+
+    def is_watched(self, page_id: int) -> bool:
+        """Say whether a page is watched."""
+        return page_id in self._pages
+
+    def is_weighed(self, page_id: int) -> bool:
+        """Say whether a hint about a page has any effect: the policy chooses when it is looked at, and heeds hints."""
+        page = self._pages.get(page_id)
+        return self.are_heeded and page is not None and is_on_change(page)
+
+    async def take(
+        self, page_ids: Collection[int], *, kind: str = API, at: Instant | None = None, key: str = ""
+    ) -> Taken:
+        """Take a hint of this kind about watched pages that speaks of an instant (None: now). `key` is its idempotency key.
+
+        Durable once it returns. Raises `UsageError` for a key that is too long, `StoreError`.
+        """
+        if len(key) > LONGEST_KEY:
+            message = f"an idempotency key has at most {LONGEST_KEY} characters"
+            raise UsageError(message)
+        async with self._lock:
+            if key and (before := await self._store.read(hints.taken, key)) is not None:
+                return Taken(before, is_new=False)
+            now = self._clock.now()
+            watched = [page_id for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
+            news = [i for i in watched if self._hear(i, kind, now if at is None else min(at, now))]
+            if news or key:
+                rows = self.hearing.rows_of(news)
+                await self._store.write(_take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
+        if news:
+            self.on_taken(news)
+        return Taken(len(watched), is_new=True)
+
+    def _hear(self, page_id: int, kind: str, at: Instant) -> bool:
+        known = self.hearing.kinds(page_id)
+        own = kind if kind in known or len(known) < MOST_KINDS else API
+        return self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
+
+    def observe(self, unit: Unit) -> None:
+        """Hear of a unit before the watchlist does: whether a page's date moved as its content did.
+
+        Only whole answers count: a 304 says that the date is the same and no more.
+        """
+        page = None if unit.page is None else self._pages.get(unit.page.page_id)
+        if page is None or unit.page is None or unit.poll is None or unit.page.audited_at != unit.at:
+            return
+        before, after = page.state.validators.last_modified, unit.page.validators.last_modified
+        if before and after and page.state.checked_at is not None and unit.poll.outcome in {"unchanged", "changed"}:
+            moved = before != after
+            host = page.identity.host
+            self.hearing.date(host, unit.at, date_moved=moved, content_moved=unit.poll.text_changed)
+
+    async def remember(self) -> None:
+        """Store what was learned and heard since the last time."""
+        async with self._lock:
+            sources, waiting = self.hearing.drain()
+            if sources or waiting:
+                await self._store.write(_remember, sources, waiting, epoch=self._epoch)
+
+    def _host_of(self, page_id: int) -> str:
+        page = self._pages.get(page_id)
+        return "" if page is None else page.identity.host
+
+
+def _take(c: Connection, rows: list[HintRow], key: str, *, pages: int, at: Instant, epoch: int) -> None:
+    leases.check_epoch(c, epoch)
+    hints.put(c, [], rows)
+    if key:
+        hints.note_key(c, key, pages=pages, at=at, forget_before=at - KEYS_FOR)
+
+
+def _remember(c: Connection, sources: list[TrustRow], rows: list[HintRow], *, epoch: int) -> None:
+    leases.check_epoch(c, epoch)
+    hints.put(c, sources, rows)

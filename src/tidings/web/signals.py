@@ -1,0 +1,140 @@
+"""Signals: who knows that pages may have changed says so; it is weighed as a hint and answered when it is durable.
+
+Whoever may read may say it, for a hint costs nothing and breaks no limit: the worst that false ones do is that they are soon not believed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.responses import Response
+
+from tidings.clock import SECOND
+from tidings.errors import StoreError, UsageError
+from tidings.web.hooks import key_of
+from tidings.web.pace import Pace
+from tidings.web.parameters import body_of, read
+from tidings.web.problems import ProblemError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from tidings.model.interval import Instant
+    from tidings.web.inside import Inside
+
+PER_SECOND: Final = 10.0
+BURST: Final = 300
+"""Signals that are taken at once; after them ten a second."""
+MOST_URLS: Final = 1_000
+"""Addresses in one signal."""
+LONGEST_URL: Final = 8_192
+RESERVED: Final = frozenset({"websub", "sitemap", "dates"})
+"""Kinds that Tidings finds out by itself."""
+_KIND: Final = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
+_FIELDS: Final = frozenset({"url", "urls", "page", "at", "kind"})
+_EXAMPLE: Final = 'such as {"url": "https://shop.example/prices"}'
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a signal says: addresses, numbers of pages, the instant that it speaks of (None: now), and its kind."""
+
+    urls: tuple[str, ...]
+    pages: tuple[int, ...]
+    at: Instant | None
+    kind: str
+
+
+def pace() -> Pace:
+    """Return what counts signals."""
+    return Pace(per_second=PER_SECOND, burst=BURST)
+
+
+async def answer(request: Request, inside: Inside, counted: Pace) -> Response:
+    """Take the signal and answer 202, or say why it is not taken."""
+    wait = counted.wait("", inside.clock.now())
+    if wait:
+        message = f"more than {BURST} signals at once, or {PER_SECOND:g} a second"
+        hint = f"say several pages in one, up to {MOST_URLS:,}"
+        seconds = {"retry-after": str(-(-wait // SECOND))}
+        raise ProblemError(HTTPStatus.TOO_MANY_REQUESTS, message, hint=hint, headers=seconds)
+    said = said_in(read(await body_of(request), request.headers.get("content-type", "")))
+    signals = inside.signals
+    found = signals.find(said.urls)
+    unknown = [url for url, page_ids in found.items() if not page_ids]
+    unknown += [str(page_id) for page_id in said.pages if not signals.is_watched(page_id)]
+    page_ids = [*(i for ids in found.values() for i in ids), *(i for i in said.pages if signals.is_watched(i))]
+    if not page_ids:
+        message = "none of these pages is watched"
+        raise ProblemError(HTTPStatus.NOT_FOUND, message, hint="`tidings list --json` shows what is")
+    try:
+        taken = await signals.take(page_ids, kind=said.kind, at=said.at, key=key_of(request))
+    except UsageError as error:
+        raise ProblemError(HTTPStatus.BAD_REQUEST, str(error)) from error
+    except StoreError as error:
+        message = "the signal could not be kept; send it again"
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, message, headers={"retry-after": "5"}) from error
+    record = {
+        "record": "signal",
+        "pages": taken.pages,
+        "weighed": sum(signals.is_weighed(page_id) for page_id in set(page_ids)),
+        "new": taken.is_new,
+        "unknown": unknown,
+    }
+    return Response(json.dumps(record), HTTPStatus.ACCEPTED, {"cache-control": "no-store"}, "application/json")
+
+
+def said_in(params: Mapping[str, Any]) -> Said:
+    """Return what the params of a signal say. Raises `ProblemError` that says what is wrong."""
+    if extra := set(params) - _FIELDS:
+        message = f"a signal has no field {min(extra)[:40]!r}; it has {', '.join(sorted(_FIELDS))}"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message)
+    listed = params.get("urls", [])
+    urls = [listed] if isinstance(listed, str) else listed  # a form has one or several
+    urls = [*([params["url"]] if "url" in params else []), *(urls if isinstance(urls, list) else [None])]
+    if not all(isinstance(url, str) and len(url) <= LONGEST_URL for url in urls) or len(urls) > MOST_URLS:
+        message = f"`url` is an address, `urls` a list of at most {MOST_URLS:,} of them"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint=_EXAMPLE)
+    pages = (_page(params["page"]),) if "page" in params else ()
+    if not urls and not pages:
+        message = "a signal says which pages it speaks of"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint=_EXAMPLE)
+    return Said(tuple(dict.fromkeys(urls)), pages, _at(params.get("at")), _kind(params.get("kind")))
+
+
+def _page(value: Any) -> int:
+    text = str(value)
+    if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or len(text) > 18:
+        message = "`page` is the number of a page"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message)
+    return int(text)
+
+
+def _at(value: Any) -> Instant | None:
+    if value is None:
+        return None
+    try:
+        at = datetime.fromisoformat(value)
+        return round(at.timestamp() * SECOND) if at.tzinfo is not None else _refuse_date()
+    except (TypeError, ValueError, OverflowError):
+        return _refuse_date()
+
+
+def _refuse_date() -> Instant:
+    message = "`at` is a date and time with its zone (RFC 3339)"
+    raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint="such as 2026-05-01T12:00:00Z")
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "api"
+    if not isinstance(value, str) or not _KIND.fullmatch(value) or value in RESERVED:
+        message = "`kind` is a name of small letters, digits, dots, dashes and lines below, of at most 40, that Tidings does not use itself"
+        raise ProblemError(HTTPStatus.BAD_REQUEST, message, hint="such as cms; leave it out if you are not sure")
+    return value

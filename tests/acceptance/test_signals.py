@@ -1,0 +1,150 @@
+"""Promise: hints that pages may have changed bring looks sooner as far as their source has proved right, and break no limit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from tests.world import play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.monitor import Monitor
+from tidings.storage import hints
+
+FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60"}
+
+
+def looks(world: Any, page_id: int) -> list[int]:
+    return [poll.charged_at for poll in world.polls(page_id)]
+
+
+async def hint(monitor: Monitor, page_id: int) -> None:
+    await monitor.parts.signals.take([page_id])
+
+
+def test_a_hint_brings_a_look_and_what_it_shows_is_learned(make_world):
+    """Of two pages that have been still for days the one that was hinted is looked at right away, and the hint proves to be right."""
+    world = make_world(**FLAGS)
+    for path in ("/told", "/other"):
+        world.page(path, "<p>edition 0</p>")
+    world.add("Create Sentinel told Using {/told} Monitor all words;Create Sentinel o Using {/other} Monitor all words")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * DAY)
+        while world.clock.now() - max(looks(world, 1)[-1], looks(world, 2)[-1]) < 5 * MINUTE:
+            await world.pass_time(monitor, MINUTE)
+        world.page("/told", "<p>edition 1</p>")
+        await hint(monitor, 1)
+        await world.settle(monitor)
+        assert [world.clock.now(), True] == [looks(world, 1)[-1], looks(world, 2)[-1] < world.clock.now()]
+
+    play(world, story)
+
+    assert [1, 0] == [len(world.changes(name)) for name in ("told", "o")]
+    (source,) = world.read(hints.load)[0]
+    assert ("api", True) == (source.kind, source.state["told"] > 0.1)
+    assert [] == world.violations()
+
+
+def test_hints_wait_over_a_crash_and_are_answered_by_one_look(make_world):
+    """What was taken is weighed by whoever runs the service next, once."""
+    world = make_world(**FLAGS)
+    world.page("/a", "<p>as it was</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words")
+
+    async def taken(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * DAY)
+        world.clock.advance(5 * MINUTE)
+        await hint(monitor, 1)  # and the service goes before it makes another step
+
+    async def later(monitor: Monitor) -> None:
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, taken)
+    before = len(looks(world, 1))
+    ((row,), waited) = (world.read(hints.load)[1], world.clock.now())
+    play(world, later)
+    (row_after,) = world.read(hints.load)[1]
+
+    assert (waited,) == row.waiting
+    assert 1 == len(looks(world, 1)) - before
+    assert () == row_after.waiting
+
+
+def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):
+    """A hint a minute for a page that never changes: never within its floor or beside its hours, and after the first hours hardly looked at for it."""
+    world = make_world(**FLAGS)
+    world.page("/flooded", "<p>for ever</p>")
+    world.page("/hours", "<p>for ever</p>")
+    world.add(
+        "Create Sentinel flooded Using {/flooded} Monitor all words;"
+        "Create Sentinel hours Using {/hours} Monitor all words During mon-sun 09:00 to 10:00"
+    )
+
+    async def story(monitor: Monitor) -> None:
+        for _ in range(24 * 30):
+            await hint(monitor, 1)
+            await hint(monitor, 2)
+            await world.pass_time(monitor, 2 * MINUTE)
+
+    play(world, story)
+    made = looks(world, 1)
+    last = [at for at in made if at > made[0] + 18 * HOUR]
+
+    assert all(later - earlier >= MINUTE for earlier, later in pairwise(made))
+    assert len(last) <= 8
+    assert {9} == {at // HOUR % 24 for at in looks(world, 2)}
+
+
+def test_without_a_policy_that_weighs_them_hints_move_nothing(make_world):
+    """With `best_effort` they are taken, and answered by the next look."""
+    world = make_world()
+    world.page("/a", "<p>as it was</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 10 * MINUTE)
+        assert not monitor.parts.signals.is_weighed(1)
+        await hint(monitor, 1)
+        await world.pass_time(monitor, 20 * MINUTE)
+        assert 1 == len(looks(world, 1))
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    assert 2 == len(looks(world, 1))
+    assert () == world.read(hints.load)[1][0].waiting
+
+
+def are_exact(monitor: Monitor) -> bool:
+    return monitor.parts.signals.hearing.dates_are_exact(monitor.parts.watchlist.pages[1].identity.host)
+
+
+def test_dates_count_once_a_host_has_proved_them(make_world):
+    """Last-Modified that moves with the content is counted for its host; a host whose dates are the time of the answer is found out."""
+    world = make_world(**FLAGS)
+    world.add("Create Sentinel honest Using {/honest} Monitor all words")
+
+    async def story(monitor: Monitor) -> None:
+        for edition in range(70):
+            stamp = f"Tue, 14 Nov 2023 {edition // 3600:02}:{edition // 60 % 60:02}:{edition % 60:02} GMT"
+            world.page(
+                "/honest", f"<p>edition {edition}</p>", headers={"Content-Type": "text/html", "Last-Modified": stamp}
+            )
+            monitor.ask(1)
+            await world.pass_time(monitor, 2 * MINUTE)
+            monitor.parts.planner.force(1)
+            await world.pass_time(monitor, 2 * MINUTE)
+        assert monitor.parts.signals.hearing.dates_are_exact(
+            "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
+        )
+        for edition in range(6):
+            stamp = f"Wed, 15 Nov 2023 10:00:{edition:02} GMT"
+            world.page(
+                "/honest", "<p>the last edition</p>", headers={"Content-Type": "text/html", "Last-Modified": stamp}
+            )
+            monitor.ask(1)
+            await world.pass_time(monitor, 2 * MINUTE)
+        assert not monitor.parts.signals.hearing.dates_are_exact(
+            "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
+        )
+
+    play(world, story)

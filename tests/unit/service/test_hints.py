@@ -1,0 +1,207 @@
+"""Hints are weighed: by what looks after them showed, for each host and kind, and for each page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.estimation.evidence import Dates, Trust
+from tidings.model.interval import Instant
+from tidings.scheduling.policy import Observation, Population, Signal
+from tidings.scheduling.price.policy import Price
+from tidings.service.hints import DATES, MOST_WAITING, SAME, Hearing
+from tidings.storage.hints import HintRow, TrustRow
+
+START = 1_700_000_000 * SECOND
+RATE = 1.0
+
+
+def hearing() -> Hearing:
+    """Return what is known of the pages 1 to 9 of one host, which is nothing."""
+    return Hearing(lambda page_id: "shop.example" if page_id < 10 else "other.example")
+
+
+def look(heard: Hearing, at: Instant, *, page: int = 1, gap: int = HOUR, changed: bool = False) -> float | None:
+    heard.begin(page, at)
+    return heard.judge(page, at, gap=gap, rate=RATE, changed=changed)
+
+
+def test_a_hint_makes_its_page_older_once():
+    """The policy hears of it once, and a look answers it."""
+    heard = hearing()
+    assert heard.hear(1, "api", START)
+    assert {1} == heard.unsaid()
+    assert 0 < heard.extra_age(1, RATE, since=START) < DAY
+    assert set() == heard.unsaid()
+    assert 0 == heard.extra_age(1, RATE, since=START)
+    look(heard, START + MINUTE)
+    assert 0 == heard.extra_age(1, RATE, since=START)
+
+
+def test_hints_that_say_the_same_are_one():
+    """Senders repeat themselves; what another source says, and what is said of another time, is more."""
+    heard = hearing()
+    told = [heard.hear(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]]
+    assert [True, False, True] == told
+    assert heard.hear(1, "websub", START)
+    assert heard.hear(2, "api", START)
+
+
+def test_what_a_look_has_seen_is_no_news():
+    """A hint that speaks of a time before the last look began is answered; one that comes while it is made waits for the next."""
+    heard = hearing()
+    heard.begin(1, START)
+    assert not heard.hear(1, "api", START)
+    assert not heard.hear(2, "api", START, seen=START)
+    assert heard.hear(1, "api", START + SECOND)
+    heard.extra_age(1, RATE, since=START)
+    heard.judge(1, START + 5 * SECOND, gap=HOUR, rate=RATE, changed=False)
+    assert {1} == heard.unsaid()
+    assert 0 < heard.extra_age(1, RATE, since=START)
+    ((_, (row,)), gone) = (heard.drain(), look(heard, START + MINUTE))
+    assert (START + SECOND,) == row.waiting
+    assert 0.0 == gone
+
+
+def test_a_flood_is_held():
+    """Not more than so many wait, however many come."""
+    heard = hearing()
+    kept = sum(heard.hear(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
+    assert MOST_WAITING == kept
+
+
+def told(heard: Hearing, days: int, *, kind: str = "api", hinted: bool = True) -> None:
+    """Let a page change once a day, four looks a day be made, and the one that finds it follow a hint, or none."""
+    for turn in range(days):
+        at = START + turn * DAY
+        for hour in (0, 6, 12):
+            look(heard, at + hour * HOUR, gap=6 * HOUR)
+        if hinted:
+            heard.hear(1, kind, at + 18 * HOUR)
+        look(heard, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
+
+
+def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
+    """Told changes, and hints for nothing, are counted for all pages of the host; other hosts and kinds are as before."""
+    good, bad = hearing(), hearing()
+    told(good, 30)
+    for turn in range(30 * 24):
+        bad.hear(1, "api", START + turn * HOUR)
+        look(bad, START + turn * HOUR + MINUTE)
+    ages = {}
+    at = START + 40 * DAY
+    for name, heard, page, kind in (
+        ("good", good, 2, "api"),
+        ("bad", bad, 2, "api"),
+        ("new", good, 11, "api"),
+        ("kind", good, 3, "websub"),
+    ):
+        heard.hear(page, kind, at)
+        ages[name] = heard.extra_age(page, RATE, since=at)
+
+    assert ages["good"] > 2 * ages["new"]
+    assert ages["new"] == ages["kind"]
+    assert ages["bad"] < ages["new"] / 5
+    assert good.unheard(1) < 0.5
+    assert 1.0 == bad.unheard(1) == good.unheard(2) == good.unheard(11)
+
+
+def test_silence_counts_where_a_source_has_proved_itself_and_ends_with_what_it_misses():
+    """Changes that nobody told of take the trust back."""
+    heard = hearing()
+    told(heard, 40, kind="websub")
+    trusted = heard.unheard(1)
+    told(heard, 10, hinted=False)
+
+    assert 0.05 <= trusted < 0.3
+    assert heard.unheard(1) > 2 * trusted
+
+
+def test_a_page_nobody_speaks_of_teaches_nothing():
+    """Its looks are judged as ever."""
+    heard = hearing()
+    assert look(heard, START, changed=True) is None
+    assert ([], []) == heard.drain()
+
+
+def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
+    """After a failure or a pause nobody knows when the change was."""
+    heard = hearing()
+    heard.hear(1, "api", START)
+    heard.begin(1, START + MINUTE)
+    heard.pass_over(1)
+    sources, (row,) = heard.drain()
+    assert [] == sources
+    assert ((), asdict(Trust())) == (row.waiting, dict(row.state))
+
+
+def test_what_is_known_survives_a_restart():
+    """All of it, and hints that wait are told to the policy again; what cannot be read is learned anew."""
+    heard = hearing()
+    for turn in range(5):
+        heard.hear(1, "api", START + turn * DAY)
+        look(heard, START + turn * DAY + MINUTE, gap=DAY, changed=True)
+    heard.date("shop.example", START, date_moved=True, content_moved=True)
+    heard.hear(1, "api", START + 9 * DAY)
+    sources, hints = heard.drain()
+    again = hearing()
+    again.load(sources, hints)
+
+    assert {1} == again.unsaid()
+    assert heard.extra_age(1, RATE, since=START) == again.extra_age(1, RATE, since=START)
+    assert heard.unheard(1) == again.unheard(1)
+    assert {DATES, "api"} == {row.kind for row in sources}
+    again.load([TrustRow("shop.example", "api", {"told": -1}, START)], [HintRow(1, "api", (), {"x": 1}, START)])
+    assert 1.0 == again.unheard(1)
+
+
+def test_dates_are_believed_of_the_host_that_proved_them():
+    """A hundred looks that agree, both ways."""
+    heard = hearing()
+    for _ in range(60):
+        heard.date("shop.example", START, date_moved=True, content_moved=True)
+        heard.date("shop.example", START, date_moved=False, content_moved=False)
+    assert heard.dates_are_exact("shop.example")
+    assert not heard.dates_are_exact("other.example")
+    assert Dates(moved_with=60.0, still_with=60.0) == Dates(**heard.drain()[0][0].state)
+
+
+@pytest.mark.parametrize(("hints_a_day", "most"), [(10_000, 1.15), (48, 1.15)])
+def test_a_flood_of_hints_loses_its_weight(hints_a_day: int, most: float):
+    """A source that tells of nothing costs some looks on the first day; from the second on the page is looked at hardly more often than without.
+
+    No two looks are ever closer than the floor.
+    """
+
+    def looks(flood: int) -> list[int]:
+        """Return on which days a page that never changes is looked at."""
+        policy, heard, rate = Price(), hearing(), 0.5
+        population = Population({"id": [1], "rate": [rate], "last_polled": [START], "shortest": [MINUTE]})
+        state = policy.begin(population, np.random.default_rng(0))
+        made, now, last = [], START, START
+        step = DAY // flood if flood else 0
+        coming = START + step if flood else START + 30 * DAY
+        while now < START + 10 * DAY:
+            due = int(policy.next_due(state, [1], now, 0.0)[0])
+            now = min(due, coming)
+            if now == coming:
+                if heard.hear(1, "api", now):
+                    age = heard.extra_age(1, rate, since=last)
+                    state = policy.on_signal(state, [1], Signal("api", np.array([age])))
+                coming += step
+            elif now == due:
+                heard.begin(1, now)
+                heard.judge(1, now, gap=now - last, rate=rate, changed=False)
+                assert now - last >= MINUTE
+                state = policy.on_poll(state, [1], Observation.of([now], [False]))
+                made.append((now - START) // DAY)
+                last = now
+        return [made.count(day) for day in range(10)]
+
+    usual, flooded = looks(0), looks(hints_a_day)
+
+    assert flooded[0] <= 1.5 * usual[0]
+    assert max(flooded[1:]) <= most * usual[-1]
