@@ -9,7 +9,7 @@ import numpy as np
 
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.lateness import phases, wait_in_phase
-from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
+from tidings.scheduling.policy import UNPOLLED, Floats, Ids, Instants, Market, Rows
 from tidings.scheduling.price.hours import HOURS, HoursState, PriceHours
 from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.others import STALENESS
@@ -50,13 +50,14 @@ class Cam(PriceHours):
         even = Price.gaps(self, state, price, rows)
         population = state.population
         last = population["last_polled"][rows]
-        weights = _weights(state, rows)
+        weights, which = _profiles(state)
+        which = which[rows]
         needed = self._needed(values(population, rows), max(price, self.floor))
-        waiting = (last != UNPOLLED) & ~state.saturated[rows] & (weights.max(axis=1, initial=0.0) >= needed)
+        waiting = (last != UNPOLLED) & ~state.saturated[rows] & (weights.max(axis=1)[which] >= needed)
         most = np.maximum(np.minimum(population["longest"][rows], self.longest), population["shortest"][rows])
         found = even.copy()
         found[waiting] = np.clip(
-            self._wait(last[waiting], phases(population.ids[rows][waiting]), weights[waiting], needed[waiting]),
+            self._wait(last[waiting], phases(population.ids[rows][waiting]), weights, which[waiting], needed[waiting]),
             population["shortest"][rows][waiting],
             most[waiting],
         )
@@ -64,12 +65,16 @@ class Cam(PriceHours):
 
     def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the price at which the pages cost `budget` per µs over a week."""
-        weights, worth = _weights(state, slice(None)), values(state.population)
+        weights, which = _profiles(state)
+        heavier, worth = np.sort(weights, axis=1), values(state.population)
+        of = {profile: np.flatnonzero(which == profile) for profile in np.unique(which).tolist()}
         least, longest = state.population["shortest"], state.population["longest"]
         most = np.maximum(np.minimum(longest, self.longest), least)
 
         def gaps(price: float) -> Instants:
-            bought = (weights >= self._needed(worth, price)[:, None]).mean(axis=1)
+            needed, bought = self._needed(worth, price), np.zeros(state.population.size)
+            for profile, rows in of.items():
+                bought[rows] = 1 - np.searchsorted(heavier[profile], needed[rows]) / HOURS
             wished = np.minimum(self.pace / np.maximum(bought, 1e-9), most)
             return np.asarray(np.maximum(wished.astype(np.int64), least))
 
@@ -82,12 +87,11 @@ class Cam(PriceHours):
             needed = -np.log1p(-np.minimum(share, 1.0)) / (worth.rate * self.pace)
         return np.where(share < 1, needed, np.inf)
 
-    def _wait(self, last: Instants, phase: Floats, weights: Floats, needed: Floats) -> Instants:
+    def _wait(self, last: Instants, phase: Floats, weights: Floats, which: Ids, needed: Floats) -> Instants:
         at = last + wait_in_phase(last, np.full(len(last), self.pace), phase)
         offset = (phase * self.pace).astype(np.int64)
-        pages = np.arange(len(last))
         for _ in range(HOURS + 1):
-            passed = weights[pages, (at // HOUR) % HOURS] < needed
+            passed = weights[which, (at // HOUR) % HOURS] < needed
             if not passed.any():
                 break
             later = np.maximum(at + self.pace, (at // HOUR + 1) * HOUR)
@@ -95,10 +99,8 @@ class Cam(PriceHours):
         return np.asarray(at - last)
 
 
-def _weights(state: PriceState, rows: Rows | slice) -> Floats:
-    """Return the weights of the hours of the week for each page; all alike where no profile is known."""
-    which = state.which[rows] if isinstance(state, HoursState) else np.full(state.population.size, -1)[rows]
-    weights = np.ones((len(which), HOURS))
-    if isinstance(state, HoursState):
-        weights[which >= 0] = state.weights[which[which >= 0]]
-    return weights
+def _profiles(state: PriceState) -> tuple[Floats, Ids]:
+    """Return the weights of the hours of the week by profile, and that of each page: the last one, all hours alike, where none is known."""
+    if not isinstance(state, HoursState):
+        return np.ones((1, HOURS)), np.full(state.population.size, -1)
+    return np.vstack([state.weights, np.ones((1, HOURS))]), state.which
