@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from bench.intervals import interval
 from bench.study_model import (
     DAY,
     Bids,
@@ -23,7 +24,6 @@ from bench.study_model import (
     ahead,
     certify,
     index,
-    interval,
     mean_index,
     periodic,
     price,
@@ -126,6 +126,7 @@ ROWS: dict[str, Row] = {
     "known 0/1 append r=1 C=8, unguarded": Row(
         append(1.0, 8, known=True, guarded=False), (".959", ".994", ".611", ".254"), MEAN
     ),
+    "known 0/1 append r=1 C=2, unguarded": Row(append(1.0, 2, known=True, guarded=False), ("–", "–", "–", "–"), MEAN),
 }
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from bench.study_model import interval
+from bench.intervals import interval
 from bench.traces import FAR
 
 from tidings.estimation.learner import GammaLearner

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from bench.study_model import Chances, Instance, Moment, choose, interval, price, wic
+from bench.intervals import interval
+from bench.study_model import Chances, Instance, Moment, choose, price, wic
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array
 

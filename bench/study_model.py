@@ -6,11 +6,10 @@ price for every instant. Utility is WIC's, in whole instants: what a look brings
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 
 from tidings.scheduling.bounds.dual import Dual, Program
 from tidings.scheduling.population import Floats, Ids
@@ -196,11 +195,3 @@ def certify(instance: Instance, earned: float, rounds: int) -> tuple[Dual, float
         if idle == 8:
             step, idle, found = step * 0.6, 0, best
     return best, float(flat.prices[0])
-
-
-def interval(values: Sequence[float]) -> str:
-    """Return the mean of seeds with half the width of its 95 % interval (Student)."""
-    if len(values) < 2:
-        return f"{np.mean(values):.3f}"
-    half = student.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
-    return f"{np.mean(values):.3f}±{half:.3f}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from bench.study_model import interval
+from bench.intervals import interval
 from scipy.stats import norm
 
 from tidings.scheduling.population import Floats, Ids
