@@ -283,7 +283,7 @@ urgencies = st.one_of(
     st.just(0).map(lambda span: Urgency("window", span)) | durations.map(lambda span: Urgency("window", span)),
 )
 lives = st.one_of(
-    st.sampled_from([Life("forever"), Life("overwrite")]),
+    st.sampled_from([None, Life("forever"), Life("overwrite")]),
     durations.map(lambda span: Life("window", span=span)),
     counts.map(lambda number: Life("changes", changes=number)),
 )

@@ -8,6 +8,7 @@ from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.service.agenda import Look, agenda
 from tidings.service.records import rfc3339
+from tidings.service.taught import spelled
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -54,5 +55,6 @@ def _line(look: Look, now: int, *, expert: bool) -> str:
     prospect = look.prospect
     when = "when asked" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
     rate = look.changes_a_day
-    learned = f"  ({rate:.3g} changes a day expected)" if expert and rate is not None else ""
-    return f"{when:<17} {look.sentinel}  {prospect.url}  {prospect.why}{learned}"
+    expected = [] if rate is None else [f"{rate:.3g} changes a day expected"]
+    said = f"  ({'; '.join([*expected, *spelled(look.taught)])})" if expert and (expected or look.taught) else ""
+    return f"{when:<17} {look.sentinel}  {prospect.url}  {prospect.why}{said}"

@@ -13,7 +13,7 @@ from tidings.cli.show_event import show_happening
 from tidings.clock import SystemClock
 from tidings.language.dates import zone_of
 from tidings.model.weight import WHOLE
-from tidings.service import noise, register
+from tidings.service import noise, register, taught
 from tidings.service.captures import captures
 from tidings.service.outlook import outlook
 from tidings.service.purses import purse_of
@@ -56,11 +56,15 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             return 0
     row = register.find(connection, arguments.name)
     held = held_pages(connection).get(row.id, [])
-    healed = {
-        str(sub.page_id): healed_parts(sub.remembered, meaning(row.text))
-        for sub in subscriptions.listing(connection, sentinel_id=row.id)
-    }
-    held = [{**page, "healed": healed.get(page["page"], [])} for page in held]
+    known = {str(sub.page_id): sub for sub in subscriptions.listing(connection, sentinel_id=row.id)}
+    held = [
+        {
+            **page,
+            "healed": healed_parts(known[page["page"]].remembered, meaning(row.text)),
+            "learned": taught.record(known[page["page"]].learned),
+        }
+        for page in held
+    ]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
     coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=now)
@@ -104,6 +108,8 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             )
         if page["frames"]:
             write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
+        for said in taught.spelled(known[page["page"]].learned):
+            write_line(f"    {said}")
         for part in page["healed"]:
             write_line(f"    selector healed: {part['selector']} finds nothing, {part['stand_in']} is watched")
             write_line(f"      write it into the clause to keep it: tidings alter {row.name} …")

@@ -81,6 +81,8 @@ def _said(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str, Any]]:
         if word in _LIFE:
             if not sentinel.correlated and _has_to_say(sentinel, word, everything=everything):
                 yield word, meaning
+        elif word == "life" and meaning is None:
+            continue  # it is learned
         elif everything or word == "monitor" or meaning != meaning_of(PLAINEST, word) or _is_posted(sentinel, word):
             yield word, meaning
 

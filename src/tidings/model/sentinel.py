@@ -145,7 +145,7 @@ class Sentinel:
     `window` is Monitor's `within`: how far apart changes of several pages may be (None: the longest interval of these pages). `start` is
     From, `end` is To; `span` is For (at most one of `end` and `span`). `correlated`: the life is that of `base`. `during`: when its
     pages may be polled (empty: always). `errors`: who is told of a page's errors (empty: who is told of its changes). `history`: what
-    is kept (None: the operator's setting). `budget_class` is the Class clause: the budget that pays its polls.
+    is kept (None: the operator's setting). `life` is that of its changes (None: as it is learned, for good until then). `budget_class` is the Class clause: the budget that pays its polls.
     """
 
     name: str
@@ -170,7 +170,7 @@ class Sentinel:
     asking: Asking = PLAIN
     importance: float = 0.5
     urgency: Urgency = Urgency()
-    life: Life = Life()
+    life: Life | None = None
     budget_class: str = WHOLE
     tags: tuple[str, ...] = ()
     base: str | None = None

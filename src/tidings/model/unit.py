@@ -80,7 +80,8 @@ class CursorMove:
 
     `taken` are the versions that it still needs, `number` is how many it has taken and `seen` the newest of them (0: as `taken` says).
     `next_tick` is the next tick of a fixed interval, None for on-change. `missing` is what was not there; while all of it is not, the cursor
-    stays where it was last. `remembered` is what the subscription knows beside versions, None: what it knew.
+    stays where it was last. `remembered` is what the subscription knows beside versions, `learned` what was learned of the worth of its changes; None:
+    as before.
     """
 
     subscription_id: int
@@ -93,6 +94,7 @@ class CursorMove:
     number: int = 0
     seen: int = 0
     remembered: str | None = None
+    learned: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

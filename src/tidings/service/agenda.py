@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidings.service import register
+from tidings.service import register, taught
 from tidings.service.outlook import Prospect, outlook
 from tidings.service.records import rfc3339
-from tidings.storage import estimates, sentinels
+from tidings.storage import estimates, sentinels, subscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,25 +22,27 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Look:
     """A look that comes: for which sentinel, at which page; `at` is None where it waits for something else than time. `learned` is what the
-    policy remembers of the page.
+    policy remembers of the page, `taught` what is stored of the worth of its changes to the sentinel.
     """
 
     sentinel: str
     page_id: int
     prospect: Prospect
     learned: Mapping[str, Any]
+    taught: str = ""
 
     def record(self, *, expert: bool) -> dict[str, Any]:
         """Return the JSON record."""
         known = {name: value for name, value in self.learned.items() if name in {"rate", "period", "saturated"}}
         return {
             "record": "plan",
+            "kind": "look",
             "sentinel": self.sentinel,
             "page": str(self.page_id),
             "url": self.prospect.url,
             "at": rfc3339(self.prospect.at),
             "reason": self.prospect.why,
-            **({"learned": known} if expert else {}),
+            **({"learned": {**known, **taught.record(self.taught)}} if expert else {}),
         }
 
     @property
@@ -57,8 +59,15 @@ def agenda(connection: Connection, settings: Settings, *, names: Collection[str]
     rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = register.lives(connection)
+    texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subscriptions.listing(connection)}
     found = [
-        Look(row.name, prospect.page_id, prospect, learned.get(prospect.page_id, {}))
+        Look(
+            row.name,
+            prospect.page_id,
+            prospect,
+            learned.get(prospect.page_id, {}),
+            texts.get((row.id, prospect.page_id), ""),
+        )
         for row in rows
         for prospect in outlook(connection, row, find=find, settings=settings, now=now, learned=learned)
         if prospect.page_id is not None

@@ -4,12 +4,11 @@ change, and the hours in which all of them may be made.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.model.timing import FetchEvery
-from tidings.model.weight import WHOLE, Life, Urgency
-from tidings.scheduling.population import HALF_LIFE, NEVER, LifeKind, UrgencyKind
+from tidings.model.weight import WHOLE
+from tidings.scheduling.population import NEVER
 from tidings.service.cursors import hours_of, is_open, next_tick, ticks_of
 
 if TYPE_CHECKING:
@@ -42,50 +41,6 @@ def importance_to(page: WatchedPage, sentinel_id: int) -> float:
     """Return the importance of one sentinel, as long as it watches the page."""
     found = (s.owner.sentinel.importance for s in page.subscriptions.values() if s.row.sentinel_id == sentinel_id)
     return next(found, 0.5)
-
-
-class Worth(NamedTuple):
-    """What a captured change of a page is worth, in the terms of a population's columns."""
-
-    urgency_kind: UrgencyKind
-    urgency_scale: int
-    life_kind: LifeKind
-    life_scale: int
-
-    @classmethod
-    def of(cls, urgency: Urgency, life: Life) -> Worth:
-        """Return what a sentinel's Urgency and Life say."""
-        half_life = HALF_LIFE if urgency.mode == "exponential" else 0
-        return cls(
-            UrgencyKind[urgency.mode.upper()],
-            half_life if urgency.span is None else urgency.span,
-            LifeKind[life.mode.upper()],
-            life.changes if life.mode == "changes" else life.span,
-        )
-
-    @property
-    def patience(self) -> float:
-        """Return the longest delay that a change can bear, µs: the area under its urgency (∞ where it is uniform)."""
-        match self.urgency_kind:
-            case UrgencyKind.UNIFORM:
-                return math.inf
-            case UrgencyKind.EXPONENTIAL:
-                return self.urgency_scale / math.log(2)
-        return self.urgency_scale
-
-
-def worth(page: WatchedPage) -> Worth:
-    """Return what a change of a page is worth to those who leave its rate to the policy.
-
-    The wishes of one sentinel, taken together, since urgency and life are one application's (000 §2.3): of the most important; among
-    equals of the least patient, then of the one whose changes live shortest.
-    """
-    first, *others = [s.owner.sentinel for s in page.subscriptions.values() if s.is_on_change]
-    if not others:
-        return Worth.of(first.urgency, first.life)
-    most = max(sentinel.importance for sentinel in (first, *others))
-    wishes = [Worth.of(s.urgency, s.life) for s in (first, *others) if s.importance == most]
-    return min(wishes, key=lambda wish: (wish.patience, -wish.life_kind, wish.life_scale))
 
 
 def budget_class(page: WatchedPage, classes: Sequence[str]) -> str:

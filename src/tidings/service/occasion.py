@@ -18,6 +18,7 @@ from tidings.service.claims import robots_ignored
 from tidings.service.cursors import reference, tick_all, ticked
 from tidings.service.headers import with_headers
 from tidings.service.states import with_states
+from tidings.service.taught import taught
 
 if TYPE_CHECKING:
     from tidings.detection.job import Examination
@@ -123,7 +124,14 @@ def with_findings(
     return replace(
         unit,
         page=_looked_at_again(unit, page, findings, at),
-        cursors=tuple(_merged((*unit.cursors, *findings.cursors))),
+        cursors=taught(
+            tuple(_merged((*unit.cursors, *findings.cursors))),
+            page,
+            found,
+            findings.examination,
+            is_visible=unit.poll is not None and unit.poll.text_changed,
+            at=at,
+        ),
         comparisons=(*unit.comparisons, *findings.comparisons, *done),
         changes=found,
         events=events,

@@ -28,7 +28,8 @@ from tidings.scheduling.policy import (
     Remembers,
     Signal,
 )
-from tidings.service.claims import bounds, importance, is_on_change, retry_at, worth
+from tidings.service.claims import bounds, is_on_change, retry_at
+from tidings.service.worth import weight, worth
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -240,7 +241,7 @@ class Proposals:
         return {
             "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
             "cost": np.array([self.cost(p) for p in pages]),
-            "importance": np.array([importance(p) for p in pages]),
+            "importance": np.array([weight(p) for p in pages]),
             "urgency_kind": np.array([w.urgency_kind for w in worths], np.int8),
             "urgency_scale": np.array([w.urgency_scale for w in worths], np.int64),
             "life_kind": np.array([w.life_kind for w in worths], np.int8),

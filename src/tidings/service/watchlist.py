@@ -276,6 +276,8 @@ class Watchlist:
                 )
                 if move.remembered is not None:
                     row = replace(row, remembered=move.remembered)
+                if move.learned is not None and not is_altered:
+                    row = replace(row, learned=move.learned)
                 is_confirmed = row.base > move.base  # meanwhile: the versions of before are needed no more
                 sub.row = row if is_confirmed else replace(row, base=move.base, taken=move.taken, number=move.number)
 
@@ -316,6 +318,21 @@ def meaning(text: str) -> Sentinel:
         message = f"a stored sentinel text is a command: {text[:60]}"
         raise TypeError(message)
     return statement
+
+
+def watched_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
+    """Return the pages that are watched now, for who only looks: nobody is told anything by it. `zone` is that of sentinels which name none."""
+    rows, subs, population, *_ = _everything(connection)
+    held = {}
+    for row in rows:
+        if row.state != "ended":
+            sentinel = meaning(row.text)
+            held[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
+    found = {state.page_id: WatchedPage(identity, state) for identity, state in population}
+    for sub in subs:
+        if sub.page_id in found and sub.sentinel_id in held:
+            found[sub.page_id].subscriptions[sub.id] = Subscription(sub, held[sub.sentinel_id])
+    return found
 
 
 def _everything(

@@ -228,6 +228,7 @@ subscription = _table(
     _number("altered_at", default=0),
     _number("left_at", null=True),
     _text("remembered", default=""),
+    _text("learned", default=""),
     UniqueConstraint("sentinel_id", "page_id", "label"),
     Index(None, "page_id"),
 )

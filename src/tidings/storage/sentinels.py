@@ -257,7 +257,7 @@ def alter(
         if ticks_anew:
             revised = replace(revised, next_tick=next_tick)
         if compares_anew:
-            revised = replace(revised, altered_at=at)
+            revised = replace(revised, altered_at=at, learned="")
         elif row.missing is not None:
             revised = replace(revised, missing=replace(row.missing, revision=number))
         subscription_rows.revise(c, revised)

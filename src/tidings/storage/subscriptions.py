@@ -16,7 +16,7 @@ from tidings.storage.values import from_json, to_json
 @dataclass(frozen=True, slots=True)
 class SubscriptionRow:
     """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need, `missing` what it looks at and its
-    page did not have; `number` is how many versions it has taken, `seen` the newest of them. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last. `remembered` is what it knows beside versions, as the service writes it.
+    page did not have; `number` is how many versions it has taken, `seen` the newest of them. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last. `remembered` is what it knows beside versions, `learned` what was learned of the worth of its changes, both as the service writes them.
     """
 
     id: int
@@ -36,33 +36,35 @@ class SubscriptionRow:
     number: int = 0
     seen: int = 0
     remembered: str = ""
+    learned: str = ""
 
 
-_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen, remembered FROM subscription"
+_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen, remembered, learned FROM subscription"
 _INSERT = (
     "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active, since)"
     " VALUES (:sentinel_id, :page_id, :label, :revision, :next_tick, :active, :since) ON CONFLICT (sentinel_id, page_id, label) DO UPDATE"
     " SET revision = excluded.revision, next_tick = excluded.next_tick, active = excluded.active, since = excluded.since, base = 0,"
-    " taken = '[]', number = 0, seen = 0, missing = '', remembered = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
+    " taken = '[]', number = 0, seen = 0, missing = '', remembered = '', learned = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
 )
 _ACTIVATE = (
     "UPDATE subscription SET paused = CASE WHEN :active = 1 AND taken <> '[]' THEN :at - since ELSE 0 END, since = :at, active = :active"
     " WHERE sentinel_id = :id AND active <> :active AND left_at IS NULL"
 )
 _RENEW = (
-    "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', remembered = '', paused = 0, since = :at, next_tick = :next_tick"
+    "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', remembered = '', learned = '', paused = 0, since = :at, next_tick = :next_tick"
     " WHERE sentinel_id = :id AND left_at IS NULL"
 )
 _REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
 _LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
-_REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at WHERE id = :id"
+_REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at, learned = :learned WHERE id = :id"
 # A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken. A base that was confirmed
 # meanwhile stays: it is a newer version than the one that the look began with.
 _MOVE = (
     "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END,"
     " taken = CASE WHEN base > :base_of_taken THEN taken ELSE :taken END, number = CASE WHEN base > :base_of_number THEN number ELSE :number END,"
     " base = CASE WHEN base > :base_before THEN base ELSE :base END, seen = :seen, ticked_at = :ticked_at, missing = :missing,"
-    " remembered = COALESCE(:remembered, remembered) WHERE id = :subscription_id"
+    " remembered = COALESCE(:remembered, remembered),"
+    " learned = CASE WHEN revision = :revision_that_taught THEN COALESCE(:learned, learned) ELSE learned END WHERE id = :subscription_id"
 )
 
 
@@ -117,7 +119,7 @@ def leave(c: Connection, id: int, at: Instant) -> None:  # noqa: A002
 
 
 def revise(c: Connection, row: SubscriptionRow) -> None:
-    """Write what another revision of the sentinel makes of a subscription: its revision, tick, `missing` and `altered_at`."""
+    """Write what another revision of the sentinel makes of a subscription: its revision, tick, `missing`, `altered_at` and `learned`."""
     c.execute(
         _REVISE,
         id=row.id,
@@ -125,6 +127,7 @@ def revise(c: Connection, row: SubscriptionRow) -> None:
         next_tick=row.next_tick,
         missing=_missing_text(row.missing),
         altered_at=row.altered_at,
+        learned=row.learned,
     )
 
 
@@ -150,6 +153,8 @@ def move(c: Connection, moves: Sequence[CursorMove]) -> None:
             m.ticked_at,
             _missing_text(m.missing),
             m.remembered,
+            m.revision,
+            m.learned,
             m.subscription_id,
         )
         for m in moves
@@ -174,11 +179,14 @@ def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
         number,
         seen,
         remembered,
+        learned,
     ) = row
     numbers = () if taken == "[]" else tuple(from_json(taken))
     cursor = [revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)]
     newest = seen or (numbers[-1] if numbers else 0)
-    return SubscriptionRow(*[*place, *cursor, since, paused, altered_at, number or len(numbers), newest, remembered])
+    return SubscriptionRow(
+        *[*place, *cursor, since, paused, altered_at, number or len(numbers), newest, remembered, learned]
+    )
 
 
 def _numbers(taken: Iterable[int]) -> str:

@@ -28,8 +28,9 @@ def _saturated() -> None:
 
 
 def _remembered() -> None:
-    """Keep what a subscription knows beside versions: headers, entries of feeds, what its selectors found."""
-    op.add_column("subscription", sa.Column("remembered", sa.Text(), server_default=sa.text("''"), nullable=False))
+    """Keep what a subscription knows beside versions: headers, entries of feeds, what its selectors found; and what its changes are worth."""
+    for name in ("remembered", "learned"):
+        op.add_column("subscription", sa.Column(name, sa.Text(), server_default=sa.text("''"), nullable=False))
 
 
 def _laid_out() -> None:

@@ -1,0 +1,26 @@
+"""How many of a page's visible changes a sentinel cares for (bid_and_defaults §5): a keyword sentinel reports few of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+LEAST: Final = 0.2
+"""Nobody is taken to care for less: who has reported nothing yet may be waiting for just that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """Of the visible changes of a page while a sentinel watched it: how many there were, and how many of them it reported."""
+
+    visible: int = 0
+    reported: int = 0
+
+    def after(self, *, reported: bool) -> Interest:
+        """Return the counts after one more visible change."""
+        return Interest(self.visible + 1, self.reported + reported)
+
+    @property
+    def share(self) -> float:
+        """Return P(report | visible change): the mean of a Beta(1, 1) posterior, `LEAST` at least."""
+        return max(LEAST, (self.reported + 1) / (self.visible + 2))

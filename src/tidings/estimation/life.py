@@ -1,0 +1,159 @@
+"""How long what a change brought stays on its page (paper 000 §2.3; bid_and_defaults §5): until the next change, for some changes, for some time, or
+for good.
+
+Blocks that came with a change are followed from look to look: as ranges of tokens, which the edits of later changes move and delete, or as
+entries of a feed, which are there or not. Those that went and those that are still there make a survival curve (Kaplan and Meier): what most
+blocks surely do not outlive is the life. Until the evidence is clear there is none: a life that is too short costs many looks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import median
+from typing import Final
+
+from tidings.model.change import Edit
+from tidings.model.interval import SECOND, Duration, Instant
+from tidings.model.weight import Life
+
+BLOCKS_A_CHANGE: Final = 3
+"""So many of the blocks of a change are followed, the longest: they come and go together and tell little more than one."""
+MOST_BLOCKS: Final = 16
+MOST_ENDS: Final = 32
+FEWEST_GONE: Final = 10
+"""Blocks that must have gone before anything is said."""
+SURE: Final = 1.64
+"""So many standard errors above the curve is what is believed of survival: a life is not called shorter than it is but once in twenty times."""
+LONGEST: Final = 200
+"""A block that stays for more changes is there for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Something that came with a change and is there still: `key` is where (the first token and the one after the last) or the mark of an entry, `since` when it
+    came, `changes` how many further changes it has outlived.
+    """
+
+    key: tuple[int, ...]
+    since: Instant
+    changes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How many changes and how long (µs) a block was followed, and whether it is gone: else nobody looked on."""
+
+    changes: int
+    time: Duration
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """What is known of the blocks of a page: those that are there still and how others ended, the oldest first; `version` is where their tokens count."""
+
+    blocks: tuple[Block, ...] = ()
+    ends: tuple[End, ...] = ()
+    version: int = 0
+
+    def after_edits(self, edits: Sequence[Edit], *, old: int, new: int, at: Instant, is_news: bool = True) -> Survival:
+        """Return what is known after a change from one version to another; what is no news brings no blocks, and may take some.
+
+        A block is gone if more than half of its tokens are. Blocks of other versions than `old` or earlier ones cannot be found again.
+        """
+        followed = self if self.version <= old else replace(self, blocks=())
+        moves = _Moves(edits)
+        came = sorted((e.new_end - e.new_start, e.new_start) for e in edits if e.op in {"insert", "replace"})
+        born = [(start, start + length) for length, start in came[-BLOCKS_A_CHANGE:]] if is_news else []
+        return replace(_stepped(followed, lambda block: moves.of(*block.key), born, at), version=new)
+
+    def after_entries(self, entries: Collection[int], *, known: Collection[int], at: Instant) -> Survival:
+        """Return what is known after a look at a feed that found these entries, when those in `known` had been seen before."""
+        here = frozenset(entries)
+        born = sorted(here - frozenset(known))[:BLOCKS_A_CHANGE]
+        is_change = born or any(block.key[0] not in here for block in self.blocks)
+        if not is_change:
+            return self
+        return _stepped(
+            self, lambda block: block.key if block.key[0] in here else None, [(entry,) for entry in born], at
+        )
+
+    def life(self, now: Instant) -> Life | None:
+        """Return how long blocks stay, None while that is not clear, or if most stay for good.
+
+        It is a number of changes or a time, whichever differs less from block to block.
+        """
+        gone = [end for end in self.ends if end.is_gone]
+        if len(gone) < FEWEST_GONE:
+            return None
+        ages = [*self.ends, *(End(b.changes, now - b.since, is_gone=False) for b in self.blocks)]
+        changes = _outlived_by_few([(end.changes, end.is_gone) for end in ages])
+        time = _outlived_by_few([(end.time, end.is_gone) for end in ages])
+        if changes is None or time is None or changes > LONGEST:
+            return None
+        if changes <= 1:
+            return Life("overwrite")
+        if _spread([end.changes for end in gone]) <= _spread([end.time for end in gone]):
+            return Life("changes", changes=changes)
+        return Life("window", span=max(time, SECOND))
+
+
+def _stepped(
+    known: Survival, found: Callable[[Block], tuple[int, ...] | None], born: Iterable[tuple[int, ...]], at: Instant
+) -> Survival:
+    """Return what is known after a change: `found` says where a block is now, None if it is gone."""
+    ends, blocks = [*known.ends], []
+    for block in known.blocks:
+        if (key := found(block)) is None:
+            ends.append(End(block.changes + 1, at - block.since, is_gone=True))
+        else:
+            blocks.append(Block(key, block.since, block.changes + 1))
+    blocks += [Block(key, at) for key in born]
+    ends += [End(b.changes, at - b.since, is_gone=False) for b in blocks[:-MOST_BLOCKS] if b.changes]
+    return replace(known, blocks=tuple(blocks[-MOST_BLOCKS:]), ends=tuple(ends[-MOST_ENDS:]))
+
+
+class _Moves:
+    """Where the tokens of an old text are in the new one, by the edits between them."""
+
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        others = sorted((e for e in edits if e.op != "move"), key=lambda e: e.old_start)
+        self._moved = [e for e in edits if e.op == "move"]
+        gone = [e for e in others if e.old_end > e.old_start]
+        self._starts, self._ends = [e.old_start for e in gone], [e.old_end for e in gone]
+        self._at = [e.old_end for e in others]
+        self._shifts = [e.new_end - e.old_end for e in others]
+
+    def of(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where a range of tokens is now, None if more than half of it is gone."""
+        first, last = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        lost = sum(min(end, self._ends[i]) - max(start, self._starts[i]) for i in range(first, last))
+        if 2 * lost > end - start:
+            return None
+        moved = next((e for e in self._moved if e.old_start <= start and end <= e.old_end), None)
+        place = bisect_right(self._at, start)
+        shift = moved.new_start - moved.old_start if moved is not None else self._shifts[place - 1] if place else 0
+        begin = start + shift
+        return begin, begin + end - start
+
+
+def _outlived_by_few(ages: Sequence[tuple[int, bool]]) -> int | None:
+    """Return the age by which surely more than half are gone, None if there is none: of (age, gone?), those not gone were followed no longer."""
+    left, survival, spread = len(ages), 1.0, 0.0
+    for age in sorted({age for age, is_gone in ages if is_gone}):
+        left = sum(each >= age for each, _ in ages)
+        died = sum(each == age and is_gone for each, is_gone in ages)
+        survival *= 1 - died / left
+        spread += died / (left * (left - died)) if left > died else 0.0
+        if survival * (1 + SURE * sqrt(spread)) < 0.5:
+            return age
+    return None
+
+
+def _spread(ages: Sequence[float]) -> float:
+    """Return how much ages differ: the median distance from their median, as a part of it."""
+    middle = median(ages)
+    return median(abs(age - middle) for age in ages) / max(middle, 1e-9)

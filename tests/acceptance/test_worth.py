@@ -1,0 +1,173 @@
+"""Promise: looks go where a sentinel cares for what changes, and come as often as what changes stays."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import DAY, HOUR
+from tidings.service import register
+from tidings.service.monitor import Monitor
+from tidings.service.taught import Learned
+from tidings.service.worth import weight
+from tidings.storage import subscriptions
+from tidings.storage.database import open_database
+
+
+@pytest.fixture
+def world(make_world: Any) -> World:
+    """An installation that looks at pages by what looks are worth, at leisure."""
+    made: World = make_world(schedule__policy="price", schedule__pace_seconds="7200")
+    return made
+
+
+def learned(world: World, number: int = 0) -> Learned:
+    """Return what was learned for a subscription."""
+    return Learned.of(world.read(subscriptions.listing)[number].learned)
+
+
+def run(world: World, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a verb and return what it prints."""
+    sets = [part for name, value in world.flags.items() for part in ("--set", f"{name}={value}")]
+    assert 0 == main(["--data", str(world.directory), *sets, *words])
+    return capsys.readouterr().out
+
+
+def alter(world: World, text: str) -> None:
+    """Alter a sentinel while nobody polls."""
+    database = open_database(world.settings)
+    try:
+        register.register(database, world.text(text), settings=world.settings, now=world.clock.now())
+    finally:
+        database.close()
+
+
+async def hours(world: World, monitor: Monitor, bodies: list[str]) -> None:
+    """Let the page show one body after the other, three hours each."""
+    for body in bodies:
+        world.page("/a", body)
+        await world.pass_time(monitor, 3 * HOUR)
+
+
+def news(count: int, word: str = "") -> list[str]:
+    """Return versions of a page to each of which a sentence is added; to the sixth one with a word of its own."""
+    lines = [f"<p>story number {n} of today{word if n == 6 else ''}</p>" for n in range(count)]
+    return ["<h1>News</h1>" + "".join(reversed(lines[: n + 1])) for n in range(count)]
+
+
+def test_a_keyword_sentinel_cares_for_few_changes_and_says_so(world, capsys):
+    """`show` and `plan --expert` say how many; its page is worth less than that of one who wants to hear all."""
+    world.add(
+        'Create Sentinel picky Using {/a} Monitor keywords "flood"; Create Sentinel all Using {/b} Monitor all words Importance 0.5'
+    )
+    weights: list[float] = []
+
+    async def story(monitor: Monitor) -> None:
+        await hours(world, monitor, news(13, " flood"))
+        weights.extend(weight(page) for page in monitor.parts.watchlist.pages.values())
+
+    play(world, story)
+
+    assert (12, 1) == (learned(world).interest.visible, learned(world).interest.reported)
+    assert [0.5 * 0.2, 0.5] == weights
+    assert "reports 1 of 12 changes of this page" in run(world, capsys, "show", "picky")
+    assert "reports 1 of 12 changes of this page" in run(world, capsys, "plan", "--expert", "picky")
+    record = json.loads(run(world, capsys, "plan", "--expert", "--json", "picky").splitlines()[0])
+    assert (12, 1) == (record["learned"]["changes"], record["learned"]["reported"])
+    assert [] == world.violations()
+
+
+def test_several_sentinels_on_a_page_count_together(world):
+    """Each with its importance times the share that it reports; who looks at a fixed interval has no say."""
+    world.add(
+        'Create Sentinel picky Using {/a} Monitor keywords "flood" Importance 1; Create Sentinel all Using {/a} Monitor all words;'
+        "Create Sentinel fixed Using {/a} Monitor all words Fetch every 1 hour Importance 1"
+    )
+    weights: list[float] = []
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 1)
+        weights.extend(weight(page) for page in monitor.parts.watchlist.pages.values())
+
+    world.page("/a", news(1)[0])
+    play(world, story)
+
+    assert [1 * 0.5 + 0.5] == weights
+
+
+def test_what_is_learned_survives_a_restart_and_goes_with_the_condition(world):
+    """Another importance changes nothing of it; another keyword begins anew."""
+    world.add('Create Sentinel picky Using {/a} Monitor keywords "flood"')
+    bodies = news(13, " flood")
+    play(world, lambda monitor: hours(world, monitor, bodies[:8]))
+    play(world, lambda monitor: hours(world, monitor, bodies[8:]))
+    before = learned(world).interest
+
+    alter(world, "Alter picky Importance 0.9")
+    kept = learned(world).interest
+    alter(world, 'Alter picky Monitor keywords "story"')
+    anew = learned(world).interest
+    play(world, lambda monitor: hours(world, monitor, ["<p>a story</p>", "<p>story</p>"]))
+
+    assert (12, 1) == (before.visible, before.reported) == (kept.visible, kept.reported)
+    assert (0, 0) == (anew.visible, anew.reported)
+    assert 1 <= learned(world).interest.visible <= 2
+
+
+def test_noise_is_no_change_that_anybody_could_report(world):
+    """Views that go up are neither visible nor reported."""
+    world.add('Create Sentinel picky Using {/a} Monitor keywords "flood"')
+
+    play(world, lambda m: hours(world, m, [f"<h1>News</h1><p>{n} views</p><p>as ever</p>" for n in range(100, 112)]))
+
+    assert 0 == learned(world).interest.visible
+
+
+def test_a_price_that_each_change_replaces_is_overwritten(make_world, capsys):
+    """Looks become closer than those at a list that grows as often; `Life forever` of its sentinel overrules what was learned."""
+    world = make_world(schedule__policy="price", schedule__pace_seconds="14400")
+    world.add(
+        "Create Sentinel price Using {/a} Monitor all words; Create Sentinel list Using {/b} Monitor all words;"
+        "Create Sentinel told Using {/c} Monitor all words Life forever"
+    )
+    growing = news(16)
+
+    async def story(monitor: Monitor) -> None:
+        for n in range(16):
+            for path in ("/a", "/c"):
+                world.page(path, f"<h1>Shop</h1><p>boots cost {n} now</p><p>come in</p>")
+            world.page("/b", growing[n])
+            await world.pass_time(monitor, DAY)
+
+    play(world, story)
+    last = [sum(poll.charged_at > world.clock.now() - 4 * DAY for poll in world.polls(page)) for page in (1, 2, 3)]
+
+    assert ["overwrite", None, "overwrite"] == [
+        None if (life := learned(world, number).life) is None else life.mode for number in range(3)
+    ]
+    assert last[0] > 1.3 * last[1]
+    assert last[2] <= 1.2 * last[1]
+    assert "what a change brings is there until the next one" in run(world, capsys, "show", "price")
+    assert "what a change brings" not in run(world, capsys, "show", "list")
+
+
+def test_entries_of_a_feed_stay_until_they_fall_off(world):
+    """A feed of four entries that gains one at a time holds each for four changes, told by what it holds and not by edits."""
+
+    def feed(first: int) -> str:
+        items = "".join(
+            f"<item><title>entry {n}</title><link>http://x.example/{n}</link><guid>{n}</guid></item>"
+            for n in range(first, first + 4)
+        )
+        return f"<?xml version='1.0'?><rss version='2.0'><channel><title>t</title>{items}</channel></rss>"
+
+    world.add("Create Sentinel feed Using {/a} Monitor items")
+    play(world, lambda monitor: hours(world, monitor, [feed(n) for n in range(18)]))
+    life = learned(world).life
+
+    assert life is not None
+    assert ("changes", 4) == (life.mode, life.changes)
