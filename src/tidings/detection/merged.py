@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from tidings.detection.aims import needs_nodes, scopes_of
 from tidings.detection.examiner import parsed
@@ -50,7 +51,7 @@ def merge_bodies(
 
 def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Piece, ...], ...]:
     """Return the stretches of two documents around edits of their words."""
-    ordered = sorted(_once(edits), key=lambda edit: (edit.new_start, edit.old_start))
+    ordered = _of_whole_numbers(old, new, sorted(_once(edits), key=lambda edit: (edit.new_start, edit.old_start)))
     groups: list[list[Edit]] = []
     for before, edit in pairwise([None, *ordered]):
         if before is not None and edit is not None and edit.new_start - before.new_end <= 2 * AROUND:
@@ -63,6 +64,53 @@ def merge(old: Document, new: Document, edits: Iterable[Edit]) -> tuple[tuple[Pi
         stretches.append(stretch)
         shown = until
     return tuple(stretches)
+
+
+def _of_whole_numbers(old: Document, new: Document, edits: Sequence[Edit]) -> list[Edit]:
+    """Return edits (in order) of whole numbers, as people read them: one that changes a part of a number is one of all of it, and several are one."""
+    found: list[Edit] = []
+    behind = _cut_off(old, new, None, edits[0] if edits else None)
+    for place, edit in enumerate(edits):
+        before, behind = behind, _cut_off(old, new, edit, edits[place + 1] if place + 1 < len(edits) else None)
+        is_joined = before.is_all and bool(found)
+        first = found.pop() if is_joined else edit
+        lead = 0 if is_joined else before.right
+        wide = (
+            first.old_start - lead, edit.old_end + behind.left, first.new_start - lead, edit.new_end + behind.left,
+        )  # fmt: skip
+        is_same = wide == (edit.old_start, edit.old_end, edit.new_start, edit.new_end)
+        found.append(edit if is_same else Edit("replace", *wide))
+    return found
+
+
+class _CutOff(NamedTuple):
+    """How many words at the `left` and at the `right` of a stretch that stayed belong to numbers that the edits beside it cut."""
+
+    left: int = 0
+    right: int = 0
+    is_all: bool = False
+    """whether no word of the stretch is left between two edits, which are one then"""
+
+
+def _cut_off(old: Document, new: Document, before: Edit | None, behind: Edit | None) -> _CutOff:
+    """Return what edits cut off the stretch between them (None: that begins or ends the page)."""
+    was, now = (before.old_end, before.new_end) if before else (0, 0)
+    until, end = (behind.old_start, behind.new_start) if behind else (len(old.tokens), len(new.tokens))
+    length = end - now
+    if until - was != length or "move" in {edit.op for edit in (before, behind) if edit}:
+        return _CutOff()
+    left = right = 0
+    while before and left < length and (_is_cut(old, was + left) or _is_cut(new, now + left)):
+        left += 1
+    while behind and right < length - left and (_is_cut(old, until - right) or _is_cut(new, end - right)):
+        right += 1
+    is_all = left + right == length and (length > 0 or _is_cut(old, was) or _is_cut(new, now))
+    return _CutOff(left, right, is_all and before is not None and behind is not None)
+
+
+def _is_cut(document: Document, token: int) -> bool:
+    """Return whether a token goes on with the number of the token before it."""
+    return 0 < token < len(document.tokens) and document.whole(token, token + 1)[0] < token
 
 
 def _once(edits: Iterable[Edit]) -> list[Edit]:

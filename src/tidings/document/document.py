@@ -213,6 +213,20 @@ class Document:
         middle.append(self.chunks[last][:right])
         return _cut(" ".join(middle), most)
 
+    def whole(self, start: int, end: int) -> tuple[int, int]:
+        """Return the tokens that `shown` shows of tokens `start:end`: also the rest of a number that begins before or ends behind them."""
+        if start >= end or (self._has_endless and self._is_endless(start, end)):
+            return start, end
+        first, left, _ = self._place(start)
+        last, _, right = self._place(end - 1)
+        return self._before(first) + bisect_left(self._spans(first)[0], left), self._before(last) + bisect_right(
+            self._spans(last)[1], right
+        )
+
+    def _before(self, number: int) -> int:
+        """Return how many tokens there are before a chunk."""
+        return self._counted[1][number - 1] if number else 0
+
     @cached_property
     def _has_endless(self) -> bool:
         return max(map(len, self.chunks), default=0) > _ENDLESS

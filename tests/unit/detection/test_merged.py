@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tidings.detection.job import Body
 from tidings.detection.merged import AROUND, merge_bodies
 from tidings.document.extraction import WHOLE
@@ -44,6 +50,44 @@ def test_the_new_side_of_the_stretches_is_the_new_page():
 
     assert new == " ".join(text for kind, text in stretch if kind != "deleted")
     assert old == " ".join(text for kind, text in stretch if kind != "inserted")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("due 10:05 on time", "due 10:07 2 min late"),
+        ("from 10:05 on", "from 11:05 on"),
+        ("on 2026.11.28 here", "on 2027.11.29 here"),
+        ("costs 10 euro", "costs 10.99 euro"),
+        ("costs 1.10.99 euro", "costs 10 euro"),
+        ("a 19.99 b", "a b"),
+        ("10:05", "x 10:07 y"),
+        ("5 10:05 6", "5 7 10:05 8 6:1"),
+    ],
+)
+def test_a_number_of_which_a_part_changed_stands_there_once(old, new):
+    """Each side of a stretch is its version: nothing of a number that is shown whole stands beside it too."""
+    (stretch,) = merged(old, new)
+
+    assert old == " ".join(text for kind, text in stretch if kind != "inserted")
+    assert new == " ".join(text for kind, text in stretch if kind != "deleted")
+
+
+@given(*[st.lists(st.sampled_from(["1", "2", "1:2", "2.1.2", "1,2", "a"]), min_size=1, max_size=4)] * 2)
+def test_each_side_is_its_version_whatever_numbers_there_are(old, new):
+    """Also where edits crowd within one number."""
+    was, now = " ".join(old), " ".join(new)
+    stretches = merged(was, now)
+    moved = any(kind == "moved" for stretch in stretches for kind, _ in stretch)
+
+    assert stretches or tokens(was) == tokens(now)
+    if len(stretches) == 1 and not moved:
+        assert tokens(was) == [token for kind, text in stretches[0] if kind != "inserted" for token in tokens(text)]
+        assert tokens(now) == [token for kind, text in stretches[0] if kind != "deleted" for token in tokens(text)]
+
+
+def tokens(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
 
 
 def test_links_are_not_merged():
