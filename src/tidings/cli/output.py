@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 GAP = "  "
+COMMON = 20
+"""Columns of so many characters, such as times, are cut last."""
 NARROWEST = 8
 """So many characters of a column are always shown."""
 
@@ -80,8 +82,16 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
 
 
 def _within(widths: Sequence[int], room: int) -> list[int]:
-    """Return widths that fit together into so many places: the widest are as wide as all of them can be, none is cut below `NARROWEST`."""
-    most = next((m for m in range(max(widths), NARROWEST, -1) if sum(min(w, m) for w in widths) <= room), NARROWEST)
+    """Return widths that fit together into so many places: the widest are cut alike, then the last, which is text, and only then all others."""
+    *others, last = leveled = _leveled(widths, room, COMMON)
+    if sum(leveled) > room:
+        leveled = [*others, min(last, max(NARROWEST, room - sum(others)))]
+    return leveled if sum(leveled) <= room else _leveled(widths, room, NARROWEST)
+
+
+def _leveled(widths: Sequence[int], room: int, least: int) -> list[int]:
+    """Return widths of which the widest are as wide as all of them can be, but not less than `least`."""
+    most = next((m for m in range(max(widths), least, -1) if sum(min(w, m) for w in widths) <= room), least)
     return [min(width, most) for width in widths]
 
 

@@ -76,6 +76,17 @@ def test_wide_letters_take_two_places_and_marks_none(text, shown):
     assert [f"{shown}  aaaaaaaa…  x", "bbbbbbbb…  cccccccc…  y"] == out.splitlines()[1:]
 
 
+@pytest.mark.parametrize("columns", ["60", "52"])
+def test_times_are_cut_last(monkeypatch, columns):
+    """Of a list it is the address that has less room."""
+    monkeypatch.setenv("COLUMNS", columns)
+    row = ("kettle", "enabled", "2026-11-28 09:36:26", "https://shop.example/kettle/30")
+    (_, line) = written("utf-8", (table, [row], ("NAME", "STATE", "CHANGED (UTC)", "URL"))).decode().splitlines()
+
+    assert line.startswith("kettle  enabled  2026-11-28 09:36:26  https://")
+    assert int(columns) == len(line)
+
+
 def test_a_table_in_a_file_is_whole(monkeypatch):
     """What is not looked at on a screen is not cut."""
     monkeypatch.delenv("COLUMNS", raising=False)
