@@ -5,9 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+import pytest
+
 from tests.world import play
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.appraisal import appraise
+from tidings.service.assembly import open_planner
 from tidings.service.monitor import Monitor
+from tidings.service.needs import Needs
+from tidings.service.watchlist import watched_pages
 
 
 def looks(world: Any, page_id: int) -> list[int]:
@@ -90,3 +97,40 @@ def test_the_budget_makes_the_price(make_world):
 
     assert 0.75 * 120 < len(made) <= 120 + 6
     assert all(len(looks(world, page)) >= 3 for page in range(1, 7))
+
+
+def test_a_certificate_of_the_last_days_is_reckoned_from_what_is_stored(make_world):
+    """After eight days: it covers a week, its bound is above what was earned and not far, and it says what was foretold and found. The price and the
+    next looks are the service's own.
+    """
+    world = make_world(schedule__policy="price", schedule__pace_seconds="14400", fetch__page_floor_seconds="60")
+    for page in range(3):
+        world.page(f"/{page}", "<p>0</p>")
+    world.add(";".join(f"Create Sentinel s{page} Using {{/{page}}} Monitor all words" for page in range(3)))
+    served: list[Any] = []
+
+    async def story(monitor: Monitor) -> None:
+        rng = np.random.default_rng(1)
+        for edition in range(1, 8 * 6):
+            for page in np.flatnonzero(rng.random(3) < [0.05, 0.2, 0.6]):
+                world.page(f"/{page}", f"<p>{edition}</p>")
+            await world.pass_time(monitor, 4 * HOUR)
+        planner = monitor.parts.planner
+        served.append((planner.proposals.price, [planner.due_at(page) for page in (1, 2, 3)]))
+
+    play(world, story)
+    settings, needs = world.settings, Needs()
+    pages = world.read(watched_pages, zone="UTC")
+    planner = open_planner(settings, pages, needs)
+    planner.touch(pages)
+    found = world.read(appraise, planner, needs, policy="price", budget=50_000.0, now=world.clock.now())
+    assert found is not None
+    certificate = found.certificate
+    assert certificate is not None
+
+    assert (found.price, [planner.due_at(page) for page in (1, 2, 3)]) == served[0]
+    assert 7.0 == found.days
+    assert {"price"} == {bid.due for bid in found.bids.values()}
+    assert 0.9 < certificate.value / certificate.bound <= 1
+    assert 0.6 < certificate.fit < 1.6
+    assert len(world.polls()) - 12 * 3 < certificate.looks < len(world.polls())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.service.agenda import Look, agenda
+from tidings.service.outline import outline
 from tidings.service.records import rfc3339
 from tidings.service.taught import spelled
 from tidings.storage.database import open_database
@@ -14,7 +15,9 @@ from tidings.storage.database import open_database
 if TYPE_CHECKING:
     import argparse
 
+    from tidings.service.appraisal import Appraisal
     from tidings.settings import Settings
+    from tidings.storage.database import Database
 
 SHOWN = 20
 
@@ -24,7 +27,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument("names", metavar="NAME", nargs="*", help="sentinels; all, if none is named")
     parser.add_argument("--limit", type=int, default=SHOWN, metavar="N", help=f"so many looks ({SHOWN}); 0: all")
     parser.add_argument(
-        "--expert", action="store_true", help="what is learned of each page: changes a day, and how sure"
+        "--expert",
+        action="store_true",
+        help="what is learned of each page, the parts of its bid, the price, and a certificate of the last days",
     )
     add_json(parser)
 
@@ -35,20 +40,47 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=False)
     try:
         looks = database.read(agenda, settings, names=arguments.names, now=now)
+        whole = None if arguments.names or not looks else database.read(outline, settings, looks, now=now)
+        appraisal = _appraisal(database, settings, now) if arguments.expert and looks else None
     finally:
         database.close()
     shown = looks[: arguments.limit] if arguments.limit > 0 else looks
+    bids = {} if appraisal is None else appraisal.bids
     if arguments.json:
         for look in shown:
-            write_json(look.record(expert=arguments.expert))
+            bid = {"bid": bids[look.page_id].record()} if look.page_id in bids else {}
+            write_json({**look.record(expert=arguments.expert), **bid})
+        for record in [
+            *([] if whole is None else [whole.record()]),
+            *([] if appraisal is None else appraisal.records()),
+        ]:
+            write_json(record)
         return 0
     if not looks:
         write_line("no look is planned: nothing is watched (tidings add), or everything is paused (tidings list)")
     for look in shown:
         write_line(_line(look, now, expert=arguments.expert))
+        if look.page_id in bids:
+            write_line(f"{'':<17} {bids[look.page_id]}")
     if len(shown) < len(looks):
         write_line(f"and {len(looks) - len(shown):,} more: --limit 0 shows all")
+    for line in [*([] if whole is None else whole.lines()), *([] if appraisal is None else appraisal.lines())]:
+        write_line(line)
     return 0
+
+
+def _appraisal(database: Database, settings: Settings, now: int) -> Appraisal | None:
+    """Return what experts are told; only for them the planner itself is opened."""
+    from tidings.service.appraisal import appraise
+    from tidings.service.assembly import open_planner
+    from tidings.service.needs import Needs
+    from tidings.service.watchlist import watched_pages
+
+    pages, needs = database.read(watched_pages, zone=settings.serve.zone), Needs()
+    planner = open_planner(settings, pages, needs)
+    planner.touch(pages)
+    budget, policy = settings.budget.polls_per_day, settings.schedule.policy
+    return database.read(appraise, planner, needs, policy=policy, budget=budget, now=now)
 
 
 def _line(look: Look, now: int, *, expert: bool) -> str:

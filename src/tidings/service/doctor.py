@@ -24,7 +24,7 @@ from tidings.errors import (
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine, outside_sources, rendering, secrets
+from tidings.service import health, machine, outline, outside_sources, rendering, secrets
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
@@ -333,6 +333,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "browser": lambda ward: _health(ward, rendering.findings, settings=ward.settings),
     "looks": lambda ward: _health(ward, health.looks, settings=ward.settings, now=ward.now, polling=ward.polling),
     "intervals": lambda ward: _health(ward, health.promises, settings=ward.settings),
+    "budget": lambda ward: _health(ward, outline.findings, now=ward.now),
     "classes": lambda ward: _health(ward, health.classes, settings=ward.settings, now=ward.now),
     "pages": lambda ward: _health(ward, health.failing_pages, now=ward.now),
     "restless pages": lambda ward: _health(ward, health.restless_pages, now=ward.now),

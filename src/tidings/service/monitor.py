@@ -20,7 +20,7 @@ from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
 from tidings.scheduling.budget import TokenBucket, affords
 from tidings.service.grants import Asked, unkept
-from tidings.service.pricing import PRICED
+from tidings.service.outline import PRICED
 from tidings.service.telling import inherited
 from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests
 

@@ -15,7 +15,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
 from tidings.language.texts import clause_lines, rate_text
 from tidings.model.interval import spell_duration
-from tidings.model.sentinel import FetchOnChange
+from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange
 from tidings.service.cursors import hours_of, next_tick, ticks_of
 from tidings.service.lifespan import Life, ends, starts
 from tidings.service.rates import tick_after
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """Something that comes: `what` it is (start, end, look, news), when (None: nobody knows, or not by time), why; `url` and `page_id` of a
-    look's page.
+    look's page, and how far apart such looks are now (None: not by time).
     """
 
     what: str
@@ -43,6 +43,7 @@ class Prospect:
     why: str
     url: str = ""
     page_id: int | None = None
+    every: Duration | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as a record shows it."""
@@ -77,9 +78,11 @@ def outlook(
     ):  # at the service's next step it has begun
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
         for sub in subscriptions.listing(connection, sentinel_id=row.id):
-            state = pages.state(connection, sub.page_id)
-            look = _look(Subscription(sub, held), state, known.get(sub.page_id, {}), settings, now)
-            found.append(Prospect("look", *look, pages.identity(connection, sub.page_id).given, sub.page_id))
+            state, subscription = pages.state(connection, sub.page_id), Subscription(sub, held)
+            memory = known.get(sub.page_id, {})
+            look = _look(subscription, state, memory, settings, now)
+            url, every = pages.identity(connection, sub.page_id).given, _every(subscription, memory, settings)
+            found.append(Prospect("look", *look, url, sub.page_id, every))
     return [*found, *_news(held, now)]
 
 
@@ -124,6 +127,18 @@ def _look(
         return _open(sub, least, "the first look")
     period, how = _period(fetch, learned, settings)
     return _open(sub, max(state.checked_at + period, least), f"{said}: {how} {spell_duration(_roundly(period))}")
+
+
+def _every(sub: Subscription, learned: Any, settings: Settings) -> Duration | None:
+    """Return how far apart looks are that a sentinel asks for by itself, on average."""
+    match sub.fetch:
+        case FetchEvery(interval):
+            return interval
+        case FetchAt(days=days):
+            return 7 * DAY // len(days)
+        case FetchOnChange() if not (sub.is_only_shown and sub.row.taken):
+            return _period(sub.fetch, learned, settings)[0]
+    return None
 
 
 def _open(sub: Subscription, at: Instant, why: str) -> tuple[Instant, str]:

@@ -43,7 +43,8 @@ FILLED_EVERY: Duration = 60 * SECOND
 
 
 class Planner:
-    """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written.
+    """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written. What the policy knows and at
+    which price it bids can be looked at: `proposals`, `pricing`.
 
     `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
     Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most
@@ -81,7 +82,7 @@ class Planner:
         self._purses = (WHOLE, *self._classes)
         self._roster = Roster()
         self._dues = Dues(self._needs, floor=floor, heed=heed, spreads=spreads, second_looks=second_looks)
-        self._proposals = Proposals(
+        self.proposals = Proposals(
             policy,
             pages,
             floor=floor,
@@ -91,11 +92,11 @@ class Planner:
             soonest=soonest,
             hearing=hearing,
         )
-        self._pricing = Pricing(self._proposals, pages, budget)
+        self.pricing = Pricing(self.proposals, pages, budget)
         self._chooser = Chooser(
             self._roster,
             pages,
-            self._proposals,
+            self.proposals,
             self._dues,
             self._needs,
             classes=self._classes,
@@ -126,15 +127,15 @@ class Planner:
         if unit.poll is None:
             return
         self._dues.looked(page_id, unit)
-        self._proposals.observe(page_id, unit)
+        self.proposals.observe(page_id, unit)
         if page_id in self._filled:
             self._filled.discard(page_id)
         elif (row := self._roster.get(page_id)) is not None:
-            self._pricing.spent(max(float(self._roster.cost[row]), float(unit.poll.requests)))
+            self.pricing.spent(max(float(self._roster.cost[row]), float(unit.poll.requests)))
 
     def interrupt(self, host: str) -> None:
         """Hear that a host is left alone for a while: that time is not an interval of its pages."""
-        self._proposals.interrupt(self._roster.of_host(host))
+        self.proposals.interrupt(self._roster.of_host(host))
 
     def catch_up(self, now: Instant) -> None:
         """Draw apart what fell due while nobody looked, if it is a crowd."""
@@ -147,19 +148,19 @@ class Planner:
     def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
         """Give the policy back what it knew before a restart."""
         self._refresh()
-        self.touch(self._proposals.recall(memories))
+        self.touch(self.proposals.recall(memories))
 
     def recall_price(self, memory: Mapping[str, Any], age: Duration) -> None:
         """Give back what `priced` told so long ago, before a restart."""
-        self._pricing.recall(memory, age)
+        self.pricing.recall(memory, age)
 
     def priced(self) -> dict[str, Any] | None:
         """Return price and trim as they are now, to be kept over a restart, as plain JSON; None while the budget does not bind."""
-        return self._pricing.memory()
+        return self.pricing.memory()
 
     def memories(self) -> dict[int, dict[str, Any]]:
         """Return what the policy has learned since this was last asked, by page, as plain JSON."""
-        return self._proposals.memories()
+        return self.proposals.memories()
 
     def force(self, page_id: int) -> None:
         """Look at a page now, whatever its schedule, floor or back-off."""
@@ -224,7 +225,7 @@ class Planner:
         """Say whether it is time to spend what the budget has to spare: only where it binds, or pages would be asked more often than the
         pace says.
         """
-        return self._pricing.binds and now >= self._fills_at
+        return self.pricing.binds and now >= self._fills_at
 
     def _fill(self, now: Instant, gate: HostGate, limits: Limits) -> list[Grant]:
         self._fills_at = now + FILLED_EVERY
@@ -268,8 +269,13 @@ class Planner:
         instants = [int(later.min())] if len(later) and int(later.min()) != NEVER else []
         waiting = roster.host[roster.ready(now)]
         instants += [at for name, _ in roster.names_of(waiting) if (at := gate.ready_at(name)) > now]
-        instants += [at for at in (self._pricing.next_at,) if at is not None and at > now]
+        instants += [at for at in (self.pricing.next_at,) if at is not None and at > now]
         return min(instants, default=None)
+
+    def has_tick(self, page_id: int) -> bool:
+        """Say whether a page is due for a tick of a fixed interval, and not sooner for anything else."""
+        row = self._roster.get(page_id)
+        return row is not None and bool(self._roster.tick[row] <= self._roster.due[row] < NEVER)
 
     def due_at(self, page_id: int) -> Instant | None:
         """Return when a page is due, None if it never is."""
@@ -278,18 +284,13 @@ class Planner:
         due = NEVER if row is None else int(self._roster.due[row])
         return None if due == NEVER else due
 
-    @property
-    def stretch(self) -> float:
-        """Return by how much pages may wait longer than they should, since the budget cannot keep that; 1: not at all."""
-        return self._pricing.stretch
-
     def pace(self, page_id: int) -> Duration | None:
         """Return the current interval of a page that is fetched on change, None if it is not or while nothing is known of it."""
         self._refresh()
         page = self._pages.get(page_id)
         if page is None or not is_on_change(page) or page.state.checked_at is None or page_id not in self._roster:
             return None
-        due = self._proposals.due(page_id)
+        due = self.proposals.due(page_id)
         return None if due is None else max(due - page.state.checked_at, self._floor)
 
     def servable(self) -> list[int]:
@@ -306,7 +307,7 @@ class Planner:
         self._renew()
         if now is None:
             return
-        if self._pricing.renew(now):
+        if self.pricing.renew(now):
             self._touch_proposed()
             self._renew()
         if self._shut_out(now):
@@ -319,19 +320,19 @@ class Planner:
         self._hosts_told_at = now + STEP
         self._renew()
         names = {code: name for name, code in self._roster.names_of(self._roster.host)}
-        if self._proposals.hear_of_hosts(lambda code: gate.gap(names[code])):
+        if self.proposals.hear_of_hosts(lambda code: gate.gap(names[code])):
             self._touch_proposed()
 
     def _touch_proposed(self) -> None:
         self.touch(page_id for page_id in self._roster.pages() if is_on_change(self._pages[page_id]))
 
     def _renew(self) -> None:
-        if not self._stale and not self._proposals.has_news:
+        if not self._stale and not self.proposals.has_news:
             return
         stale, self._stale = self._stale, set()
         gone = [i for i in stale if i not in self._pages]
         here = [i for i in stale if i in self._pages]
-        self._proposals.tell(here, gone, self._roster.__contains__)
+        self.proposals.tell(here, gone, self._roster.__contains__)
         for page_id in gone:
             self._dues.forget(page_id)
             self._needs.settle(EXPECTED, page_id, ())
@@ -339,8 +340,8 @@ class Planner:
         for page_id in here:
             identity = self._pages[page_id].identity
             if self._roster.enter(page_id, identity.host, rendered=bool(identity.render)):
-                self._proposals.interrupt((page_id,))  # who looked at it before, if anybody did, has not looked since
-        due = self._proposals.dues(here)
+                self.proposals.interrupt((page_id,))  # who looked at it before, if anybody did, has not looked since
+        due = self.proposals.dues(here)
         for page_id in here:
             self._schedule(page_id, due.get(page_id, NEVER))
         for page_id in self._asked:
@@ -369,5 +370,5 @@ class Planner:
     def _expect(self, page: WatchedPage) -> None:
         """Need a look soon after the page is expected to change, if a sentinel asks for it."""
         page_id = page.state.page_id
-        learned = self._proposals.memory(page_id) if has_expectations(page) else None
+        learned = self.proposals.memory(page_id) if has_expectations(page) else None
         self._needs.settle(EXPECTED, page_id, () if learned is None else expected(page, learned))

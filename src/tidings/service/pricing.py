@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tidings.service.proposals import Proposals
     from tidings.service.watchlist import WatchedPage
 
-PRICED: Final = "plan.priced"
-"""The event in which price and trim are kept over restarts."""
 ANOTHER_PRICE: Final = 1.1
 """Prices further apart than this factor are another price (bid_and_defaults §1); so are stretches."""
 GRAIN: Final = 0.01

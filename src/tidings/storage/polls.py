@@ -54,6 +54,11 @@ _GOOD = (
     "SELECT finished_at FROM poll WHERE page_id = :page_id AND finished_at >= :first AND finished_at <= :last"
     " AND outcome IN ('new', 'unchanged', 'changed') ORDER BY finished_at"
 )
+_LOOKS = (
+    "SELECT page_id, finished_at, text_changed FROM poll WHERE finished_at >= :since AND outcome IN ('new', 'unchanged', 'changed')"
+    " ORDER BY finished_at"
+)
+_LAST_BEFORE = "SELECT page_id, MAX(finished_at) FROM poll WHERE finished_at < :before AND outcome IN ('new', 'unchanged', 'changed') GROUP BY page_id"
 CUT_OFF = "cut off by a restart"
 
 
@@ -79,6 +84,21 @@ def good(c: Connection, page_id: int, first: Instant, last: Instant) -> list[Ins
     """Return when a page was looked at well in [first, last], in order."""
     rows = c.rows(_GOOD, page_id=page_id, first=first, last=last)
     return [row[0] for row in rows]
+
+
+def looks(c: Connection, since: Instant) -> list[tuple[int, Instant, bool]]:
+    """Return page, instant and whether its text had changed of each good look since an instant, in order."""
+    return [(page_id, at, bool(changed)) for page_id, at, changed in c.rows(_LOOKS, since=since)]
+
+
+def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
+    """Return when each page was last looked at well before an instant."""
+    return dict(c.rows(_LAST_BEFORE, before=before))
+
+
+def spent(c: Connection, since: Instant) -> float:
+    """Return what all polls have cost that were charged since an instant."""
+    return float(c.value("SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since", since=since))
 
 
 def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:

@@ -16,14 +16,17 @@ def watched(tidings, server):
 
 def test_the_next_looks_come_soonest_first_with_their_reasons(watched):
     """As text and as records; `--limit` says how many, and how many more there are."""
-    records = watched("plan", "--json").records
+    *records, whole = watched("plan", "--json").records
     lines = watched("plan", "--limit", "1").out.splitlines()
 
     assert {"hourly", "free"} == {record["sentinel"] for record in records}
     assert all(record["record"] == "plan" and record["reason"] and record["url"] for record in records)
     assert sorted(record["at"] for record in records) == [record["at"] for record in records]
-    assert "and 1 more" in lines[-1]
-    assert 2 == len(lines)
+    assert {"look"} == {record["kind"] for record in records}
+    assert "and 1 more" in lines[1]
+    assert 3 == len(lines)
+    assert "outline" == whole["kind"]
+    assert 48.0 == whole["looks_a_day"]  # one each hour; the other one starts at the pace
 
 
 def test_one_sentinel_and_a_paused_one(watched):
@@ -61,10 +64,28 @@ def test_experts_see_what_is_learned(watched):
         watched("check", "free", *flags)
     records = watched("plan", "--expert", "--json", *flags).records
     text = watched("plan", "--expert", *flags).out
-    learned = next(record["learned"] for record in records if record["sentinel"] == "free")
+    free = next(record for record in records if record.get("sentinel") == "free")
+    kinds = {record["kind"]: record for record in records}
 
-    assert learned["rate"]["shape"] > 0
+    assert free["learned"]["rate"]["shape"] > 0
     assert "changes a day expected" in text
+    assert "price" == free["bid"]["due_by"]
+    assert free["bid"]["wait"] == pytest.approx(free["bid"]["gap"], rel=1e-3)
+    assert {"look", "outline", "price", "certificate"} == set(kinds)
+    assert kinds["price"]["price"] == pytest.approx(kinds["price"]["floor"], rel=0.01)
+    assert (24.0, False) == (kinds["price"]["promised"], kinds["price"]["binds"])
+    assert kinds["certificate"]["share"] is None
+    assert "none yet: it needs 7 days of looks" in text
+
+
+def test_other_policies_have_no_price(watched):
+    """Then experts see what is learned, and no more; the words of experts are in no plan for people."""
+    text = watched("plan", "--expert").out
+    plain = watched("plan", "--set", "schedule.policy=price").out
+
+    assert not [word for word in ("price", "certificate") if word in text]
+    assert not [word for word in ("price", "bid", "CEI", "posterior", "certificate") if word in plain]
+    assert "quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800" in plain
 
 
 def test_nothing_is_planned_where_nothing_is_watched(tidings, server):

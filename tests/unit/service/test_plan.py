@@ -232,7 +232,7 @@ def test_a_budget_that_cannot_keep_the_longest_waits_stretches_them_and_still_ch
     later = made.looks[0][0] + 10 * DAY
     gaps = [np.diff([at for at in made.of(page) if at > later]) for page in range(1, 11)]
 
-    assert made.planner.stretch > 2
+    assert made.planner.pricing.stretch > 2
     assert 9 * DAY >= max(gap.max() for gap in gaps) > 2 * DAY
     assert min(len(gaps[8]), len(gaps[9])) > 3 * max(len(gap) for gap in gaps[:8])
 

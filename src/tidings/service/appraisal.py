@@ -1,0 +1,233 @@
+"""Appraisal: what `plan --expert` tells: the price and what made it, of what each page's bid is made, and a certificate of the last days.
+
+Reckoned from what is stored, by the planner of the running service itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tidings.clock import DAY, SECOND
+from tidings.estimation.gamma import Gamma
+from tidings.scheduling.bounds.certificate import Certificate, Looks, Window, certify, needed
+from tidings.scheduling.bounds.steady import Steady
+from tidings.scheduling.expected import RATE
+from tidings.scheduling.learned import Learned
+from tidings.scheduling.price.explain import Parts, explain
+from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.value import values
+from tidings.service.outline import PRICED
+from tidings.storage import estimates, events, polls
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.scheduling.policy import Market
+    from tidings.service.needs import Needs
+    from tidings.service.plan import Planner
+    from tidings.storage.connection import Connection
+
+RULES: Final[Mapping[str, str]] = {
+    "new": "first look",
+    "saturated": "differs each time",
+    "shortest": "least interval",
+    "longest": "max_age",
+    "price": "price",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bid:
+    """Of a page that is left to the policy: the parts of its bid, and the rule by which it is due."""
+
+    parts: Parts
+    due: str
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a record shows it; times in seconds."""
+        parts = asdict(self.parts)
+        del parts["rule"]
+        for name in ("half_life", "age", "wait", "gap"):
+            parts[name] = None if parts[name] is None else round(parts[name] / SECOND, 3)
+        return {**parts, "due_by": self.due}
+
+    def __str__(self) -> str:
+        parts = self.parts
+        age = "never looked at" if parts.age is None else f"age {_hours(parts.age)}"
+        wait = "T* never" if parts.wait is None else f"T* {_hours(parts.wait)}"
+        return f"{age}, {parts.rate:.3g} changes a day, g {parts.gathered:.3g}, {wait}, index {parts.index:.3g}, waits {_hours(parts.gap)}, due by {self.due}"
+
+
+@dataclass(frozen=True, slots=True)
+class Appraisal:
+    """Price and floor per unit of cost; `budget`, what of it is `promised` to fixed intervals, what is `planned` in all, and what was `spent` in
+    the last day, all a day; the `bids` by page; the certificate, or why there is none.
+    """
+
+    price: float
+    market: Market
+    trim: float
+    stretch: float
+    budget: float
+    promised: float
+    spent: float
+    bids: Mapping[int, Bid]
+    certificate: Certificate | None
+    why_not: str
+    days: float
+
+    @property
+    def planned(self) -> float:
+        """Return what looks are planned to cost a day."""
+        return self.promised + self.market.spend * DAY
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the JSON records beside those of looks."""
+        price = {
+            "record": "plan",
+            "kind": "price",
+            "price": self.price,
+            "floor": self.market.floor,
+            "binds": self.market.binds,
+            "trim": self.trim,
+            "stretch": self.stretch,
+            "budget": self.budget,
+            "promised": self.promised,
+            "planned": self.planned,
+            "spent": self.spent,
+        }
+        return [price, {"record": "plan", "kind": "certificate", "days": round(self.days, 3), **self._certified()}]
+
+    def lines(self) -> list[str]:
+        """Return the same for people who know the words."""
+        made = "the budget makes it" if self.market.binds else "the pace makes it: the budget does not bind"
+        certified = self.why_not if self.certificate is None else f"{self.certificate}, in {self.days:.0f} days"
+        return [
+            f"price        {self.price:.4g}, floor {self.market.floor:.4g} ({made}); trim {self.trim:.3f}, longest waits × {self.stretch:.3g}",
+            f"budget       {self.budget:,.0f} a day, {self.promised:,.0f} of it promised to fixed intervals; {self.planned:,.0f} planned, {self.spent:,.0f} spent in the last 24 hours",
+            f"certificate  {certified}",
+        ]
+
+    def _certified(self) -> dict[str, Any]:
+        found = self.certificate
+        if found is None:
+            return {"share": None, "reason": self.why_not}
+        reason = "model off" if found.is_off else ""
+        return {"share": found.share, "reason": reason, **asdict(found)}
+
+
+def appraise(
+    connection: Connection, planner: Planner, needs: Needs, *, policy: str, budget: float, now: Instant
+) -> Appraisal | None:
+    """Return what a planner that was told all watched pages and nothing else makes of them; None if its policy knows no price.
+
+    `policy` is the name under which it remembers, `budget` what all polls may cost a day.
+    """
+    planner.recall(estimates.load_all(connection, policy))
+    if (priced := events.newest(connection, PRICED)) is not None:
+        planner.recall_price(priced.data, now - priced.at)
+    planner.due_pages(now)
+    market = planner.pricing.market
+    if market is None:
+        return None
+    certificate, why_not, days = _certificate(connection, planner, now)
+    return Appraisal(
+        planner.proposals.price,
+        market,
+        planner.pricing.trim.factor,
+        planner.pricing.stretch,
+        budget,
+        planner.pricing.promised * DAY,
+        polls.spent(connection, now - DAY),
+        _bids(planner, needs, now),
+        certificate,
+        why_not,
+        days,
+    )
+
+
+def _inner(planner: Planner) -> tuple[Price, Any] | None:
+    """Return the policy under the learner with its state, None unless it is one of those that look where it is worth a price."""
+    policy, state = planner.proposals.policy, planner.proposals.state
+    if isinstance(policy, Learned):
+        policy, state = policy.policy, state.inner
+    return (policy, state) if isinstance(policy, Price) else None
+
+
+def _bids(planner: Planner, needs: Needs, now: Instant) -> dict[int, Bid]:
+    if (inner := _inner(planner)) is None:
+        return {}
+    found = {}
+    parts = explain(*inner, now, planner.proposals.price)
+    for page_id, each in zip(inner[1].population.ids.tolist(), parts, strict=True):
+        rule = RULES[each.rule]
+        begins, due = needs.begins(page_id), planner.due_at(page_id)
+        if begins is not None and due is not None and begins >= due:
+            rule = "need"
+        elif planner.has_tick(page_id):
+            rule = "promise"
+        found[page_id] = Bid(each, rule)
+    return found
+
+
+def _certificate(connection: Connection, planner: Planner, now: Instant) -> tuple[Certificate | None, str, float]:
+    """Return the certificate of the last days, or why there is none, and how many days it covers."""
+    inner = _inner(planner)
+    known = {} if inner is None else {i: planner.proposals.memory(i) for i in inner[1].population.ids.tolist()}
+    rates = {i: memory[RATE] for i, memory in known.items() if memory and RATE in memory}
+    if inner is None or not rates:
+        return None, "none: no rates are learned under this policy", 0.0
+    policy, state = inner
+    ids = [i for i in state.population.ids.tolist() if i in rates]
+    gaps = policy.gaps(state, planner.proposals.price).astype(np.float64)
+    window = needed(gaps)
+    begin, days = now - window, window / DAY
+    before = polls.last_before(connection, begin)
+    looks = [look for look in polls.looks(connection, begin) if look[0] in rates]
+    if not before.keys() & rates.keys():
+        first = min((at for _, at, _ in looks), default=now)
+        return None, f"none yet: it needs {days:.0f} days of looks, there are {(now - first) / DAY:.1f}", days
+    posterior = Gamma.of([rates[i]["shape"] for i in ids], [rates[i]["scale"] for i in ids])
+    population = state.population
+    rows = population.rows(ids)
+    worth = values(population.set(rows, {RATE: posterior.mean}), rows)
+    kappa = worth.decay + worth.overwritten
+    steady = Steady(worth.inflow / kappa, kappa, worth.cost, planner.proposals.price)
+    return certify(*_history(ids, steady, posterior, before, looks, begin, now)), "", days
+
+
+def _history(
+    ids: Sequence[int],
+    steady: Steady,
+    posterior: Gamma,
+    before: Mapping[int, Instant],
+    looks: Sequence[tuple[int, Instant, bool]],
+    begin: Instant,
+    end: Instant,
+) -> tuple[Window, Looks]:
+    """Return the window of the pages and their looks in it; a page without a look before it is there from its first one on."""
+    row = {page_id: place for place, page_id in enumerate(ids)}
+    last: dict[int, Instant] = dict(before)
+    start: dict[int, Instant] = {}
+    page, at, changed, gap = [], [], [], []
+    for page_id, then, is_new in looks:
+        if page_id in last:
+            page.append(row[page_id])
+            at.append(then - start.get(page_id, begin))
+            changed.append(is_new)
+            gap.append((then - last[page_id]) / DAY)
+        else:
+            start[page_id] = then
+        last[page_id] = then
+    age = np.array([0 if i in start else begin - before.get(i, begin) for i in ids], np.float64)
+    length = np.array([end - start.get(i, begin) if i in last else 0 for i in ids], np.float64)
+    rows = np.array(page, np.intp)
+    chance = posterior.at(rows).chance(np.array(gap)) if gap else np.zeros(0)
+    return Window(steady, age, length), Looks(rows, np.array(at, np.float64), np.array(changed, np.bool_), chance)
+
+
+def _hours(duration: float) -> str:
+    return f"{duration / DAY * 24:.3g} h"
