@@ -6,6 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, write_json, write_line
+from tidings.errors import UsageError
+from tidings.language.words import did_you_mean
 from tidings.settings import Row, table
 
 if TYPE_CHECKING:
@@ -14,13 +16,19 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("section", nargs="?", help="only this section")
+    parser.add_argument("section", nargs="?", metavar="SECTION[.KEY]", help="only this section, or this setting")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the table; secrets are never shown."""
-    rows = [row for row in table() if arguments.section in {None, row.name.partition(".")[0]}]
+    rows = [row for row in table() if arguments.section in {None, row.name, row.name.partition(".")[0]}]
+    if not rows:
+        names = [row.name for row in table()]
+        sections = dict.fromkeys(name.partition(".")[0] for name in names)
+        hint = did_you_mean(arguments.section, (*names, *sections)) or f"the sections are {', '.join(sections)}"
+        message = f'there is no setting or section "{arguments.section}"; {hint}'
+        raise UsageError(message)
     for row in rows:
         value = settings.value(row.name)
         if arguments.json:

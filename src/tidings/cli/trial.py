@@ -11,6 +11,7 @@ from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.language.texts import compare_text
 from tidings.service import trial
+from tidings.service.welcome import seen_text
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
@@ -63,11 +64,7 @@ def _print(tried: Tried) -> None:
     write_line(f"{tried.sentinel}  {tried.url}  {tried.outcome}")
     if tried.title:
         write_line(f"    title    {tried.title}")
-    seen = (
-        f" ({tried.words} words, {tried.links} links, {tried.images} images now)"
-        if tried.outcome == "ok" or tried.words
-        else ""
-    )
+    seen = f" ({seen_text(tried.words, tried.links, tried.images)} now)" if tried.outcome == "ok" or tried.words else ""
     write_line(f"    watched  {tried.monitor}{seen}")
     if tried.frames:
         write_line(f"    frames   {len(tried.frames)}: {', '.join(tried.frames)}")

@@ -9,6 +9,7 @@ from tidings.language import expressions
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchEvery
 from tidings.service import register
+from tidings.service.finding import spell_count
 from tidings.service.outlook import outlook
 from tidings.service.records import rfc3339
 from tidings.service.watchlist import meaning
@@ -61,7 +62,7 @@ def _watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
     if not seen:
         return what
     frames = f", {seen['frames']} frame{'' if seen['frames'] == 1 else 's'}" if seen.get("frames") else ""
-    return f"{what} ({seen['words']} words, {seen['links']} links, {seen['images']} images now{frames})"
+    return f"{what} ({seen_text(seen['words'], seen['links'], seen['images'])} now{frames})"
 
 
 def _pace(sentinel: Sentinel, settings: Settings) -> str:
@@ -111,3 +112,8 @@ def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = 
     if login:
         found.append("the page asks to log in: what is watched may be the login form")
     return [*found, *filter(None, (problem, note))]
+
+
+def seen_text(words: int, links: int, images: int) -> str:
+    """Return how much there is on a page."""
+    return f"{spell_count(words, 'word')}, {spell_count(links, 'link')}, {spell_count(images, 'image')}"

@@ -454,3 +454,16 @@ def test_test_of_a_page_that_fails_says_why(tidings, tmp_path, server):
 
     assert "404" == record["outcome"]
     assert record["warnings"]
+
+
+def test_settings_are_shown_by_section_or_by_name(tidings):
+    """As `doctor` and errors name them; what is none is said, with the nearest."""
+    shown = [tidings("settings", name, "--json").records for name in ("budget", "budget.burst")]
+    refused = [tidings("settings", name) for name in ("budgt", "budget.bust", "zzz")]
+
+    assert ["budget.burst"] == [record["name"] for record in shown[1]]
+    assert all(record["name"].startswith("budget.") for record in shown[0])
+    assert [2, 2, 2] == [ran.code for ran in refused]
+    assert ["budget", "budget.burst", "fetch, budget"] == [
+        said for ran, said in zip(refused, ("budget", "budget.burst", "fetch, budget"), strict=True) if said in ran.err
+    ]
