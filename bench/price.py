@@ -3,8 +3,9 @@
     PYTHONPATH=. .venv/bin/python bench/price.py [--pages 100] [--instants 300] [--seeds 3]
 
 Pages have lognormal rates; C units of budget come in at every instant and may be saved up for a day of 24. Policies know the rates and the
-profile; all look at the pages that bid most, `price` only at those that bid the price. Shares are what was earned, half of what is left at
-the end credited on both sides, of the Lagrangian bound. The study's figures stand beside: its generator is not known to the letter.
+profile; all look at the pages that bid most, `price` (the plan of each instant) and `price_hours` (the policy that the service runs) only at
+those that bid the price. Shares are what was earned, half of what is left at the end credited on both sides, of the Lagrangian bound; net, what
+was not spent counts at its price (bid_and_defaults). The study's figures stand beside: its generator is not known to the letter.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from tidings.model.interval import HOUR
 from tidings.scheduling.bounds.dual import Dual, Program
 from tidings.scheduling.index import worth
+from tidings.scheduling.policy import Population
+from tidings.scheduling.price.hours import HOURS, HoursState, PriceHours
 from tidings.scheduling.price.lookahead import Gathering, plan
 
 Bids = Callable[["Model", np.ndarray, int, float], np.ndarray]
@@ -31,6 +36,24 @@ class Model:
     cost: np.ndarray
     capacity: int
     instants: int
+
+    @cached_property
+    def policy(self) -> tuple[PriceHours, HoursState]:
+        """Return `price_hours` over the same pages, which wait an hour at least."""
+        gathering = self.gathering
+        size = len(self.cost)
+        columns = {
+            "id": np.arange(size),
+            "last_polled": np.zeros(size),
+            "cost": self.cost,
+            "importance": np.ones(size),
+            "rate": 24 * gathering.inflow,
+            "urgency_scale": np.round(math.log(2) / gathering.decay * HOUR),
+            "shortest": np.full(size, HOUR),
+        }
+        profile = tuple(np.resize(np.roll(gathering.profile, -1), HOURS).tolist())  # tick 1 is the hour from 0 to 1
+        policy = PriceHours(pace=1, guarded=False, profile=profile)
+        return policy, policy.begin(Population(columns), np.random.default_rng(0))
 
     def backlog(self, begins: np.ndarray, end: int) -> np.ndarray:
         """Return what has gathered at `end`, a row for each of `begins`."""
@@ -63,6 +86,13 @@ def price(model: Model, last: np.ndarray, now: int, level: float) -> np.ndarray:
     return plan(model.gathering, model.cost, level, last, now, longest=10 * model.instants, day=24).bids
 
 
+def price_hours(model: Model, last: np.ndarray, now: int, level: float) -> np.ndarray:
+    """An instant is an hour: the policy itself, its plans by the minute, its guard 5 off."""
+    policy, state = model.policy
+    population = state.population.set(np.arange(len(last)), {"last_polled": last * HOUR})
+    return policy.bid(replace(state, population=population), now * HOUR, level)
+
+
 def periodic(model: Model, last: np.ndarray, now: int, _: float) -> np.ndarray:
     return np.sqrt(model.gathering.inflow / model.cost) * (now - last)
 
@@ -77,7 +107,7 @@ def run(model: Model, bids: Bids, level: float) -> tuple[float, float]:
         wished = bids(model, last, now, level)
         gains = model.gathering.backlog(last, np.full(size, now))
         for page in np.argsort(-wished, kind="stable").tolist():
-            if bids is price and wished[page] < level:
+            if bids in (price, price_hours) and wished[page] < level:
                 break
             if model.cost[page] <= saved:
                 earned += gains[page]
@@ -134,9 +164,12 @@ def main() -> None:
             model = make(given.pages, given.instants, capacity, np.random.default_rng(seed), **more)  # type: ignore[arg-type]
             dual = certify(model)
             level = float(dual.prices[0])
-            for policy in (periodic, wic, index, price):
-                earned, _ = run(model, policy, level)
+            for policy in (periodic, wic, index, price, price_hours):
+                earned, spent = run(model, policy, level)
                 cells.setdefault(policy.__name__, []).append(earned / dual.bound)
+                if policy in (price, price_hours):
+                    saved = level * (capacity * given.instants - spent)
+                    cells.setdefault(f"{policy.__name__} net", []).append((earned + saved) / dual.bound)
         print(
             f"{name:32} "
             + "  ".join(

@@ -31,13 +31,12 @@ from tidings.scheduling.policy import (
 from tidings.scheduling.price.lookahead import Ticks, plan
 from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.policy import Price, PriceState, without_hints
-from tidings.scheduling.price.value import values
 
 TICK: Final[Duration] = 60 * SECOND
 HOURS: Final = 168
 _HOUR: Final = 60
 _WEEK: Final = HOURS * _HOUR
-_NEAR: Final = 8
+_NEAR: Final = 16
 """A planned look is believed when no more than this part of the whole wait is left to it: plans see far instants coarsely."""
 _STEPS: Final = tuple(1 << step for step in range(HOURS.bit_length()))
 _ROUNDS: Final = 24
@@ -119,19 +118,19 @@ def first_look(
 ) -> Ticks:
     """Return at which tick each page is to be looked at next, after its last look: from `shortest` to `longest` ticks later.
 
-    The plan that waits is made anew half-way to the look that it names, until that is near.
+    The plan that waits is made anew three quarters of the way to the look that it names, until that is near; where it names none, at its review.
     """
     due, now = last + longest, last + shortest
     open_rows = np.flatnonzero(now < due)
     for _ in range(_ROUNDS):
         if not open_rows.size:
             break
-        then = now[open_rows]
+        then, seen = now[open_rows], last[open_rows]
         found = plan(
             gathering.at(open_rows),
             cost[open_rows],
             price,
-            last[open_rows],
+            seen,
             then,
             longest=longest[open_rows],
             shortest=np.maximum(shortest[open_rows], 1),
@@ -139,11 +138,12 @@ def first_look(
             day=24 * _HOUR,
         )
         at_once = found.bids >= price
-        wished = np.where(at_once, then, np.minimum(found.due, last[open_rows] + longest[open_rows]))
-        is_near = at_once | ((wished - then) * _NEAR <= wished - last[open_rows])
-        due[open_rows] = wished
-        now[open_rows] = then + np.maximum((wished - then) // 2, 1)
-        open_rows = open_rows[~is_near]
+        looks = found.looks | at_once
+        wished = np.where(at_once, then, found.due)
+        due[open_rows] = np.where(looks, wished, seen + longest[open_rows])
+        is_near = looks & ((wished - then) * _NEAR <= wished - seen)
+        now[open_rows] = np.where(looks, then + np.maximum(3 * (wished - then) // 4, 1), wished)
+        open_rows = open_rows[~is_near & (now[open_rows] < seen + longest[open_rows])]
     return due
 
 
@@ -238,12 +238,12 @@ class PriceHours(Price):
     def _columns(self, state: HoursState, level: float, rows: Rows) -> dict[str, Any]:
         """Return all that waits hang on, beside price and profile."""
         population = state.population
-        worth = values(population, rows)
+        worth = self.worth(state, level, rows)
         least = population["shortest"][rows]
         return {
             "last": population["last_polled"][rows],
             "least": least,
-            "most": np.maximum(np.minimum(population["longest"][rows], self.longest), least),
+            "most": np.maximum(np.minimum(population["longest"][rows], self.oldest), least),
             "inflow": worth.inflow,
             "decay": worth.heeded(level),
             "overwritten": worth.overwritten,

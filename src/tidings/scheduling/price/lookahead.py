@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.scheduling.index import wait
-from tidings.scheduling.population import Floats
+from tidings.scheduling.population import Floats, Mask
 
 OFFSETS: Final = 24
 """Instants ahead that a plan may look at, geometrically spaced."""
@@ -99,9 +99,10 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What a batch of pages should do: the bid per unit of cost, and the tick at which each is due if it waits (the review, if nothing is)."""
+    """What a batch of pages should do: the bid per unit of cost, whether each is to be looked at if it waits, and when: else when to ask again."""
 
     bids: Floats
+    looks: Mask
     due: Ticks
 
 
@@ -120,8 +121,8 @@ def plan(
     """Return bids and dues of pages last looked at in tick `last`, at a price per unit of cost.
 
     bid = (g(last, now) + V[0] − R)/c: what a look brings, and what the best plan after it brings, less the best plan that waits. A page is
-    to be looked at if it bids the price, or is `longest` ticks old. `review` is after how many ticks it is asked again at the latest if
-    no look is planned (six hours of 5 minutes unless told); `day` is one day in ticks.
+    to be looked at if it bids the price, or is `longest` ticks old. `review` is after how many ticks it is asked again if no look
+    is planned (six hours of 5 minutes unless told); `day` is one day in ticks.
     """
     mean = _Mean(gathering, cost, price, longest)
     horizon = np.where(np.isfinite(mean.wait), 2 * np.minimum(mean.wait, longest), day).astype(np.int64)
@@ -135,9 +136,10 @@ def plan(
     best = waits.max(axis=0)
     rest = np.maximum(never, best)
     chosen = np.take_along_axis(offsets, waits.argmax(axis=0)[None, :], axis=0)[0]
-    latest = np.minimum(last + longest, now + review)
-    due = np.where(never > best, latest, np.minimum(now + chosen, latest))
-    return Plan((there[0] + values[0] - rest) / cost, due)
+    looks = best >= never
+    return Plan(
+        (there[0] + values[0] - rest) / cost, looks, np.minimum(now + np.where(looks, chosen, review), last + longest)
+    )
 
 
 class _Mean:
