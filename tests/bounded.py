@@ -21,7 +21,6 @@ def bounded(seconds: float) -> Iterator[None]:
     To be at least ten times what the work takes, so that no slow or busy machine reaches it, on input so large that work which grows
     faster than the input would take many times more.
     """
-
     is_over = False
 
     def give_up(*_: object) -> None:
