@@ -62,13 +62,17 @@ class Survival:
     def after_edits(self, edits: Sequence[Edit], *, old: int, new: int, at: Instant, is_news: bool = True) -> Survival:
         """Return what is known after a change from one version to another; what is no news brings no blocks, and may take some.
 
-        A block is gone if more than half of its tokens are. Blocks of other versions than `old` or earlier ones cannot be found again.
+        A block is gone if more than half of its tokens are. Where blocks of a version after `old` are, nobody can say.
         """
-        followed = self if self.version <= old else replace(self, blocks=())
+        followed = self if self.version <= old else self.let_go(at)
         moves = _Moves(edits)
         came = sorted((e.new_end - e.new_start, e.new_start) for e in edits if e.op in {"insert", "replace"})
         born = [(start, start + length) for length, start in came[-BLOCKS_A_CHANGE:]] if is_news else []
         return replace(_stepped(followed, lambda block: moves.of(*block.key), born, at), version=new)
+
+    def let_go(self, at: Instant) -> Survival:
+        """Return what is known without the blocks that are there still: they lived so long at least."""
+        return replace(self, blocks=(), ends=(*self.ends, *_unfinished(self.blocks, at))[-MOST_ENDS:])
 
     def after_entries(self, entries: Collection[int], *, known: Collection[int], at: Instant) -> Survival:
         """Return what is known after a look at a feed that found these entries, when those in `known` had been seen before."""
@@ -89,7 +93,7 @@ class Survival:
         gone = [end for end in self.ends if end.is_gone]
         if len(gone) < FEWEST_GONE:
             return None
-        ages = [*self.ends, *(End(b.changes, now - b.since, is_gone=False) for b in self.blocks)]
+        ages = [*self.ends, *_unfinished(self.blocks, now)]
         changes = _outlived_by_few([(end.changes, end.is_gone) for end in ages])
         time = _outlived_by_few([(end.time, end.is_gone) for end in ages])
         if changes is None or time is None or changes > LONGEST:
@@ -112,8 +116,13 @@ def _stepped(
         else:
             blocks.append(Block(key, block.since, block.changes + 1))
     blocks += [Block(key, at) for key in born]
-    ends += [End(b.changes, at - b.since, is_gone=False) for b in blocks[:-MOST_BLOCKS] if b.changes]
+    ends += _unfinished(blocks[:-MOST_BLOCKS], at)
     return replace(known, blocks=tuple(blocks[-MOST_BLOCKS:]), ends=tuple(ends[-MOST_ENDS:]))
+
+
+def _unfinished(blocks: Iterable[Block], at: Instant) -> list[End]:
+    """Return how long blocks were followed that are there still."""
+    return [End(block.changes, at - block.since, is_gone=False) for block in blocks if block.changes]
 
 
 class _Moves:

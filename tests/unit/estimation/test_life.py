@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tidings.estimation.interest import LEAST, Interest
-from tidings.estimation.life import Block, Survival
+from tidings.estimation.life import Block, End, Survival
 from tidings.model.change import Edit
 from tidings.model.interval import DAY, HOUR
 from tidings.model.weight import Life
@@ -122,11 +122,11 @@ def test_a_block_is_found_again_where_the_edits_have_moved_it(edits, key):
 
 
 def test_versions_that_were_not_followed_begin_anew():
-    """Who compares with the first version again and again cannot say where a block of the last change is; what ended stays known."""
-    known = followed([["boots", "cost", f"p{number}"] for number in range(5)])
+    """Who compares with the first version again and again cannot say where a block of the last change is: it has lived so long at least."""
+    known = Survival((Block((2, 3), 0, 4),), (End(1, HOUR, is_gone=True),), 5)
     anew = known.after_edits([Edit("replace", 2, 3, 2, 3)], old=1, new=6, at=HOUR)
 
-    assert known.ends == anew.ends
+    assert (*known.ends, End(4, HOUR, is_gone=False)) == anew.ends
     assert [Block((2, 3), HOUR)] == list(anew.blocks)
 
 
