@@ -672,7 +672,7 @@ def test_deliveries_wait_are_tried_and_die(world: World):
     (dead,) = world.read(deliveries.listing, dead=True, sentinel="news")
     assert ("dead", 2, at, "gone") == (dead.status, dead.attempt, dead.finished_at, dead.error)
 
-    again = world.write(deliveries.replay, id_, at + 500)
+    again = world.write(deliveries.replay, id_[:12], at + 500)  # the beginning of an id is enough
     assert (id_, dead.body, "waiting", 0, None) == (
         again.id,
         again.body,

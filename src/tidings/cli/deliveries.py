@@ -15,6 +15,12 @@ from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+    from tidings.storage.deliveries import DeliveryRow
+
+
+SHOWN_ID = 12
+"""So many characters of an id are shown; they are enough to name it."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -37,7 +43,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=False)
     try:
         if arguments.action == "replay":
-            rows = [database.write(deliveries.replay, i, SystemClock().now()) for i in arguments.ids]
+            rows = database.write(_replay, arguments.ids)
         else:
             rows = database.read(
                 deliveries.listing, dead=arguments.dead, sentinel=arguments.sentinel, limit=arguments.limit
@@ -58,11 +64,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     str(r.attempt),
                     r.sentinel,
                     f"{r.kind} {shown(r.kind, r.address)}",
+                    r.id[:SHOWN_ID],
                     r.error or r.subject,
-                    r.id,
                 )
                 for r in rows
             ),
-            ("MADE (UTC)", "STATUS", "TRIES", "SENTINEL", "TO", "WHAT", "ID"),
+            ("MADE (UTC)", "STATUS", "TRIES", "SENTINEL", "TO", "ID", "WHAT"),
         )
     return 0
+
+
+def _replay(connection: Connection, ids: list[str]) -> list[DeliveryRow]:
+    """Put all of them back, or none."""
+    now = SystemClock().now()
+    return [deliveries.replay(connection, i, now) for i in ids]

@@ -17,6 +17,7 @@ from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
 from tidings.errors import OutputError, StaleEpochError, StoreBusyError, UsageError
 from tidings.service.assembly import poller
+from tidings.service.finding import spell_count
 from tidings.service.records import change_record
 from tidings.web.door import Door
 
@@ -77,7 +78,8 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
         count = len(monitor.parts.watchlist.pages)
         took = time.perf_counter() - begun
         _announce(
-            f"ready: {count} pages, {len(monitor.parts.watchlist.sentinels)} sentinels, data in {settings.data} ({took:.2f} s)"
+            f"ready: {spell_count(count, 'page')}, {spell_count(len(monitor.parts.watchlist.sentinels), 'sentinel')},"
+            f" data in {settings.data} ({took:.2f} s)"
         )
         stopped = asyncio.create_task(stop.wait())
         try:

@@ -128,7 +128,14 @@ def bodies(c: Connection, ids: Iterable[str]) -> dict[str, bytes]:
 
 
 def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:  # noqa: A002
-    """Let a delivery wait again, due at `at`, its attempts counted anew: same id, same bytes."""
+    """Let a delivery wait again, due at `at`, its attempts counted anew: same id, same bytes. Of its id the beginning is enough.
+
+    Raises `UnknownNameError` if there is no such delivery, or several begin so.
+    """
+    found = c.rows("SELECT id FROM delivery WHERE substr(id, 1, :n) = :id LIMIT 2", id=id, n=len(id)) if id else []
+    if len(found) > 1:
+        raise UnknownNameError(f"several deliveries begin with {id}; `tidings deliveries --json` shows whole ids")
+    id = found[0][0] if found else id  # noqa: A001
     text = "UPDATE delivery SET status = 'waiting', attempt = 0, due_at = :at, finished_at = NULL, error = '' WHERE id = :id"
     if not c.execute(text, id=id, at=at):
         raise UnknownNameError(f"there is no delivery {id}; `tidings deliveries` lists them")

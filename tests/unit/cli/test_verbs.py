@@ -306,7 +306,14 @@ def test_deliveries_lists_what_was_told_and_replays(tidings, server, tmp_path):
     tidings("check", "n")
 
     (waiting,) = tidings("deliveries", "--json").records
-    (replayed,) = tidings("deliveries", "replay", waiting["id"], "--json").records
+    shown = tidings("deliveries").out.splitlines()[1]
+    short = waiting["id"][:12]
+    refused = tidings("deliveries", "replay", short, "nosuch")
+    untouched = tidings("deliveries", "--json").records
+    (replayed,) = tidings("deliveries", "replay", short, "--json").records
+
+    assert f"  {short}  " in shown
+    assert (2, [waiting]) == (refused.code, untouched)
 
     assert ("delivery", "waiting", 1) == (waiting["record"], waiting["status"], waiting["attempts"])
     assert (waiting["id"], 0) == (replayed["id"], replayed["attempts"])
