@@ -11,7 +11,7 @@ import numpy as np
 from tidings.scheduling.population import Floats
 
 _SMALL = 1e-3
-_TINY = 1e-100
+_TINY = 1e-150
 _START = (0.08449, 0.16739)
 """Of x = s + s²(⅓ + as)/(1 + bs), s = √(2w): within 0.06 % of the root for every w that doubles hold; least squares."""
 
@@ -27,8 +27,8 @@ def wait(share: Floats) -> Floats:
 
     One step of Halley's on x − ln(1 + x) = w, w = −ln(1 − share), from a start that is so near that it is enough.
     """
-    wanted = -np.log1p(-np.minimum(share, 1 - 1e-16))
-    root = np.sqrt(2 * wanted)
+    low = np.log1p(-np.minimum(share, 1 - 1e-16))
+    root = np.sqrt(-2 * low)
     x = root * (1 + root * (1 / 3 + _START[0] * root) / (1 + _START[1] * root)) + _TINY
-    newton = (x - np.log1p(x) - wanted) * (1 + 1 / x)
-    return np.asarray(x - newton / (1 - newton / (2 * x * (1 + x))))
+    over = x - np.log1p(x) + low
+    return np.asarray(x - 2 * over * x * (1 + x) / (2 * x * x - over))
