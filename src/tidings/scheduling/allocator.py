@@ -40,7 +40,7 @@ def choose(
     polled: they are not chosen again and take a connection of their host. `open_now` is False for pages outside
     their hours. At most `host_connections` pages of a host are under way together, and `limit` are chosen. With
     `burst` (the most that the budget can save up) a page that is too dear for now holds back those that bid less,
-    so that it is not starved; one dearer than `burst` never fits and is passed over.
+    so that it is not starved; one dearer than `burst` never fits, is passed over and takes no place of its host.
     `purses` are budgets within the budget, by number, infinite where there is none; `purse` is the number of each page's.
     Its pages are paid in turn: one that is too dear for now holds back those of the same purse that bid less.
     """
@@ -53,6 +53,7 @@ def choose(
     if not len(rows) or tokens <= 0 or (limit is not None and limit <= 0):
         return rows[:0]
     rows = rows[_ready(host[rows], host_ready)]
+    rows = rows[cost[rows] * (1 - TOLERANCE) <= (tokens if burst is None else burst)]
     if purse is not None and purses is not None:
         rows = _without_empty(rows, bids, cost, purse, purses)
     rows = _within_hosts(rows, bids, host, in_flight, host_connections)

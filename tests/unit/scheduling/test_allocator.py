@@ -13,6 +13,10 @@ from tidings.scheduling.wic import urgency as urgencies
 from tidings.scheduling.wic.greedy import Page, wic
 from tidings.scheduling.wic.greedy import best as optimal
 
+PAGES = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(1, 4), st.integers(0, 3), st.booleans()), min_size=0, max_size=8
+)
+
 
 def chosen(bids, *, cost=None, host=None, tokens=100.0, **other):
     count = len(bids)
@@ -92,6 +96,41 @@ def test_dear_page_is_saved_up_for():
     assert [1, 2] == chosen([5.0, 4.0, 3.0], cost=[30, 1, 1], tokens=2, burst=20)
 
 
+def test_a_page_that_nobody_can_pay_for_takes_no_place_of_its_host():
+    """The best that can be paid goes in its stead; while saving up only what is dearer than all that can be saved is passed over."""
+    assert [1] == chosen([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2)
+    assert [1] == chosen([5.0, 4.0], cost=[30, 1], host=[7, 7], tokens=2, burst=20)
+    assert [] == chosen([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2, burst=20)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    PAGES, st.integers(0, 12), st.integers(1, 3), st.integers(0, 5), st.lists(st.integers(0, 6), min_size=3, max_size=3)
+)
+def test_all_limits_hold_at_once(pages, tokens, connections, limit, purses):
+    """Budget, budgets within it, hosts, places in flight and number, whatever costs; each page once, best first."""
+    bids, cost, host, flying = zip(*pages, strict=True) if pages else ((), (), (), ())
+    purse = np.arange(len(pages)) % 3
+    rows = chosen(
+        bids,
+        cost=cost,
+        host=np.array(host, dtype=int),
+        tokens=tokens,
+        in_flight=np.array(flying, dtype=bool),
+        host_connections=connections,
+        limit=limit,
+        purse=purse,
+        purses=np.array(purses, dtype=float),
+    )
+    busy = [host[row] for row in [*rows, *np.flatnonzero(flying)]]
+
+    assert len(set(rows)) == len(rows) <= limit
+    assert sum(cost[row] for row in rows) <= tokens
+    assert all(sum(cost[row] for row in rows if purse[row] == n) <= purses[n] for n in range(3))
+    assert all(busy.count(host[row]) <= connections for row in rows)
+    assert [bids[row] for row in rows] == sorted((bids[row] for row in rows), reverse=True)
+
+
 def test_one_dear_page_beats_cheap_ones_of_less_worth():
     """Greedy order alone would take the page of best rate and waste the budget."""
     assert [1] == chosen([1.1, 1.0], cost=[1, 10], tokens=10)
@@ -128,11 +167,6 @@ def test_an_empty_purse_takes_no_place_of_a_host():
 def test_far_host_numbers_cost_no_memory():
     """Host numbers are names: a large one makes no large array."""
     assert [0, 2] == chosen([3.0, 2.0, 1.0], host=[2**60, 2**60, 5])
-
-
-PAGES = st.lists(
-    st.tuples(st.integers(0, 6), st.integers(1, 4), st.integers(0, 3), st.booleans()), min_size=0, max_size=8
-)
 
 
 def worth(rows, bids, cost):
