@@ -5,7 +5,8 @@
 Synthetic: 3000 pages of 100 hosts, log rates with deviation 1 between hosts and 0.7 within, gaps exponential with mean 11; after 3, 10 and 30
 looks the next one is foretold. Where the study puts the middle of the rates is not printed; --middle is where its oracle's .424 is met. Real: pages of
 `change_traces` (see bench/traces.py) of the half that is reported, looks at exponential gaps with a mean of four of their source's steps, at least one; after 3,
-10 and 30 looks the next five are foretold from what is then known. Chances are kept from 1e-6 to 1 − 1e-6. All learn the same looks; nobody chooses them.
+10 and 30 looks the next five are foretold from what is then known. Hours: pages that change by day, and real ones, looked at at random; of hosts for which `HourlyLearner` has found a
+profile the second half of the looks is foretold, each before it is learned. Chances are kept from 1e-6 to 1 − 1e-6. All learn the same looks; nobody chooses them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from bench.traces import load
 
 from tidings.estimation.baselines import FASTEST
 from tidings.estimation.gamma import Gamma
+from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import NEVER_SEEN, GammaLearner
 from tidings.estimation.mixture import Mixture
 from tidings.estimation.prior import host_priors
+from tidings.estimation.profile import Profile
 from tidings.lab.traces import is_calibrated_on
-from tidings.model.interval import DAY
+from tidings.model.interval import DAY, HOUR
 
 AFTER = (3, 10, 30)
 PRINTED = {
@@ -74,7 +77,7 @@ def cho(looks: Looks, coming: np.ndarray) -> np.ndarray:
     """Cho and Garcia-Molina's estimator takes gaps for their mean."""
     number = looks.gaps.shape[1]
     rate = -np.log((number - looks.changed.sum(axis=1) + 0.5) / (number + 0.5)) / looks.gaps.mean(axis=1)
-    return -np.expm1(-rate[:, None] * coming)
+    return np.asarray(-np.expm1(-rate[:, None] * coming))
 
 
 def learn(looks: Looks, prior: Gamma, half_life: float | None) -> Gamma:
@@ -82,6 +85,11 @@ def learn(looks: Looks, prior: Gamma, half_life: float | None) -> Gamma:
     for gap, changed in zip(looks.gaps.T, looks.changed.T, strict=True):
         known = (known if half_life is None else known.forgetting(prior, gap, half_life)).observe(gap, changed)
     return known
+
+
+def told(rate: np.ndarray) -> Chances:
+    """Return the chances of who knows the rates."""
+    return lambda _, coming: -np.expm1(-rate[:, None] * coming)
 
 
 def gamma(mean: float, shape: float, half_life: float | None, *, by_host: bool = False) -> Chances:
@@ -125,7 +133,7 @@ def mixture(mean: float, shape: float) -> Chances:
 def loss(chance: np.ndarray, changed: np.ndarray) -> np.ndarray:
     """Return the log-loss of each page."""
     sure = np.clip(chance, 1e-6, 1 - 1e-6)
-    return -np.where(changed, np.log(sure), np.log1p(-sure)).mean(axis=1)
+    return np.asarray(-np.where(changed, np.log(sure), np.log1p(-sure)).mean(axis=1))
 
 
 def synthetic(seeds: int, middle: float, pages: int) -> None:
@@ -143,7 +151,7 @@ def synthetic(seeds: int, middle: float, pages: int) -> None:
             "  with pseudo-gaps": maximum(0.5),
             "Gamma, prior of all": gamma(centre, 0.5, None),
             "Gamma, host prior": gamma(centre, 0.5, None, by_host=True),
-            "oracle": lambda _, coming, rate=rate: -np.expm1(-rate[:, None] * coming),
+            "oracle": told(rate),
         }
         for name, chances in rows.items():
             cells = []
@@ -169,7 +177,8 @@ def real(most: int, *, calibration: bool) -> None:
     rng = np.random.default_rng(1)
     need = max(AFTER) + 5
     series = [one for one in load(help_scraper=0.05) if is_calibrated_on(one.group) == calibration]
-    gaps_, changed_, hosts, kinds = [], [], [], []
+    gaps_, changed_, hosts = [], [], []
+    kinds: list[str] = []
     for place in rng.permutation(len(series)).tolist():
         one = series[place]
         gaps = one.step * (1 + rng.exponential(3, need))
@@ -231,6 +240,80 @@ def deciles(name: str, chances: Chances, gaps: np.ndarray, changed: np.ndarray, 
     )
 
 
+def by_day(rng: np.random.Generator, pages: int, looks: int) -> tuple[Looks, np.ndarray]:
+    """Return looks at pages of twenty hosts that change by day, nineteen times as often as by night, and when the first ones were (days)."""
+    hosts = rng.integers(0, 20, pages)
+    shift = rng.integers(0, 24, 20)[hosts]
+    rate = np.exp(rng.normal(0.5, 1, pages))
+    at = np.cumsum(rng.exponential(0.25, (pages, looks + 1)), axis=1)
+
+    def clock(days: np.ndarray) -> np.ndarray:
+        whole, within = np.divmod(days - shift[:, None] / 24, 1)
+        return whole + np.where(within < 0.5, 1.9 * within, 0.95 + 0.1 * (within - 0.5))
+
+    spent = np.diff(clock(at), axis=1)
+    changed = rng.random(spent.shape) < -np.expm1(-rate[:, None] * spent)
+    return Looks(np.diff(at, axis=1), changed, hosts), at[:, 0]
+
+
+def of_traces(rng: np.random.Generator, looks: int) -> tuple[Looks, np.ndarray]:
+    """Return looks at the pages of `change_traces` (both halves: nothing is chosen here) that change ten times at least while they are looked at."""
+    gaps_, changed_, hosts, begins = [], [], [], []
+    for one in load(help_scraper=0.05):
+        gaps = np.maximum(one.step, HOUR) * (1 + rng.exponential(2, looks))
+        if gaps.sum() > one.end - one.begin:
+            continue
+        start = one.begin + rng.uniform(0, one.end - one.begin - gaps.sum())
+        counts = np.searchsorted(one.changes, start + np.concatenate([[0], np.cumsum(gaps)]), side="right")
+        if counts[-1] - counts[0] >= 10:
+            gaps_.append(gaps / DAY)
+            changed_.append(np.diff(counts) > 0)
+            hosts.append(one.group)
+            begins.append(start / DAY)
+    number = np.unique(np.array(hosts), return_inverse=True)[1]
+    return Looks(np.array(gaps_), np.array(changed_), number), np.array(begins)
+
+
+def hours(name: str, looks: Looks, begin: np.ndarray) -> None:
+    """Print how well the second half of the looks is foretold where a profile of hours is learned, in calendar time and by the hours."""
+    calendar, hourly = GammaLearner(), HourlyLearner()
+    rates, timed = calendar.begin(looks.hosts), hourly.begin(looks.hosts)
+    pages, number = np.arange(len(looks.hosts)), looks.gaps.shape[1]
+    at = np.round(
+        (begin[:, None] + np.concatenate([np.zeros((len(pages), 1)), np.cumsum(looks.gaps, axis=1)], axis=1)) * DAY
+    ).astype(np.int64)
+    never, quiet = np.full(len(pages), NEVER_SEEN), np.zeros(len(pages), dtype=np.bool_)
+    lost: dict[str, list[np.ndarray]] = {}
+    for look in range(number + 1):
+        changed = looks.changed[:, look - 1] if look else quiet
+        if look > number // 2 and (known := timed.which >= 0).any():
+            gap = looks.gaps[:, look - 1]
+            spent = np.array(
+                [
+                    Profile.of(timed.profiles[w]).elapsed(a, b) / DAY if w >= 0 else (b - a) / DAY
+                    for w, a, b in zip(timed.which, at[:, look - 1], at[:, look], strict=True)
+                ]
+            )
+            for row, chance in {
+                "rates and gaps of the calendar": rates.posterior.chance(gap),
+                "rates of the calendar, gaps of the hours": rates.posterior.chance(spent),
+                "rates and gaps of the hours": timed.rates.posterior.chance(spent),
+            }.items():
+                lost.setdefault(row, []).append(loss(chance[known, None], changed[known, None]))
+        rates = calendar.observe(rates, pages, at[:, look], changed, never, quiet)
+        timed = hourly.observe(timed, pages, at[:, look], changed, never, quiet)
+        latest = int(at[:, look].max())
+        rates, timed = calendar.fitted(rates, latest) or rates, hourly.fitted(timed, latest) or timed
+    print(
+        f"\n{name}: {len(pages)} pages, {sum(map(len, next(iter(lost.values()), [])))} looks at those with a profile are foretold"
+    )
+    first = np.concatenate(next(iter(lost.values()), [np.empty(0)]))
+    for row, parts in lost.items():
+        own = np.concatenate(parts)
+        less = own - first
+        print(f"{row:42} {own.mean():.4f}   {less.mean():+.4f} ± {less.std() / np.sqrt(len(less)):.4f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -239,6 +322,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=150, help="at most so many real pages of each kind")
     given = parser.parse_args()
     synthetic(2 if given.quick else given.seeds, given.middle, 1000 if given.quick else 3000)
+    hours("synthetic, by day", *by_day(np.random.default_rng(3), 60 if given.quick else 200, 200))
+    hours("change_traces", *of_traces(np.random.default_rng(4), 150))
     for calibration in (True, False):
         real(40 if given.quick else given.pages, calibration=calibration)
 
