@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import short_time, write_json, write_line, write_warnings
 from tidings.clock import SECOND, SystemClock
-from tidings.errors import PollerBusyError, ServiceError
+from tidings.errors import PollerBusyError, SentinelError, ServiceError
 from tidings.notification.channels import sendable
 from tidings.service import check as checking
 from tidings.service import register, welcome
@@ -20,13 +21,45 @@ from tidings.service.watchlist import meaning
 from tidings.storage import sentinels
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidings.language.problems import Problem
     from tidings.service.rehearse import Rehearsed
     from tidings.settings import Settings
     from tidings.storage.database import Database
     from tidings.storage.sentinels import SentinelRow
 
+OF_NAMES = frozenset({"E04", "E21"})
+"""What can be wrong with a name."""
 PATIENCE_SECONDS = 2.5
 """`add --url` answers within three seconds, whatever the page does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """A problem of the language in what a flag says: nobody has seen the text that it stands for, and its lines."""
+
+    flag: str
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"{self.flag}: {str(self.problem).partition(': ')[2]}"
+
+    def as_dict(self) -> Mapping[str, object]:
+        """Return the problem's record with its flag."""
+        return {"flag": self.flag, **self.problem.as_dict()}
+
+
+def _flagged(problem: Any, arguments: argparse.Namespace) -> Flagged:
+    """Return a problem with the flag that said it, by its line of the text that `statement_for` makes."""
+    lines = [
+        "--url",
+        *["--monitor"] * (1 + arguments.monitor.count("\n")),
+        "--every",
+        *["--notify"] * len(arguments.notify),
+    ]
+    flag = lines[min(problem.line, len(lines)) - 1]
+    return Flagged("--name" if flag == "--url" and problem.code in OF_NAMES else flag, problem)
 
 
 async def add_url(database: Database, arguments: argparse.Namespace, settings: Settings) -> int:
@@ -38,9 +71,12 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
     text = register.statement_for(
         url, name=name, monitor=arguments.monitor, every=arguments.every, notify=arguments.notify
     )
-    done = register.register(database, text, settings=settings, now=clock.now())
+    try:
+        done = register.register(database, text, settings=settings, now=clock.now())
+    except SentinelError as error:
+        raise SentinelError([_flagged(problem, arguments) for problem in error.problems]) from error
     (row,) = done.made
-    write_warnings(done.warnings, as_json=arguments.json)
+    write_warnings([_flagged(warning, arguments) for warning in done.warnings], as_json=arguments.json)
     try:
         problem, tests = await asyncio.gather(
             _first_look(database, row, settings, deadline=deadline),

@@ -14,8 +14,7 @@ from tidings.errors import OutputError
 from tidings.presentation.writing import cut_to_places, places, tame
 
 if TYPE_CHECKING:
-    from tidings.language.problems import Problem
-    from tidings.service.apply import Filed
+    from tidings.errors import Problem
 
 
 GAP = "  "
@@ -100,7 +99,7 @@ def short_time(text: str | None) -> str:
     return "-" if text is None else text[:19].replace("T", " ")
 
 
-def write_warnings(warnings: Iterable[Problem | Filed], *, as_json: bool) -> None:
+def write_warnings(warnings: Iterable[Problem], *, as_json: bool) -> None:
     """Write what the language warns of: records among the others, else lines beside them."""
     for warning in warnings:
         if as_json:

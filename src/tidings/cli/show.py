@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidings.cli.happenings import happening_of
 from tidings.cli.listing import failing, held_pages
@@ -15,6 +15,7 @@ from tidings.language.dates import zone_of
 from tidings.model.weight import WHOLE
 from tidings.service import noise, register, taught
 from tidings.service.captures import captures
+from tidings.service.finding import spell_count
 from tidings.service.outlook import outlook
 from tidings.service.purses import purse_of
 from tidings.service.records import class_of, rfc3339, saturated_mend, sentinel_record
@@ -96,7 +97,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     for page in held:
         write_line(f"{page['url']}  {page['title']}")
         write_line(
-            f"    {page['versions']} versions in {page['polls']} looks; looked at {short_time(page['checked_at'])}, text changed {short_time(page['text_changed_at'])} UTC"
+            f"    {spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'look')}; {_when(page)}"
         )
         if page["kind"]:
             write_line(
@@ -123,3 +124,12 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     for change in found:
         write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
     return 0
+
+
+def _when(page: dict[str, Any]) -> str:
+    """Return when a page was looked at last, and when its text changed, as far as either has happened."""
+    if page["checked_at"] is None:
+        return "not looked at well yet" if page["polls"] else "not looked at yet"
+    looked = f"looked at {short_time(page['checked_at'])}"
+    changed = page["text_changed_at"]
+    return f"{looked}, text changed {short_time(changed)} UTC" if changed else f"{looked} UTC, its text has not changed"

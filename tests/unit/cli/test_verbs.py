@@ -474,3 +474,31 @@ def test_settings_are_shown_by_section_or_by_name(tidings):
     assert ["budget", "budget.burst", "fetch, budget"] == [
         said for ran, said in zip(refused, ("budget", "budget.burst", "fetch, budget"), strict=True) if said in ran.err
     ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--every", "5"], '--every: E05 "5" has no unit'),
+        (["--monitor", "imges"], '--monitor: E10 found "imges"'),
+        (["--notify", "http://a.example/", "--notify", "foo"], '--notify: E15 "foo"'),
+        (["--name", "Monitor"], "--name: E04"),
+    ],
+)
+def test_what_is_wrong_with_a_flag_is_said_of_the_flag(tidings, server, flags, said):
+    """Whoever wrote flags has written no lines that could be pointed at."""
+    ran = tidings("add", "--url", server.url("/news"), *flags)
+
+    assert (2, said) == (ran.code, ran.err[: len(said)])
+
+
+def test_a_page_that_never_answered_is_shown_as_such(tidings, server):
+    """No dash stands where there is no time."""
+    tidings("add", "--url", server.url("/gone"), "--name", "gone")
+    tidings("add", "--url", server.url("/news"), "--name", "news")
+
+    assert "    0 versions in 1 look; not looked at well yet" in tidings("show", "gone").out.splitlines()
+    assert any(
+        "1 version in 1 look; looked at 2" in line and line.endswith("its text has not changed")
+        for line in tidings("show", "news").out.splitlines()
+    )
