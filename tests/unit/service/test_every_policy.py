@@ -9,8 +9,9 @@ import pytest
 
 from tests.unit.service.test_plan import Service, steady, watched
 from tidings.clock import HOUR, MINUTE
+from tidings.errors import UsageError
 from tidings.scheduling.policies import POLICIES
-from tidings.service.assembly import open_policy
+from tidings.service.assembly import open_policy, open_ranking
 from tidings.settings import Settings
 
 RATES = [0.2, 1.0, 4.0, 20.0]
@@ -31,3 +32,14 @@ def test_every_policy_drives_the_planner(name: str):
     assert all(service.of(page) for page in service.pages)
     assert 10 <= len(service.looks) <= A_DAY / 3 + 5
     assert json.loads(json.dumps(service.planner.memories())) is not None
+
+
+def test_a_name_that_is_not_there_is_refused_at_the_start():
+    """With those that are."""
+    schedule = replace(Settings().schedule, policy="edf", needs="edf")
+    settings = replace(Settings(), schedule=schedule)
+
+    with pytest.raises(UsageError, match='there is no policy "edf"; there are: azar'):
+        open_policy(settings)
+    with pytest.raises(UsageError, match='there is no ranking of needs "edf"; there are: aggregate'):
+        open_ranking(settings)
