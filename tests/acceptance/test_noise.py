@@ -105,6 +105,28 @@ def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: 
     assert [] == world.violations()
 
 
+@pytest.mark.parametrize(("away", "seconds"), [(MINUTE, 1), (HOUR // 2, 0)])
+def test_a_second_look_outlives_the_service(world: World, away: int, seconds: int) -> None:
+    """It is made after a restart while it can still tell noise from news; half an hour later it would tell nothing."""
+    ads = itertools.cycle(ADS)
+    world.receiver()
+    world.add(SENTINEL)
+
+    async def until_news(monitor: Monitor) -> None:
+        shop(world, "€5", lambda: next(ads))
+        await world.pass_time(monitor, HOUR // 2)
+        world.clock.advance(HOUR // 2)
+        await world.settle(monitor)
+
+    play(world, until_news)
+    assert [2, 0] == [len(world.versions()), sum(poll.reason == SECOND_LOOK for poll in world.polls())]
+    world.clock.advance(away)
+    play(world, lambda monitor: world.pass_time(monitor, 5 * MINUTE))
+
+    assert seconds == sum(poll.reason == SECOND_LOOK for poll in world.polls())
+    assert [] == world.violations()
+
+
 def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> None:
     """A real change within that minute is not lost: the cursor stayed where it was."""
     world.receiver()

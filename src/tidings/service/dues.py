@@ -75,8 +75,13 @@ class Dues:
         self._missed.pop(page_id, None)
         self._shut.pop(page_id, None)
         self._second.pop(page_id, None)
-        if self._second_looks and (second := second_at(unit.estimates)):
-            self._second[page_id] = max(second, unit.at + self._floor)
+        if second := second_at(unit.estimates):
+            self.look_again(page_id, max(second, unit.at + self._floor))
+
+    def look_again(self, page_id: int, at: Instant) -> None:
+        """Let a page be looked at a second time, not before `at`, where second looks are made."""
+        if self._second_looks:
+            self._second[page_id] = at
 
     def hold(self, page_id: int, until: Instant) -> None:
         """Leave a page alone until then."""

@@ -19,6 +19,7 @@ from tidings.errors import StaleEpochError, StoreError
 from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
 from tidings.scheduling.budget import TokenBucket, affords
+from tidings.service import noise
 from tidings.service.grants import Asked, unkept
 from tidings.service.outline import PRICED
 from tidings.service.telling import inherited
@@ -145,6 +146,9 @@ class Monitor:
         if (priced := await parts.store.read(events.newest, PRICED)) is not None:
             self._priced_at = priced.at
             parts.planner.recall_price(priced.data, parts.clock.now() - priced.at)
+        states = [page.state for page in parts.watchlist.pages.values()]
+        for page_id, at in (await parts.store.read(noise.second_looks, states, parts.clock.now())).items():
+            parts.planner.look_again(page_id, at)
         for row in await parts.store.read(comparisons.pending):
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()

@@ -6,7 +6,7 @@ has switched off, written by nobody but them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -127,6 +127,16 @@ def estimates_of(
 def second_at(found: tuple[Estimate, ...]) -> Instant:
     """Return when a page is to be looked at a second time, 0 if it is not."""
     return next((estimate.state.get("second_at", 0) for estimate in found if estimate.name == LEARNED), 0)
+
+
+def second_looks(connection: Connection, states: Iterable[PageState], now: Instant) -> dict[int, Instant]:
+    """Return which pages, by a look that brought a version just now, are to be looked at a second time, and when."""
+    found: dict[int, Instant] = {}
+    for state in states:
+        if state.polled_at is not None and state.polled_at == state.changed_at and is_quick(state.polled_at, now):
+            second = (estimates.get(connection, LEARNED, state.page_id) or {}).get("second_at", 0)
+            found |= {state.page_id: second} if second > state.polled_at else {}
+    return found
 
 
 CLASSES = ("time", "count", "took", "date", "clock", VALUES)

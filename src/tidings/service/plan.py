@@ -192,6 +192,11 @@ class Planner:
         self._dues.hold(page_id, until)
         self.release(page_id)
 
+    def look_again(self, page_id: int, at: Instant) -> None:
+        """Let a page have the second look that it was to have when the service stopped."""
+        self._dues.look_again(page_id, at)
+        self.touch((page_id,))
+
     # -- what is asked of it -------------------------------------------------------------------------------------------------------
 
     def choose(
