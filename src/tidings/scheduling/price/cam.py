@@ -45,9 +45,11 @@ class Cam(PriceHours):
         """Return W·ρ of one instant, per unit of cost."""
         return np.asarray(worth.importance * -np.expm1(-worth.rate * self.pace) / worth.cost) + 0.0 * age
 
-    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
+    def gaps(
+        self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
+    ) -> Instants:
         """Return how long each page waits after its last look: until the first instant of its own that is bought."""
-        even = Price.gaps(self, state, price, rows)
+        even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
         last = population["last_polled"][rows]
         weights, which = _profiles(state)

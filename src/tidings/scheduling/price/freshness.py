@@ -71,9 +71,11 @@ class Ebr(Price):
         """Return how late a page is, in waits, at this price."""
         return np.asarray(price * np.maximum(age, 0.0) / self.waits(worth, price))
 
-    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
+    def gaps(
+        self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
+    ) -> Instants:
         """Return how long each page waits after its last look: until the ideal instant after the one that this look served."""
-        even = Price.gaps(self, state, price, rows)
+        even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
         last = population["last_polled"][rows]
         least = population["shortest"][rows]

@@ -31,6 +31,7 @@ from tidings.scheduling.policy import (
 from tidings.scheduling.price.lookahead import Ticks, plan
 from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.policy import Price, PriceState, without_hints
+from tidings.scheduling.price.value import Values
 
 TICK: Final[Duration] = 60 * SECOND
 HOURS: Final = 168
@@ -188,9 +189,11 @@ class PriceHours(Price):
         before = _own(state)
         return _timed(Price.on_poll(self, state, ids, observation), before.weights, before.which, before._known)  # noqa: SLF001
 
-    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
+    def gaps(
+        self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
+    ) -> Instants:
         """Return how long each page waits after its last look at this price (µs): until the hour that the best plan names."""
-        flat = Price.gaps(self, state, price, rows)
+        flat = Price.gaps(self, state, price, rows, worth=worth)
         hours = _own(state)
         last = state.population["last_polled"][rows]
         planned = (

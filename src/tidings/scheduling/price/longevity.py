@@ -13,6 +13,7 @@ from tidings.scheduling.beside import recalled, widened
 from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
 from tidings.scheduling.price.others import Sbr
 from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.price.value import Values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,9 +32,11 @@ class OlstonPandey(Sbr):
     most, however seldom it seems to change.
     """
 
-    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
+    def gaps(
+        self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
+    ) -> Instants:
         """Return how long each page waits: until the threshold, n paces at most."""
-        wished = Price.gaps(self, state, price, rows)
+        wished = Price.gaps(self, state, price, rows, worth=worth)
         looks = np.minimum(_own(state).looks[rows], self.longest // self.pace + 1)
         learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])
         return np.minimum(wished, np.maximum(learning, 1))

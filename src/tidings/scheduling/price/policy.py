@@ -117,13 +117,18 @@ class Price:
         age = (now - np.maximum(population["last_polled"][rows], 0)).astype(np.float64)
         return effective.age(population, age, rows) if self.weighs_hints else age
 
-    def gaps(self, state: PriceState, price: float, rows: Rows | slice = slice(None)) -> Instants:
-        """Return how long each page waits after a look at this price (µs), within its bounds: until its effective age is worth one."""
+    def gaps(
+        self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
+    ) -> Instants:
+        """Return how long each page waits after a look at this price (µs), within its bounds: until its effective age is worth one.
+
+        `worth` is what `worth` says of them at this price, if that is known already.
+        """
         population = state.population
         least = population["shortest"][rows]
         most = np.maximum(np.minimum(population["longest"][rows], self.oldest), least)
         level = max(price, self.floor)
-        wished = self.waits(self.worth(state, level, rows), level)
+        wished = self.waits(self.worth(state, level, rows) if worth is None else worth, level)
         if self.weighs_hints:
             wished = effective.wait(population, wished, rows)
         if (suspicion := state.suspicion[rows]).any():
@@ -159,8 +164,8 @@ class Price:
         """Return the index of each page whose wait is over, the price at least; `FIRST` and more for a new page, the longest asked for first."""
         where: Rows | slice = slice(None) if rows is None else rows
         population, level = state.population, max(price, self.floor)
-        due = due_after(population, self.gaps(state, level, where), where)
         worth = self.worth(state, level, where)
+        due = due_after(population, self.gaps(state, level, where, worth=worth), where)
         bids = np.maximum(self.gathered(worth, self.age(population, now, where), level), level)
         if (new := population["last_polled"][where] == UNPOLLED).any():
             waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
