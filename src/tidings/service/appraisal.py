@@ -78,6 +78,7 @@ class Appraisal:
     certificate: Certificate | None
     why_not: str
     days: float
+    is_wic: bool = False
 
     @property
     def planned(self) -> float:
@@ -94,6 +95,7 @@ class Appraisal:
             "binds": self.market.binds,
             "trim": self.trim,
             "stretch": self.stretch,
+            "wic": self.is_wic,
             "budget": self.budget,
             "promised": self.promised,
             "planned": self.planned,
@@ -106,7 +108,8 @@ class Appraisal:
         made = "the budget makes it" if self.market.binds else "the pace makes it: the budget does not bind"
         certified = self.why_not if self.certificate is None else f"{self.certificate}, in {self.days:.0f} days"
         return [
-            f"price        {self.price:.4g}, floor {self.market.floor:.4g} ({made}); trim {self.trim:.3f}, longest waits × {self.stretch:.3g}",
+            f"price        {self.price:.4g}, floor {self.market.floor:.4g} ({made}); trim {self.trim:.3f}, longest waits × {self.stretch:.3g}"
+            + ("; WIC bids in this epoch, which earns more in the model" if self.is_wic else ""),
             f"budget       {self.budget:,.0f} a day, {self.promised:,.0f} of it promised to fixed intervals; {self.planned:,.0f} planned, {self.spent:,.0f} spent in the last 24 hours",
             f"certificate  {certified}",
         ]
@@ -146,6 +149,7 @@ def appraise(
         certificate,
         why_not,
         days,
+        planner.pricing.rival is not None,
     )
 
 

@@ -1,21 +1,26 @@
 """Pricing: at which price the policy bids, so that all looks together cost what the budget can pay (bid_and_defaults §2).
 
 Every ten minutes: the price that the estimates ask for; a trim on it that keeps what is really spent at what was planned for these hours; and
-how far the longest waits are stretched if no price is high enough. What all of it led to is kept over restarts (`memory`).
+how far the longest waits are stretched if no price is high enough. Once an epoch: whether WIC would earn more. What all of it led to is kept
+over restarts (`memory`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tidings.clock import DAY
+from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import NEVER, Floats, Ids, Instants, Market, Prices
+from tidings.scheduling.price.contest import GuardedWic, contest
 from tidings.scheduling.price.dry_run import STEP, STEPS, hourly_spend
 from tidings.scheduling.price.market import Trim
+from tidings.scheduling.price.policy import Price
 from tidings.service.claims import first_open_on_change, open_share, promised_interval
 
 if TYPE_CHECKING:
@@ -39,7 +44,7 @@ class Pricing:
     """Finds the price of the policy's proposals. `pages` is the watchlist's own table, `budget` what all polls may cost per µs.
 
     `market` is what the estimates and the budget led to (None: the policy knows no price), `stretch` by how much pages wait longer than
-    they should, `promised` what looks at fixed intervals cost per µs.
+    they should, `promised` what looks at fixed intervals cost per µs; `rival` is WIC while it earns more than `price` (guard 7, 0041).
     """
 
     def __init__(self, proposals: Proposals, pages: Mapping[int, WatchedPage], budget: float) -> None:
@@ -47,12 +52,14 @@ class Pricing:
         self.trim = Trim()
         self.stretch = 1.0
         self.promised = 0.0
+        self.rival: GuardedWic | None = None
         self._proposals = proposals
         self._pages = pages
         self._budget = budget
         self._policy = proposals.policy
-        self._told = (0.0, 1.0)
-        """price and stretch by which all pages were last given a due instant"""
+        self._told: tuple[float, float, bool] = (0.0, 1.0, False)
+        """price, stretch and whether WIC bids, by which all pages were last given a due instant"""
+        self._epoch_until: Instant = 0
         self._shape: Floats | None = None
         self._shaped_at: Instant = 0
         self._spent = 0.0
@@ -75,24 +82,17 @@ class Pricing:
 
     def renew(self, now: Instant) -> bool:
         """Find the price anew, if it is time; say whether it is another, so that all pages are due at other instants."""
-        policy = self._proposals.policy
-        if not isinstance(policy, Prices) or now < self._renew_at:
+        if not isinstance(self._policy, Prices) or now < self._renew_at:
             return False
         self._renew_at = now + STEP
-        self.promised, shares = self._claimed()
-        left = max(self._budget - self.promised, 0.0)
-        before, self.market = self.market, policy.market(self._proposals.state, left, open_share=shares)
-        self._stretch(self.market.load)
+        before, self.market = self.market, self._found(now)
         if self.market.binds:
-            self._step(self.market, now, left, is_new=before is None or not before.binds)
+            self._step(self.market, now, is_new=before is None or not before.binds)
         else:
             self.trim, self._shape = Trim(), None
         self._proposals.price = _grained(max(self.market.price * self.trim.factor, self.market.floor))
-        told = (self._proposals.price, self.stretch)
-        if all(
-            abs(math.log(max(a, 1e-300) / max(b, 1e-300))) <= math.log(ANOTHER_PRICE)
-            for a, b in zip(told, self._told, strict=True)
-        ):
+        told = (self._proposals.price, self.stretch, self.rival is not None)
+        if not (_differ(told[0], self._told[0]) or _differ(told[1], self._told[1]) or told[2] != self._told[2]):
             return False
         self._told = told
         return True
@@ -106,6 +106,7 @@ class Pricing:
             "floor": self.market.floor,
             "trim": self.trim.factor,
             "stretch": self.stretch,
+            "wic": self.rival is not None,
             "asked": (self.promised + self.market.spend) * DAY,
             "wished": (self.promised + self.market.wished) * DAY,
             "steps": [[round(spent, 3), round(planned, 3)] for spent, planned in self.trim.steps],
@@ -113,28 +114,54 @@ class Pricing:
 
     def recall(self, memory: Mapping[str, Any], age: Duration) -> None:
         """Hear what was kept before a restart so long ago; what cannot be read, or is old, is passed over."""
-        trim, stretch, steps = (memory.get(name) for name in ("trim", "stretch", "steps"))
-        if (
-            age > KEPT_FOR
-            or not isinstance(trim, int | float)
-            or not isinstance(stretch, int | float)
-            or not isinstance(steps, list)
-        ):
+        trim, stretch = memory.get("trim"), memory.get("stretch")
+        if age > KEPT_FOR or not isinstance(trim, int | float) or not isinstance(stretch, int | float):
             return
-        self.trim = Trim(float(np.clip(trim, 0.5, 2.0)), tuple((float(a), float(b)) for a, b in steps))
-        self._set_stretch(float(np.clip(stretch, 1.0, MOST_STRETCH)))
+        self.trim = Trim(float(np.clip(trim, 0.5, 2.0)), tuple(_pairs(memory.get("steps"))))
+        self.stretch = float(np.clip(stretch, 1.0, MOST_STRETCH))
 
-    def _stretch(self, load: float) -> None:
-        """Let waits grow if the budget cannot keep them; `load` was found under the stretch of before."""
-        unstretched = self.stretch * load
-        self._set_stretch(min(unstretched / SHARE, MOST_STRETCH) if unstretched > 1 else 1.0)
+    @property
+    def _left(self) -> float:
+        """Return what fixed intervals leave of the budget, per µs."""
+        return max(self._budget - self.promised, 0.0)
 
-    def _set_stretch(self, stretch: float) -> None:
-        self.stretch = self._proposals.stretch = stretch
-        if isinstance(self._policy, Prices):
-            self._proposals.policy = self._policy.stretched(stretch)
+    def _found(self, now: Instant) -> Market:
+        """Return the market of now, the policy made the one that it is for: stretched, and WIC if that earns more."""
+        self.promised, shares = self._claimed()
+        market = self._market(shares)
+        unstretched = self.stretch * market.load
+        stretch = min(unstretched / SHARE, MOST_STRETCH) if unstretched > 1 else 1.0
+        if stretch != self.stretch:
+            self.stretch = self._proposals.stretch = stretch
+            market = self._market(shares)
+        if not market.binds:
+            self.rival = None
+            return market
+        self._compete(now, market.price)
+        return market if self.rival is None else self._market(shares, self.rival)
 
-    def _step(self, market: Market, now: Instant, left: float, *, is_new: bool) -> None:
+    def _market(self, shares: Floats, rival: GuardedWic | None = None) -> Market:
+        """Let the policy of the settings, or its rival, bid from now on; return its market."""
+        policy = self._policy
+        if rival is not None:
+            policy = replace(policy, policy=rival) if isinstance(policy, Learned) else rival
+        self._proposals.policy = policy = policy.stretched(self.stretch) if isinstance(policy, Prices) else policy
+        if not isinstance(policy, Prices):
+            return Market(0.0, 0.0, 0.0)
+        return policy.market(self._proposals.state, self._left, open_share=shares)
+
+    def _compete(self, now: Instant, price: float) -> None:
+        """Once an epoch: let WIC bid until the next one if it earns more in the model than `price` itself at its price."""
+        policy, state = self._policy, self._proposals.state
+        if isinstance(policy, Learned):
+            policy, state = policy.policy, state.inner
+        if type(policy) is not Price or now < self._epoch_until:
+            return
+        found = contest(policy.stretched(self.stretch), state, now, price)
+        self._epoch_until = now + found.epoch
+        self.rival = replace(found.rival, longest=policy.longest) if found.wic_wins else None
+
+    def _step(self, market: Market, now: Instant, *, is_new: bool) -> None:
         """Trim the price by what the last ten minutes cost, against what was planned for them; time in which nobody looked does not count."""
         elapsed, spent = now - self._stepped_at, self._spent
         self._stepped_at, self._spent = now, 0.0
@@ -145,7 +172,7 @@ class Pricing:
             )
         if is_new or elapsed > MISSED:
             return
-        planned = self.promised + min(market.spend, left) * float(self._shape[(now - elapsed) // STEP % STEPS])
+        planned = self.promised + min(market.spend, self._left) * float(self._shape[(now - elapsed) // STEP % STEPS])
         self.trim = self.trim.after(spent, planned * elapsed)
 
     def _opens(self, ids: Ids, due: Instants) -> Instants:
@@ -167,6 +194,17 @@ class Pricing:
         ids = self._proposals.state.population.ids.tolist()
         shares = (open_share(self._pages[i]) if i in self._pages else 1.0 for i in ids)
         return promised, np.fromiter(shares, np.float64, len(ids))
+
+
+def _differ(one: float, other: float) -> bool:
+    return abs(math.log(max(one, 1e-300) / max(other, 1e-300))) > math.log(ANOTHER_PRICE)
+
+
+def _pairs(steps: Any) -> Iterator[tuple[float, float]]:
+    """Yield what was spent and planned in steps that can be read."""
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, list) and len(step) == 2 and all(isinstance(value, int | float) for value in step):
+            yield float(step[0]), float(step[1])
 
 
 def _grained(price: float) -> float:

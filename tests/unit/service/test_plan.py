@@ -19,10 +19,12 @@ from tidings.model.unit import Grant, PollOutcome, PollRecord, Unit
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
+from tidings.scheduling.price.contest import Contest, contest
 from tidings.scheduling.price.others import LambdaCrawl
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.price.polite import PoliteLambdaCrawl
 from tidings.scheduling.round_robin import RoundRobin
+from tidings.service import pricing
 from tidings.service.choosing import SPARE
 from tidings.service.cursors import ticks_of
 from tidings.service.needs import Deadline, Needs
@@ -157,8 +159,8 @@ def service(rates: list[float], a_day: float, days: int, clauses: str = "", **mo
 
 def test_a_budget_that_binds_is_used():
     """Pages that would like several times as many looks: from the second day on the budget is used, each day and to 1.4 % in all."""
-    made = service([0.1 * 1.2**page for page in range(30)], 100, 5)
-    made.run(5 * DAY, tick=10 * MINUTE)
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 4)
+    made.run(4 * DAY, tick=10 * MINUTE)
     days = np.bincount([(at - made.looks[0][0]) // DAY for at, _, _ in made.looks])
 
     assert (np.abs(days[1:] - 100) <= 6).all()
@@ -227,8 +229,8 @@ def test_ticks_come_at_their_time_whatever_is_filled():
 
 def test_a_budget_that_cannot_keep_the_longest_waits_stretches_them_and_still_chooses():
     """Ten pages and five looks a day: waits of more than a day, none of more than eight, and the busy pages have more looks than the quiet ones."""
-    made = service([0.05] * 8 + [5.0] * 2, 5, 40)
-    made.run(40 * DAY, tick=3 * HOUR)
+    made = service([0.05] * 8 + [5.0] * 2, 5, 30)
+    made.run(30 * DAY, tick=3 * HOUR)
     later = made.looks[0][0] + 10 * DAY
     gaps = [np.diff([at for at in made.of(page) if at > later]) for page in range(1, 11)]
 
@@ -291,3 +293,31 @@ def test_needs_are_ranked_as_the_settings_say(ranking: str, first: int):
     grants = service.planner.choose(now + MINUTE, service.gate, tokens=1, limit=1)
 
     assert [first] == [grant.page_id for grant in grants]
+
+
+def test_wic_bids_for_an_epoch_where_it_earns_more(monkeypatch):
+    """Once an epoch both are compared at the same spend; then pages wait as long as WIC lets them, the budget is kept, and the next epoch is compared
+    again. Where the budget does not bind nothing is compared.
+    """
+    compared: list[tuple[int, bool]] = []
+
+    def compare(policy: Price, state: Any, now: int, price: float) -> Contest:
+        compared.append((now, len(compared) != 1))
+        real = contest(policy, state, now, price)
+        return replace(real, wic=real.price + (1 if compared[-1][1] else -1), epoch=6 * HOUR)
+
+    monkeypatch.setattr(pricing, "contest", compare)
+    rates = [0.1 * 1.3**page for page in range(20)]
+    made, free = service(rates, 60, 1), service(rates, 50_000, 1)
+    bids = []
+    for _ in range(4):
+        made.run(6 * HOUR, tick=10 * MINUTE)
+        bids.append(made.planner.pricing.rival is not None)
+    free.run(HOUR)
+
+    assert [True, False, True, True] == bids
+    assert 4 == len(compared)
+    assert {6 * HOUR} == set(np.diff([at for at, _ in compared]).tolist())
+    assert 0.9 * 60 <= len(made.looks) <= 60 + 30  # half a day's budget was there at the start
+    assert priced(made)["wic"]
+    assert free.planner.pricing.rival is None
