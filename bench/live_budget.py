@@ -1,0 +1,94 @@
+"""The service's own planner on real traces under a budget that binds: what of the budget is used, and what it is worth.
+
+    PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/live_budget.py [--policy price] [--shares 4 16 64] [--days 60] [--part 0.5]
+
+The pages of `bench/traces.py` (reported half) that are there for all the time, all from the start, in a planner on a manual clock with a bucket of a day's budget, half full, as
+`serve` steps it: it learns, finds its price, trims, stretches and fills. Beside it `price` of `bench/traces.py`, which fills, and `price_saving`, which does not, both without
+a longest wait, on the same pages. A step is 30 minutes. Value: half-life a day, each change the same, and each page the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+import numpy as np
+from bench.traces import FAR, PACE, Half, captured, learned, load
+
+from tests.planned import Service, watched
+from tidings.clock import ManualClock
+from tidings.estimation.hourly import HourlyLearner
+from tidings.estimation.learner import GammaLearner
+from tidings.lab.traces import Outcome, Polls, Series, is_calibrated_on, outcome, page_equal, windows
+from tidings.model.interval import DAY, MINUTE
+from tidings.scheduling.learned import Learned
+from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policy import HeedsHours
+from tidings.scheduling.price.policy import Price
+from tidings.service.choosing import SPARE
+
+TICK = 30 * MINUTE
+
+
+def live(series: Sequence[Series], share: float, policy: str) -> tuple[Outcome, np.ndarray, Service]:
+    """Return what the planner's looks found, what it spent on each day as a part of the budget, and the service."""
+    start = ManualClock().now()
+    a_day = share * sum(DAY / one.step for one in series)
+    made = POLICIES[policy](PACE)
+    learner = HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner()
+    service = Service(
+        [watched(number, at=start) for number in range(1, len(series) + 1)],
+        a_day,
+        changes={number: (one.changes + start).tolist() for number, one in enumerate(series, start=1)},
+        policy=Learned(made, learner),
+    )
+    service.bucket = type(service.bucket)(
+        rate=service.bucket.rate, burst=a_day + len(series), level=a_day / 2 + len(series), at=start
+    )  # the first look at each page is given
+    service.run(max(one.end for one in series), tick=TICK)
+    looks = service.looks[len(series) :]
+    polls = Polls(
+        np.array([at - start for at, _, _ in looks]), np.array([page - 1 for _, page, _ in looks]), np.ones(len(looks))
+    )
+    return outcome(series, polls), np.bincount(polls.at // DAY) / a_day, service
+
+
+def row(name: str, found: Outcome, budget: float) -> str:
+    return (
+        f"{name:14} value {captured(found, DAY):.3f}  page-equal {captured(found, DAY, page_equal(found)):.3f}  "
+        f"polls {found.spent / budget:.3f} of the budget"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--policy", default="price")
+    parser.add_argument("--shares", type=int, nargs="*", default=[4, 16, 64])
+    parser.add_argument("--days", type=int, default=60)
+    parser.add_argument("--part", type=float, default=0.5)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    rng = np.random.default_rng(given.seed)
+    everything = load()
+    kept = {group for group in sorted({one.group for one in everything}) if rng.random() < given.part}
+    length = given.days * DAY
+    moved = windows([one for one in everything if one.group in kept], length, rng, least=7 * DAY)
+    series = [one for one in moved if not is_calibrated_on(one.group) and one.begin == 0 and one.end == length]
+    print(f"{len(series)} pages, {sum(len(one.changes) for one in series)} changes in {given.days} days")
+    for number in given.shares:
+        half = Half(series, 1 / number, TICK)
+        print(f"\n## 1/{number} of the sources' looks: {half.budget / given.days:.0f} a day")
+        found, days, service = live(series, 1 / number, given.policy)
+        print(row("the service", found, half.budget))
+        pricing, spare = service.planner.pricing, sum(why == SPARE for *_, why in service.looks)
+        print(
+            f"{'':14} by day from the second on: {days[1:].min():.2f} to {days[1:].max():.2f}, mean {days[1:].mean():.3f}; "
+            f"spare looks {spare / max(len(service.looks), 1):.1%}; trim {pricing.trim.factor:.2f}, waits stretched {pricing.stretch:.1f}",
+            flush=True,
+        )
+        print(row("price", half.run(learned(Price(pace=PACE, longest=FAR)), fills=True), half.budget))
+        print(row("price_saving", half.run(learned(Price(pace=PACE, longest=FAR))), half.budget), flush=True)
+
+
+if __name__ == "__main__":
+    main()
