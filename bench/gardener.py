@@ -1,27 +1,33 @@
 """The Gardener's rules side by side, and its construction against its bound (scheduling study §4).
 
-    PYTHONPATH=. .venv/bin/python bench/gardener.py [--seeds 5] [--gardens 25] [--plants 30] [--days 300]
+    PYTHONPATH=. .venv/bin/python bench/gardener.py [--seeds 5] [--gardens 25] [--plants 30] [--days 300] [--live]
 
 First table: average tardiness T̄ (average workload as a share of Ω, worst tardiness T_max) for capacities k from Ω up; means over seeds, each
 of so many gardens, ± half of their 95 % confidence intervals. The study does not print its gardens: plants cost 1, 2 or 3 and want care every 2
 to 30 days, capacities are whole numbers, not below the dearest plant. Only so does EDD, which fills every day, work 1.09 Ω at k = Ω.
-Second: `construct` and `refine` on random gardens, Lemma 3.1 on gardens of powers of two. Third: MMEDD on one garden.
+Second: `construct` and `refine` on random gardens, Lemma 3.1 on gardens of powers of two. Third: MMEDD on one garden. `--live` is another table alone: the policies `round_robin` and `medd` behind the planner of the service, on a manual
+clock: 40 pages that are wanted every 2 to 30 hours, five days, a budget that can save up half an hour, prices found every ten minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 
 import numpy as np
 from bench.intervals import interval
 
+from tests.planned import Service, watched
+from tidings.clock import DAY, HOUR, MINUTE
 from tidings.scheduling.gardener.demand import Capacity
 from tidings.scheduling.gardener.garden import Garden, measure
 from tidings.scheduling.gardener.medd import edd, medd, medd_dbf, mmedd, tend
 from tidings.scheduling.gardener.powers import bound, construct, refine
+from tidings.scheduling.policies import POLICIES
 
 RULES = {"MEDD": medd, "MEDD-DBF": medd_dbf, "EDD": edd}
+LIVE = ("round_robin", "medd")
 PRINTED = {
     1.00: (".0381 (.895, 2.7)", ".0108 (.999, 1.6)", ".0142 (1.09)"),
     1.05: (".0329 (.905, 2.5)", ".0076 (.996, 1.2)", ".0081 (1.14)"),
@@ -36,7 +42,10 @@ def main() -> None:
     parser.add_argument("--gardens", type=int, default=25)
     parser.add_argument("--plants", type=int, default=30)
     parser.add_argument("--days", type=int, default=300)
+    parser.add_argument("--live", action="store_true")
     given = parser.parse_args()
+    if given.live:
+        return live(given.seeds)
     seeded = []
     for seed in range(given.seeds):
         rng = np.random.default_rng(seed)
@@ -48,7 +57,7 @@ def main() -> None:
         )
     rules(seeded, given.days)
     construction(np.random.default_rng(1))
-    trades(seeded[0][0], given.days)
+    return trades(seeded[0][0], given.days)
 
 
 def rules(seeded: list[list[Garden]], days: int) -> None:
@@ -95,6 +104,38 @@ def construction(rng: np.random.Generator, number: int = 500) -> None:
         print(f"| {name} | {max(peaks):.2f} | {np.median(averages):.2f} | {max(averages):.3f} |")
     print("| study, construct | 0.44 | 1.25 | 1.875 |")
     print(f"\nLemma 3.1, costs and windows powers of two: K_max − Ω at most {max(over):.2f} (study 1.22, proven 2)")
+
+
+def live(seeds: int) -> None:
+    print(
+        f"{seeds} seeds, lateness of a look in minutes: mean ± half of the 95 % interval (worst, mean of seeds), looks as a share of Ω\n"
+    )
+    print("| budget | " + " | ".join(LIVE) + " |\n|---|" + "---|" * len(LIVE))
+    for ratio in (1.05, 1.15, 1.30):
+        cells = []
+        for name in LIVE:
+            found = [_lived(name, ratio, np.random.default_rng(seed)) for seed in range(seeds)]
+            worst, load = np.mean([one[1:] for one in found], axis=0)
+            cells.append(f"{interval([one[0] for one in found], 1)} ({worst:.0f}), {load:.2f}")
+        print(f"| {ratio:.2f} Ω | " + " | ".join(cells) + " |", flush=True)
+
+
+def _lived(name: str, ratio: float, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Return mean and worst lateness (minutes) and the looks made as a share of Ω."""
+    hours, days = rng.integers(2, 31, 40), 5
+    asked = float((1 / hours).sum())
+    pages = [
+        watched(n, f"Fetch on change between 10 min and {hour} hour") for n, hour in enumerate(hours.tolist(), start=1)
+    ]
+    policy = POLICIES[name](100 * HOUR)
+    service = Service(pages, 24 * asked * ratio, policy=policy, burst=max(asked * ratio / 2, 2.0))
+    service.run(days * DAY, tick=2 * MINUTE)
+    late = [
+        max(0, later - sooner - hour * HOUR) / MINUTE
+        for n, hour in enumerate(hours.tolist(), start=1)
+        for sooner, later in itertools.pairwise(service.of(n)[1:])
+    ]
+    return float(np.mean(late)), max(late), len(service.looks) / (24 * days * asked)
 
 
 def trades(garden: Garden, days: int) -> None:

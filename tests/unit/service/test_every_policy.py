@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.service.test_plan import Service, steady, watched
+from tests.planned import Service, steady, watched
 from tidings.clock import HOUR, MINUTE
 from tidings.errors import UsageError
 from tidings.scheduling.policies import POLICIES
