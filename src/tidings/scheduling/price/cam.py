@@ -22,11 +22,12 @@ _IMPORTANCE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Cam(PriceHours):
-    """Of all instants of the week those are bought at which a page is likeliest to change, W·ρ, and served first come, first served.
+    """Of all instants of the week those are bought at which a page is likeliest to change, W·ρ.
 
     The paper plans an epoch whose updates are forecast; here the epoch is the week, its instants are a pace long, and the forecast is the page's
     rate in its host's learned hours. The resource allocation, the most W·ρ that can be paid for, is the price: it buys what reaches it. A change
     counts for nothing after its instant, so that a page that is not bought waits its longest; that is CAM's objective, not an oversight.
+    What falls on one instant is served by W·ρ, where the paper's list is first come, first served.
     """
 
     reads: ClassVar[frozenset[str]] = STALENESS
@@ -43,7 +44,7 @@ class Cam(PriceHours):
 
     def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what is older than an instant is lost
         """Return W·ρ of one instant, per unit of cost."""
-        return np.asarray(worth.importance * -np.expm1(-worth.rate * self.pace) / worth.cost) + 0.0 * age
+        return np.asarray(worth.importance * -np.expm1(-worth.rate * self.pace) / worth.cost)
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
@@ -56,7 +57,7 @@ class Cam(PriceHours):
         which = which[rows]
         needed = self._needed(values(population, rows), max(price, self.floor))
         waiting = (last != UNPOLLED) & ~state.saturated[rows] & (weights.max(axis=1)[which] >= needed)
-        most = np.maximum(np.minimum(population["longest"][rows], self.longest), population["shortest"][rows])
+        most = np.maximum(np.minimum(population["longest"][rows], self.oldest), population["shortest"][rows])
         found = even.copy()
         found[waiting] = np.clip(
             self._wait(last[waiting], phases(population.ids[rows][waiting]), weights, which[waiting], needed[waiting]),
@@ -71,7 +72,7 @@ class Cam(PriceHours):
         heavier, worth = np.sort(weights, axis=1), values(state.population)
         of = {profile: np.flatnonzero(which == profile) for profile in np.unique(which).tolist()}
         least, longest = state.population["shortest"], state.population["longest"]
-        most = np.maximum(np.minimum(longest, self.longest), least)
+        most = np.maximum(np.minimum(longest, self.oldest), least)
 
         def gaps(price: float) -> Instants:
             needed, bought = self._needed(worth, price), np.zeros(state.population.size)

@@ -79,7 +79,7 @@ class Ebr(Price):
         population = state.population
         last = population["last_polled"][rows]
         least = population["shortest"][rows]
-        most = np.maximum(np.minimum(population["longest"][rows], self.longest), least)
+        most = np.maximum(np.minimum(population["longest"][rows], self.oldest), least)
         ideal = np.clip(wait_in_phase(last, even, phases(population.ids[rows])), least, most)
         return np.where((last == UNPOLLED) | state.saturated[rows], even, ideal)
 

@@ -37,7 +37,7 @@ class OlstonPandey(Sbr):
     ) -> Instants:
         """Return how long each page waits: until the threshold, n paces at most."""
         wished = Price.gaps(self, state, price, rows, worth=worth)
-        looks = np.minimum(_own(state).looks[rows], self.longest // self.pace + 1)
+        looks = np.minimum(_own(state).looks[rows], self.oldest // self.pace + 1)
         learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])
         return np.minimum(wished, np.maximum(learning, 1))
 
