@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
+from tidings.errors import SentinelError
 from tidings.service import register
 from tidings.service.records import sentinel_record
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
+    from tidings.language.problems import Problem
     from tidings.service.register import Registered
     from tidings.settings import Settings
 
@@ -34,13 +37,23 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     clauses = read_text("-") if arguments.clauses == ["-"] else " ".join(arguments.clauses)
     database = open_database(settings, create=False)
     try:
-        text = f"Alter {arguments.name} {clauses}"
-        done = register.register(database, text, settings=settings, now=SystemClock().now())
+        done = register.register(
+            database, f"Alter {arguments.name} {clauses}", settings=settings, now=SystemClock().now()
+        )
+    except SentinelError as error:
+        raise SentinelError([_as_given(problem, arguments.name) for problem in error.problems]) from error
     finally:
         database.close()
-    write_warnings(done.warnings, as_json=arguments.json)
+    write_warnings([_as_given(warning, arguments.name) for warning in done.warnings], as_json=arguments.json)
     write_altered(done, as_json=arguments.json)
     return 0
+
+
+def _as_given(problem: Any, name: str) -> Problem:
+    """Return a problem with its place in the clauses as they were given: `Alter NAME` before them is ours."""
+    ours = len(f"Alter {name} ") if problem.line == 1 else 0
+    given: Problem = replace(problem, column=max(1, problem.column - ours))
+    return given
 
 
 def write_altered(done: Registered, *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from tidings.cli.output import add_json, short_time, table, write_json, write_li
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.notification.secrecy import shown
+from tidings.service import register
 from tidings.service.records import delivery_record, rfc3339
 from tidings.storage import deliveries
 from tidings.storage.database import open_database
@@ -45,9 +46,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.action == "replay":
             rows = database.write(_replay, arguments.ids)
         else:
-            rows = database.read(
-                deliveries.listing, dead=arguments.dead, sentinel=arguments.sentinel, limit=arguments.limit
-            )
+            rows = database.read(_listing, arguments)
     finally:
         database.close()
     if arguments.json:
@@ -78,3 +77,8 @@ def _replay(connection: Connection, ids: list[str]) -> list[DeliveryRow]:
     """Put all of them back, or none."""
     now = SystemClock().now()
     return [deliveries.replay(connection, i, now) for i in ids]
+
+
+def _listing(connection: Connection, arguments: argparse.Namespace) -> list[DeliveryRow]:
+    name = register.find_past(connection, arguments.sentinel).name if arguments.sentinel else None
+    return deliveries.listing(connection, dead=arguments.dead, sentinel=name, limit=arguments.limit)

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
-    name = register.find(connection, arguments.name).name if arguments.name else None
+    name = register.find_past(connection, arguments.name).name if arguments.name else None
     found = changes.listing(connection, sentinel=name, quiet=arguments.quiet, limit=arguments.limit)
     for change in found:
         record = change_record(change.row, sentinel=change.sentinel, url=change.url)
@@ -214,7 +214,7 @@ def _pictured(connection: Connection, arguments: argparse.Namespace) -> Version:
 
 
 def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int]:
-    row = register.find(connection, arguments.name)
+    row = register.find_past(connection, arguments.name)
     held = [s.page_id for s in subscriptions.listing(connection, sentinel_id=row.id)]
     if arguments.page is None:
         return held
@@ -300,7 +300,7 @@ def _one_page(
     connection: Connection, arguments: argparse.Namespace, given: Sequence[str | None]
 ) -> tuple[SentinelRow, int]:
     """Return the sentinel and the one page that is meant: its only one, that of `--page`, or that of the version ids given."""
-    row = register.find(connection, arguments.name)
+    row = register.find_past(connection, arguments.name)
     held = _pages_of(connection, arguments)
     if len(held) > 1:
         named = [i for i in held if any(str(text or "").startswith(f"{i}.") for text in given)]

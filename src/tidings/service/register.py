@@ -321,6 +321,11 @@ def find(connection: Connection, name: str) -> SentinelRow:
     raise UnknownNameError(message)
 
 
+def find_past(connection: Connection, name: str) -> SentinelRow:
+    """Return the sentinel of that name, else the one that had it last and was dropped: what it found is still there. Raises what `find` does."""
+    return sentinels.last_of(connection, name) or find(connection, name)
+
+
 def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: Instant) -> SentinelRow:
     """Name a sentinel that was just made after its page's title, and return it."""
     row = sentinels.get(connection, sentinel_id)

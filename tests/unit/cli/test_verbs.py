@@ -502,3 +502,25 @@ def test_a_page_that_never_answered_is_shown_as_such(tidings, server):
         "1 version in 1 look; looked at 2" in line and line.endswith("its text has not changed")
         for line in tidings("show", "news").out.splitlines()
     )
+
+
+def test_what_a_dropped_sentinel_found_can_still_be_read(tidings, server):
+    """Its changes stay: its name leads to them, until another sentinel has it. A name that never was is still said."""
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+    _change_page(server, "count 2")
+    tidings("check", "n")
+    tidings("drop", "n")
+    past = [("changes", "n"), ("history", "n"), ("diff", "n"), ("deliveries", "--sentinel", "n")]
+
+    assert ["n"] == [record["sentinel"] for record in tidings("changes", "n", "--json").records]
+    assert [0] * 4 == [tidings(*words).code for words in past]
+    assert [2] * 4 == [tidings(*words[:-1], "m").code for words in past]
+    assert 2 == tidings("check", "n").code
+
+
+def test_alter_points_into_the_clauses_as_they_were_given(tidings, server):
+    """The words before them are not the user's."""
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+
+    assert tidings("alter", "n", "Monitr links").err.startswith('1:1: E24 unknown clause "Monitr"')
+    assert tidings("alter", "n", "Monitor links", "Fetch 5").err.startswith("1:22: E05")
