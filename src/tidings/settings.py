@@ -231,6 +231,10 @@ class ServeSettings:
     names: tuple[str, ...] = _setting(
         (), "names under which it may be asked, e.g. of a proxy before it; addresses and localhost always may"
     )
+    public_url: str = _setting(
+        "",
+        "how the Internet reaches this service, e.g. https://tidings.example.org; then hubs that feeds name are asked to tell what is new (WebSub); empty: none is",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from tidings.model.interval import HOUR
 from tidings.scheduling import effective
 from tidings.scheduling.policies import POLICIES
 from tidings.service.hints import SAME
-from tidings.settings import ScheduleSettings, ServeSettings
+from tidings.service.websub import METHODS, PATH
+from tidings.settings import ScheduleSettings, ServeSettings, load
 from tidings.web.connection import Server
 from tidings.web.entrances import application
 from tidings.web.listening import listen, url_of
@@ -92,3 +93,14 @@ def test_the_numbers_are_those_that_hold():
     assert f"at most {MOST_URLS:,}" in TEXT
     assert f"more than {BURST} at once, or ten a second" in TEXT
     assert (10, 10) == (PER_SECOND, SAME / MINUTE)
+
+
+def test_the_settings_for_hubs_are_settings(tmp_path):
+    """A file with these lines is read; without it no hub is asked."""
+    (tmp_path / "tidings.toml").write_text(block("toml"), encoding="utf-8")
+    given = load(tmp_path, environment={})
+
+    assert ("https://tidings.example.org", "price") == (given.serve.public_url, given.schedule.policy)
+    assert "" == ServeSettings().public_url
+    assert PATH in TEXT
+    assert {"sha1", "sha256", "sha384", "sha512"} == set(METHODS)

@@ -397,6 +397,7 @@ class _Examiner:
             targets=tuple(self.targets),
             memory=None if self.noise is None else self.noise.learned,
             second_look=self.noise is not None and self.noise.second_look,
+            hub=document.hub,
         )
 
     def _work(self) -> Work:

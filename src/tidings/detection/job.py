@@ -13,6 +13,7 @@ from tidings.detection.noise.memory import Memory
 from tidings.document.extraction import PAGE, WHOLE, Extraction
 from tidings.document.frames import ALONE
 from tidings.model.change import ChangeSet
+from tidings.model.hub import Hub
 from tidings.model.interest import Selector
 from tidings.model.interval import Instant
 from tidings.model.sentinel import Expression
@@ -246,7 +247,7 @@ class Examination:
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
     follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
     `selected` what those see that had nothing to compare yet. `work` is what it took. `memory` is what is known of the page's noise now, None
-    if nothing was learned; `second_look` says that another look in a minute would tell noise from news.
+    if nothing was learned; `second_look` says that another look in a minute would tell noise from news. `hub` is who a feed says tells of its news.
     """
 
     charset: str
@@ -270,3 +271,4 @@ class Examination:
     targets: tuple[Targets, ...] = ()
     memory: Memory | None = None
     second_look: bool = False
+    hub: Hub = Hub()

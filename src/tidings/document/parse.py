@@ -17,6 +17,7 @@ from tidings.document.charset import Decoded, decode, known_charset, strictly
 from tidings.document.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
 from tidings.document.document import Document
 from tidings.document.frames import FrameElement
+from tidings.document.hubs import hub_of
 from tidings.document.json_tree import JsonTree, value_of, words_of_value
 from tidings.document.lines import pieces_of
 from tidings.document.links import base_of
@@ -29,6 +30,7 @@ from tidings.document.walk import BREAK, Walked, walk
 from tidings.document.words import ASCII_SYMBOLS
 from tidings.document.xml_nodes import Node, is_small, node_of, words_of_nodes
 from tidings.document.xml_tree import XmlTree
+from tidings.model.hub import Hub
 
 MOST_WORDS = 700_000
 """Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 9,607."""
@@ -203,7 +205,7 @@ def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     if media == "feed":
         pieces, links, title = pieces_of_xml(root, _pieces_of_fragment, with_attributes=False)
         tree = XmlTree(decoded.text, Shown(_pieces_of_fragment).pieces, with_attributes=False)
-        return _data(media, decoded, url, pieces, tree, links=tuple(links), title=title)
+        return _data(media, decoded, url, pieces, tree, links=tuple(links), title=title, hub=hub_of(root))
     shown = Shown(_as_it_is).pieces
     if (node := _node_of(root)) is not None:
         tree = XmlTree(decoded.text, shown, with_attributes=True, node=node)
@@ -228,6 +230,7 @@ def _data(
     *,
     links: tuple[str, ...] = (),
     title: str = "",
+    hub: Hub = Hub(),  # noqa: B008 - a constant
 ) -> Document:
     return Document(
         media=media,
@@ -238,6 +241,7 @@ def _data(
         base=url,
         title=title,
         tree=tree,
+        hub=hub,
     )
 
 

@@ -64,6 +64,7 @@ from tidings.service.summons import Summons
 from tidings.service.take import Taker
 from tidings.service.telling import Noise, Telling
 from tidings.service.watchlist import Watchlist
+from tidings.service.websub import Subscriber
 from tidings.storage import charge, garbage, hosts, instance, leases, polls, versions
 from tidings.storage.database import open_database
 from tidings.storage.lock import PollerLock
@@ -313,6 +314,18 @@ async def _build(
     signing = await store.write(_signing, settings, vault, now)
     senders = _senders(stack, settings, client, signing, installation, stream)
     outside = Outside(store, vault, clock)
+    subscriber = Subscriber(
+        store,
+        watchlist.pages,
+        signals,
+        client,
+        gate,
+        clock,
+        public_url=settings.serve.public_url,
+        keys=signing.keys,
+        epoch=epoch,
+        timeout_seconds=settings.notify.timeout_seconds,
+    )
     grants = Grants(
         clock=clock,
         store=store,
@@ -341,6 +354,7 @@ async def _build(
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
             needs=needs,
             signals=signals,
+            subscriber=subscriber,
             rules=Rules(
                 store, watchlist, committer, (telling, composites, complex_needs, Summons(store, needs)), epoch=epoch
             ),

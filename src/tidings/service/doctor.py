@@ -24,7 +24,7 @@ from tidings.errors import (
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine, outline, outside_sources, rendering, secrets
+from tidings.service import health, machine, outline, outside_sources, rendering, secrets, websub
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
@@ -341,6 +341,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "deliveries": lambda ward: _health(ward, health.dead_letters, now=ward.now, polling=ward.polling),
     "endpoints": lambda ward: _health(ward, health.failing_endpoints, now=ward.now),
     "events": lambda ward: _health(ward, outside_sources.findings),
+    "hubs": lambda ward: _health(ward, websub.findings),
     "comparisons": lambda ward: _health(ward, health.owed_comparisons),
     "problems": lambda ward: _health(ward, health.recent_problems, now=ward.now),
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from tidings.clock import DAY, MINUTE
 from tidings.estimation.evidence import Dates, Trust, judge
@@ -54,6 +54,14 @@ class _Heard(_Known):
     untold: int = 0
 
 
+class Drained(NamedTuple):
+    """What is to be stored: of sources, of pages, and of which pages which kinds are to be forgotten."""
+
+    sources: list[TrustRow]
+    hints: list[HintRow]
+    left: list[tuple[int, str]]
+
+
 class Hearing:
     """What is known of hints, in memory. `host_of` gives the host of a page."""
 
@@ -66,6 +74,7 @@ class Hearing:
         self._unsaid: set[int] = set()
         self._stale_sources: set[tuple[str, str]] = set()
         self._stale_pages: set[int] = set()
+        self._left: set[tuple[int, str]] = set()
         self._stale_dates: dict[str, Instant] = {}
 
     # -- hints -----------------------------------------------------------------------------------------------------------------------
@@ -95,6 +104,11 @@ class Hearing:
         if kind not in self._pages.setdefault(page_id, {}):
             self._pages[page_id][kind] = _Heard()
             self._stale_pages.add(page_id)
+
+    def leave(self, page_id: int, kind: str) -> None:
+        """Hear that a source tells of a page no more: its silence means nothing from now on."""
+        if self._pages.get(page_id, {}).pop(kind, None) is not None:
+            self._left.add((page_id, kind))
 
     def kinds(self, page_id: int) -> frozenset[str]:
         """Return the kinds of hints that have spoken of a page."""
@@ -207,8 +221,8 @@ class Hearing:
         """Return what is to be stored of these pages."""
         return [row for page_id in page_ids for row in self._rows(page_id)]
 
-    def drain(self) -> tuple[list[TrustRow], list[HintRow]]:
-        """Return what was learned and heard since this was last asked, to be stored."""
+    def drain(self) -> Drained:
+        """Return what was learned, heard and left since this was last asked, to be stored."""
         sources = [
             TrustRow(host, kind, asdict(known.trust), known.at)
             for host, kind in sorted(self._stale_sources)
@@ -218,8 +232,10 @@ class Hearing:
         hints = self.rows_of(sorted(self._stale_pages))
         self._stale_sources.clear()
         self._stale_dates.clear()
+        left = sorted((page_id, kind) for page_id, kind in self._left if kind not in self._pages.get(page_id, {}))
         self._stale_pages.clear()
-        return [*sources, *dates], hints
+        self._left.clear()
+        return Drained([*sources, *dates], hints, left)
 
     def _rows(self, page_id: int) -> Iterator[HintRow]:
         for kind, heard in self._pages.get(page_id, {}).items():

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tidings.service.rules import Rules
     from tidings.service.signals import Signals
     from tidings.service.watchlist import WatchedPage, Watchlist
+    from tidings.service.websub import Subscriber
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
     from tidings.storage.deliveries import DeliveryRow
@@ -80,6 +81,7 @@ class Parts:
     lives: Lives
     needs: Needs
     signals: Signals
+    subscriber: Subscriber
     rules: Rules
     outside: Outside
     sources: Sources
@@ -142,6 +144,7 @@ class Monitor:
         parts = self.parts
         parts.planner.touch(await parts.watchlist.load())
         await parts.signals.load()
+        await parts.subscriber.load()
         parts.planner.recall(await parts.store.read(estimates.load_all, parts.settings.schedule.policy))
         if (priced := await parts.store.read(events.newest, PRICED)) is not None:
             self._priced_at = priced.at
@@ -192,6 +195,7 @@ class Monitor:
             parts.lives.next_at,
             parts.rules.next_due(now),
             parts.sources.next_due,
+            parts.subscriber.next_due,
             self._renew_at,
         )
         return min((i for i in known if i is not None), default=now + SECOND)
@@ -219,8 +223,8 @@ class Monitor:
             parts.planner.catch_up(now)
         self._stepped_at = now
         await parts.rules.follow(now)
-        for look in await parts.sources.due(now):
-            self._spawn(look)
+        for work in (*await parts.sources.due(now), *await parts.subscriber.due(now)):
+            self._spawn(work)
         self._sweep(now)
         await self._grant(now)
         await self._send(now)
@@ -471,6 +475,7 @@ class Monitor:
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
         parts.signals.observe(unit)
+        parts.subscriber.hear(unit)
         parts.watchlist.settle(unit)
         parts.rules.note(unit)
         parts.lives.note(unit)

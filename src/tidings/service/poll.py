@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from tidings.detection.job import Body, Examination
 from tidings.estimation.saturation import is_doubtful
+from tidings.model.hub import Hub
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import Quarantined, Unit
-from tidings.service import asking, noise, standing
+from tidings.service import asking, noise, standing, websub
 from tidings.service.activate import first_report
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
@@ -271,7 +272,10 @@ class Poller:
             poll.unit(record, state, events),
             version=version_of(look, fetched, seen, text_changed=text_changed),
             digests=digests_of(look, seen),
-            estimates=noise.estimates_of(seen, before.page_id, at=at, is_doubtful=is_doubtful(before.saturation)),
+            estimates=(
+                *noise.estimates_of(seen, before.page_id, at=at, is_doubtful=is_doubtful(before.saturation)),
+                *websub.estimates_of(before.page_id, fetched, seen.hub if seen is not None else Hub(), at),
+            ),
         )
         unit = with_findings(
             unit,

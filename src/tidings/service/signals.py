@@ -17,7 +17,7 @@ from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
 from tidings.scheduling import effective
 from tidings.service.claims import is_on_change
-from tidings.service.hints import Hearing
+from tidings.service.hints import Drained, Hearing
 from tidings.storage import hints, leases
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.model.unit import Unit
     from tidings.service.watchlist import WatchedPage
     from tidings.storage.connection import Connection
-    from tidings.storage.hints import HintRow, TrustRow
+    from tidings.storage.hints import HintRow
     from tidings.storage.store import Store
 
 API: Final = "api"
@@ -143,9 +143,9 @@ class Signals:
     async def remember(self) -> None:
         """Store what was learned and heard since the last time."""
         async with self._lock:
-            sources, waiting = self.hearing.drain()
-            if sources or waiting:
-                await self._store.write(_remember, sources, waiting, epoch=self._epoch)
+            drained = self.hearing.drain()
+            if any(drained):
+                await self._store.write(_remember, drained, epoch=self._epoch)
 
     def _host_of(self, page_id: int) -> str:
         page = self._pages.get(page_id)
@@ -159,6 +159,7 @@ def _take(c: Connection, rows: list[HintRow], key: str, *, pages: int, at: Insta
         hints.note_key(c, key, pages=pages, at=at, forget_before=at - KEYS_FOR)
 
 
-def _remember(c: Connection, sources: list[TrustRow], rows: list[HintRow], *, epoch: int) -> None:
+def _remember(c: Connection, drained: Drained, *, epoch: int) -> None:
     leases.check_epoch(c, epoch)
-    hints.put(c, sources, rows)
+    hints.put(c, drained.sources, drained.hints)
+    hints.drop(c, drained.left)

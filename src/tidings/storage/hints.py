@@ -77,6 +77,11 @@ def put(c: Connection, sources: Sequence[TrustRow], hints: Sequence[HintRow]) ->
     )
 
 
+def drop(c: Connection, left: Sequence[tuple[int, str]]) -> None:
+    """Forget hints of some kinds about some pages."""
+    c.batch("DELETE FROM hint WHERE page_id = :page_id AND kind = :kind", left)
+
+
 def taken(c: Connection, key: str) -> int | None:
     """Return of how many pages the signal spoke that was taken with this key, None if none was."""
     found: int | None = c.value("SELECT pages FROM signal_key WHERE taken_key = :key", key=plain(key))

@@ -46,6 +46,7 @@ class Door:
         listening.cancel()
         if self._serving.done():
             self._serving.result()
+        monitor.parts.subscriber.open()
 
     def inside(self, monitor: Monitor) -> Inside:
         """Return what is behind the door."""
@@ -56,6 +57,7 @@ class Door:
             clock=parts.clock,
             hooks=parts.outside,
             signals=parts.signals,
+            hubs=parts.subscriber,
             epoch=parts.epoch,
             holder=parts.holder,
             arrivals=self.arrivals,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, assert_never
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from tidings.web import feeds, health, hooks, signals, stream
+from tidings.web import feeds, health, hooks, signals, stream, websub
 from tidings.web.guard import Guard, check_token
 from tidings.web.problems import ProblemError, on_fault, on_http_error, on_problem
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from tidings.web.inside import Inside
 
-Who = Literal["anybody", "readers", "hook"]
-"""`readers` show serve.token where it is set; `hook` checks its own token by itself; `anybody` is told nothing that matters."""
+Who = Literal["anybody", "readers", "hook", "hub"]
+"""`readers` show serve.token where it is set; `hook` checks its own token by itself, `hub` the one in its address and what it signs; `anybody` is told nothing that matters."""
 Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
 
 
@@ -38,7 +39,7 @@ class Entrance:
 
 def entrances() -> tuple[Entrance, ...]:
     """Return all entrances there are, each with what it keeps from one request to the next."""
-    counted, signalled, batches = hooks.pace(), signals.pace(), stream.Batches()
+    counted, signalled, told, batches = hooks.pace(), signals.pace(), websub.pace(), stream.Batches()
 
     async def hook(request: Request, inside: Inside) -> Response:
         return await hooks.answer(request, inside, counted)
@@ -49,12 +50,17 @@ def entrances() -> tuple[Entrance, ...]:
     async def signal(request: Request, inside: Inside) -> Response:
         return await signals.answer(request, inside, signalled)
 
+    async def tell(request: Request, inside: Inside) -> Response:
+        return await websub.deliver(request, inside, told)
+
     return (
         Entrance("/healthz", "GET", "anybody", health.answer),
         Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
         Entrance("/api/v1/stream", "GET", "readers", follow),
         Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),
         Entrance("/api/v1/signals", "POST", "readers", signal),
+        Entrance("/api/v1/websub/{token}", "GET", "hub", websub.verify),
+        Entrance("/api/v1/websub/{token}", "POST", "hub", tell),
     )
 
 
@@ -65,7 +71,10 @@ def application(inside: Inside) -> ASGIApp:
         exception_handlers=_HANDLERS,
     )
     inner.router.redirect_slashes = False
-    names = frozenset(name.lower().removesuffix(".") for name in inside.settings.serve.names)
+    serve = inside.settings.serve
+    names = frozenset(
+        name.lower().removesuffix(".") for name in (*serve.names, urlsplit(serve.public_url).hostname or "")
+    )
     return Guard(inner, inside.clock, names)
 
 
@@ -81,7 +90,7 @@ def _admitting(entrance: Entrance, inside: Inside) -> Callable[[Request], Awaita
         match entrance.who:
             case "readers":
                 check_token(request.headers, inside.settings.serve.token)
-            case "anybody" | "hook":
+            case "anybody" | "hook" | "hub":
                 pass
             case _:
                 assert_never(entrance.who)

@@ -75,6 +75,22 @@ class Signals(Protocol):
         ...
 
 
+class Hubs(Protocol):
+    """Hears hubs that were asked to tell; `service.websub` does."""
+
+    def knows(self, token: str) -> bool:
+        """Say whether a callback is one of ours that still wants to hear."""
+        ...
+
+    async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
+        """Return the challenge if a hub rightly asks whether we asked it, None if we did not."""
+        ...
+
+    async def deliver(self, token: str, body: bytes, signature: str) -> bool:
+        """Take what a hub tells, if it is signed as it must be; it is durable then."""
+        ...
+
+
 class Arrivals:
     """Wakes those who follow the stream. Nothing is handed over by it: what there is, everybody reads in the database."""
 
@@ -119,6 +135,7 @@ class Inside:
     clock: Clock
     hooks: Hooks
     signals: Signals
+    hubs: Hubs
     epoch: int
     holder: str
     arrivals: Arrivals = field(default_factory=Arrivals)

@@ -23,18 +23,18 @@ BODY_SECONDS: Final = 10.0
 FORM: Final = "application/x-www-form-urlencoded"
 
 
-async def body_of(request: Request, *, seconds: float = BODY_SECONDS) -> bytes:
+async def body_of(request: Request, *, seconds: float = BODY_SECONDS, most: int = MOST_BYTES) -> bytes:
     """Return the body of a request; raises `ProblemError` if it is too large, comes too slowly or breaks off."""
     length = request.headers.get("content-length", "")
-    if length.isdecimal() and int(length[:19]) > MOST_BYTES:
-        raise _too_large()
+    if length.isdecimal() and int(length[:19]) > most:
+        raise _too_large(most)
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
                 body += part
-                if len(body) > MOST_BYTES:
-                    raise _too_large()
+                if len(body) > most:
+                    raise _too_large(most)
     except TimeoutError:
         message = f"the body did not come within {seconds:g} s"
         raise ProblemError(HTTPStatus.REQUEST_TIMEOUT, message, headers={"connection": "close"}) from None
@@ -96,6 +96,6 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(message)
 
 
-def _too_large() -> ProblemError:
-    message = f"the body has more than {MOST_BYTES:,} bytes"
+def _too_large(most: int) -> ProblemError:
+    message = f"the body has more than {most:,} bytes"
     return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, headers={"connection": "close"})

@@ -61,7 +61,7 @@ def test_what_a_look_has_seen_is_no_news():
     heard.judge(1, START + 5 * SECOND, gap=HOUR, rate=RATE, changed=False)
     assert {1} == heard.unsaid()
     assert 0 < heard.extra_age(1, RATE, since=START)
-    ((_, (row,)), gone) = (heard.drain(), look(heard, START + MINUTE))
+    ((row,), gone) = (heard.drain().hints, look(heard, START + MINUTE))
     assert (START + SECOND,) == row.waiting
     assert 0.0 == gone
 
@@ -124,7 +124,7 @@ def test_a_page_nobody_speaks_of_teaches_nothing():
     """Its looks are judged as ever."""
     heard = hearing()
     assert look(heard, START, changed=True) is None
-    assert ([], []) == heard.drain()
+    assert not any(heard.drain())
 
 
 def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
@@ -133,7 +133,7 @@ def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
     heard.hear(1, "api", START)
     heard.begin(1, START + MINUTE)
     heard.pass_over(1)
-    sources, (row,) = heard.drain()
+    sources, (row,), _ = heard.drain()
     assert [] == sources
     assert ((), asdict(Trust())) == (row.waiting, dict(row.state))
 
@@ -146,7 +146,7 @@ def test_what_is_known_survives_a_restart():
         look(heard, START + turn * DAY + MINUTE, gap=DAY, changed=True)
     heard.date("shop.example", START, date_moved=True, content_moved=True)
     heard.hear(1, "api", START + 9 * DAY)
-    sources, hints = heard.drain()
+    sources, hints, _ = heard.drain()
     again = hearing()
     again.load(sources, hints)
 
@@ -166,7 +166,7 @@ def test_dates_are_believed_of_the_host_that_proved_them():
         heard.date("shop.example", START, date_moved=False, content_moved=False)
     assert heard.dates_are_exact("shop.example")
     assert not heard.dates_are_exact("other.example")
-    assert Dates(moved_with=60.0, still_with=60.0) == Dates(**heard.drain()[0][0].state)
+    assert Dates(moved_with=60.0, still_with=60.0) == Dates(**heard.drain().sources[0].state)
 
 
 @pytest.mark.parametrize(("hints_a_day", "most"), [(10_000, 1.15), (48, 1.15)])
@@ -205,3 +205,19 @@ def test_a_flood_of_hints_loses_its_weight(hints_a_day: int, most: float):
 
     assert flooded[0] <= 1.5 * usual[0]
     assert max(flooded[1:]) <= most * usual[-1]
+
+
+def test_a_source_that_has_left_says_nothing_by_its_silence():
+    """Its page is as before, and what was known of it there is to be forgotten; of the source itself it stays."""
+    heard = hearing()
+    told(heard, 40, kind="websub")
+    heard.drain()
+    heard.leave(1, "websub")
+    left = heard.drain()
+
+    assert 1.0 == heard.unheard(1)
+    assert ([], [], [(1, "websub")]) == left
+    heard.leave(1, "websub")
+    heard.cover(2, "websub")
+    assert {"websub"} == set(heard.kinds(2))
+    assert [] == heard.drain().left

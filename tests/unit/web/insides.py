@@ -62,6 +62,31 @@ class Hooks:
         return Taken(len(self.taken), is_new=True)
 
 
+@dataclass
+class Hubs:
+    """One callback, `secret-path`; `heard` is what came in."""
+
+    heard: list[tuple[bytes, str]] = field(default_factory=list)
+    fault: Exception | None = None
+
+    def knows(self, token: str) -> bool:
+        """Say whether it is that one."""
+        return token == "secret-path"
+
+    async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
+        """Return the challenge."""
+        if self.fault is not None:
+            raise self.fault
+        return params.get("hub.challenge") if self.knows(token) else None
+
+    async def deliver(self, token: str, body: bytes, signature: str) -> bool:
+        """Note it."""
+        if self.fault is not None:
+            raise self.fault
+        self.heard.append((body, signature))
+        return True
+
+
 class Watched(Signals):
     """Signals about what is watched; `watchlist` is to be loaded anew where that is more than it was."""
 
@@ -72,7 +97,12 @@ class Watched(Signals):
 
 @contextlib.asynccontextmanager
 async def inside(
-    directory: Path, *, hooks: Hooks | None = None, clock: ManualClock | None = None, **serve: Any
+    directory: Path,
+    *,
+    hooks: Hooks | None = None,
+    hubs: Hubs | None = None,
+    clock: ManualClock | None = None,
+    **serve: Any,
 ) -> AsyncIterator[Inside]:
     """Give the inside of a service that holds its lease."""
     settings = replace(Settings(), data=directory, serve=ServeSettings(**serve))
@@ -86,6 +116,7 @@ async def inside(
             clock=clock,
             hooks=hooks or Hooks(),
             signals=Watched(store, clock, epoch, reads=effective.HINTS),
+            hubs=hubs or Hubs(),
             epoch=epoch,
             holder=HOLDER,
         )

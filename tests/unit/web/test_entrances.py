@@ -12,7 +12,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
 def path_of(entrance):
-    return entrance.path.replace("{name:path}", "shop").replace("{name}", "deploy")
+    return entrance.path.replace("{name:path}", "shop").replace("{name}", "deploy").replace("{token}", "another")
 
 
 def run(tmp_path, story, **serve):
@@ -34,13 +34,16 @@ def test_every_entrance_says_who_may_enter():
         ("/api/v1/stream", "GET", "readers"),
         ("/api/v1/hooks/{name}", "POST", "hook"),
         ("/api/v1/signals", "POST", "readers"),
+        ("/api/v1/websub/{token}", "GET", "hub"),
+        ("/api/v1/websub/{token}", "POST", "hub"),
     } == {(one.path, one.method, one.who) for one in entrances()}
 
 
-@pytest.mark.parametrize("entrance", entrances(), ids=lambda one: one.path)
+@pytest.mark.parametrize("entrance", entrances(), ids=lambda one: f"{one.method} {one.path}")
 def test_other_verbs_do_nothing(tmp_path, entrance):
     """H-086: every path knows its own verb (and HEAD beside GET), any other is 405 and changes nothing."""
-    own = {entrance.method} | ({"HEAD"} if entrance.method == "GET" else set())
+    own: set[str] = {one.method for one in entrances() if one.path == entrance.path}
+    own |= {"HEAD"} if "GET" in own else set()
 
     async def story(within, app):
         before = await within.store.read(events.last_seq)
@@ -53,7 +56,7 @@ def test_other_verbs_do_nothing(tmp_path, entrance):
     assert 0 == happened
 
 
-@pytest.mark.parametrize("entrance", entrances(), ids=lambda one: one.path)
+@pytest.mark.parametrize("entrance", entrances(), ids=lambda one: f"{one.method} {one.path}")
 def test_strangers_see_what_is_declared(tmp_path, entrance):
     """H-090: with a token set, readers without it, with another and with it in the address are asked for it; health is for anybody."""
     asked = [{}, {"authorization": "Bearer x"}, {"authorization": "Basic eDp5"}]
@@ -63,7 +66,12 @@ def test_strangers_see_what_is_declared(tmp_path, entrance):
         answers = [await ask(app, path, entrance.method, headers=headers) for headers in asked]
         return [one.status for one in (*answers, await ask(app, f"{path}?token={TOKEN}", entrance.method))]
 
-    expected = {"anybody": [200] * 4, "readers": [401] * 4, "hook": [401, 404, 404, 401]}
+    expected = {
+        "anybody": [200] * 4,
+        "readers": [401] * 4,
+        "hook": [401, 404, 404, 401],
+        "hub": [404 if entrance.method == "GET" else 410] * 4,
+    }
 
     assert expected[entrance.who] == run(tmp_path, story, token=TOKEN, hooks=Hooks())
 

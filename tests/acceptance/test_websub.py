@@ -1,0 +1,286 @@
+"""Promise: the hub that a feed names is asked to tell what is new, where a public address is set; what it tells is a hint (W3C WebSub)."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.service.monitor import Monitor
+from tidings.service.websub import FIRST_WAIT, LEAVE_ATTEMPTS, PATH
+from tidings.storage import hints, websub
+
+PUBLIC = "https://tidings.example.org"
+FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "serve__public_url": PUBLIC}
+FEED = """<feed xmlns="http://www.w3.org/2005/Atom"><title>news</title><id>x</id><updated>2023-11-14T00:00:00Z</updated>
+{}<link rel="self" href="{}"/><entry><id>{}</id><title>entry {}</title></entry></feed>"""
+
+
+class Hub:
+    """A hub on loopback: it notes what it is asked; `status` is its answer."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.asked: list[dict[str, str]] = []
+        self.status = 202
+        self.url = world.server.url("/hub")
+        world.server.pages["/hub"] = self._take
+        self.publish(1)
+        world.add("Create Sentinel feed Using {/feed} Monitor all words")
+
+    def _take(self, seen: Any, wire: Any) -> None:
+        assert "application/x-www-form-urlencoded" == seen.headers["content-type"]
+        self.asked.append({name: values[0] for name, values in parse_qs(seen.body.decode()).items()})
+        wire.send(f"HTTP/1.1 {self.status} Said\r\nContent-Length: 0\r\n\r\n".encode())
+
+    def publish(self, number: int, *, link: str | None = None, headers: Any = None) -> None:
+        named = f'<link rel="hub" href="{self.url}"/>' if link is None else link
+        body = FEED.format(named, self.world.server.url("/feed"), number, number)
+        self.world.page("/feed", body, headers={"Content-Type": "application/atom+xml", **(headers or {})})
+
+    def token(self) -> str:
+        return self.asked[-1]["hub.callback"].removeprefix(f"{PUBLIC}{PATH}")
+
+    async def verify(self, monitor: Monitor, mode: str = "subscribe", **more: str) -> str | None:
+        """Ask whether it was asked, as the standard has it."""
+        params = {"hub.mode": mode, "hub.topic": self.asked[-1]["hub.topic"], "hub.challenge": "c0ffee", **more}
+        return await monitor.parts.subscriber.verify(self.token(), params)
+
+    async def tell(self, monitor: Monitor, *, method: str = "sha256", secret: str | None = None) -> bool:
+        """Distribute content, signed."""
+        key = (
+            next(form["hub.secret"] for form in reversed(self.asked) if "hub.secret" in form)
+            if secret is None
+            else secret
+        )
+        body = b"<feed>whatever a hub sends</feed>"
+        signature = (
+            f"{method}={hmac.new(key.encode(), body, method if method in ('sha1', 'sha512') else 'sha256').hexdigest()}"
+        )
+        return await monitor.parts.subscriber.deliver(self.token(), body, signature)
+
+
+async def begin(world: World, monitor: Monitor) -> None:
+    """Open the door, let the feed be looked at and the hub be asked."""
+    monitor.parts.subscriber.open()
+    await world.pass_time(monitor, 2 * MINUTE)
+
+
+def rows(world: World) -> Any:
+    return world.read(websub.listing)
+
+
+def test_a_hub_is_asked_verifies_and_tells(make_world):
+    """The request is the standard's; a content distribution brings a look, and its body makes no version."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        (form,) = hub.asked
+        assert ("subscribe", world.server.url("/feed"), str(10 * DAY // SECOND)) == (
+            form["hub.mode"],
+            form["hub.topic"],
+            form["hub.lease_seconds"],
+        )
+        assert 32 <= len(form["hub.secret"]) < 200
+        assert "asked" == rows(world)[0].state
+        assert "c0ffee" == await hub.verify(monitor, **{"hub.lease_seconds": "86400"})
+        assert ("active", DAY) == (rows(world)[0].state, rows(world)[0].until - world.clock.now())
+        await world.pass_time(monitor, 3 * HOUR)
+        while world.clock.now() - world.polls(1)[-1].charged_at < 2 * MINUTE:
+            await world.pass_time(monitor, MINUTE)
+        hub.publish(2)
+        assert await hub.tell(monitor)
+        await world.settle(monitor)
+
+    play(world, story)
+
+    assert world.clock.now() == world.polls(1)[-1].charged_at
+    assert 1 == len(world.changes("feed"))
+    assert 2 == len(world.versions())
+    assert {"websub"} == {row.kind for row in world.read(hints.load)[1]}
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [{**FLAGS, "serve__public_url": ""}, {**FLAGS, "schedule__policy": "best_effort"}],
+    ids=["no public address", "no policy that weighs hints"],
+)
+def test_nobody_is_asked_for_nothing(make_world, flags):
+    """Off by default, and where hints would have no effect."""
+    world = make_world(**flags)
+    hub = Hub(world)
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+
+    play(world, story)
+    assert [] == hub.asked == rows(world)
+
+
+def test_while_the_door_is_shut_no_hub_is_asked(make_world):
+    """`tidings check` could not answer it."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    assert [] == hub.asked
+
+
+def test_a_page_with_a_secret_is_told_to_no_hub(make_world):
+    """Its address is nobody else's business."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+    world.add('Drop feed;Create Sentinel own Using {/feed} Monitor all words Header "Authorization" secret "key"')
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+
+    play(world, story)
+    assert [] == hub.asked
+
+
+@pytest.mark.parametrize("method", ["sha1", "sha512"])
+def test_what_is_not_signed_says_nothing(make_world, method):
+    """Another secret, another method, no signature; all methods of the standard are understood."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        await hub.verify(monitor)
+        deliver, token = monitor.parts.subscriber.deliver, hub.token()
+        refused = [
+            await hub.tell(monitor, secret="guessed"),
+            await hub.tell(monitor, method="md5"),
+            await deliver(token, b"x", ""),
+            await deliver(token, b"x", "sha256=é"),
+            await deliver("another", b"x", "sha256=00"),
+        ]
+        assert [False] * 5 == refused
+        assert [()] == [row.waiting for row in world.read(hints.load)[1]] or not world.read(hints.load)[1]
+        assert await hub.tell(monitor, method=method)
+        assert 1 == len(world.read(hints.load)[1][0].waiting)
+
+    play(world, story)
+
+
+def test_nobody_subscribes_us_to_what_we_did_not_ask_for(make_world):
+    """Another topic, another callback, an end that we do not want, no challenge or one without end: 404, and nothing is another."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        ours = rows(world)
+        answers = [
+            await hub.verify(monitor, **{"hub.topic": "https://evil.example/"}),
+            await hub.verify(monitor, mode="unsubscribe"),
+            await hub.verify(monitor, **{"hub.challenge": ""}),
+            await hub.verify(monitor, **{"hub.challenge": "x" * 2_000}),
+            await hub.verify(monitor, mode="other"),
+            await monitor.parts.subscriber.verify("another", {"hub.mode": "subscribe", "hub.challenge": "x"}),
+        ]
+        assert [None] * 6 == answers
+        assert ours == rows(world)
+
+    play(world, story)
+
+
+def test_a_lease_is_renewed_before_it_ends_and_over_a_restart(make_world):
+    """The same callback and secret; a hub that no longer verifies is silent, and then its silence says nothing."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def first(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        await hub.verify(monitor, **{"hub.lease_seconds": str(DAY // SECOND)})
+
+    async def second(monitor: Monitor) -> None:
+        monitor.parts.subscriber.open()
+        await world.pass_time(monitor, 15 * HOUR)
+        assert 1 == len(hub.asked)
+        await world.pass_time(monitor, 2 * HOUR)
+        assert hub.asked[0] == hub.asked[1]
+        assert {"websub"} == monitor.parts.signals.hearing.kinds(1)
+        await world.pass_time(monitor, 9 * HOUR)
+        assert set() == monitor.parts.signals.hearing.kinds(1)
+        assert "asked" == rows(world)[0].state
+        assert "c0ffee" == await hub.verify(monitor)
+        assert {"websub"} == monitor.parts.signals.hearing.kinds(1)
+
+    play(world, first)
+    play(world, second)
+
+
+def test_a_hub_that_does_not_answer_is_asked_again_later_and_later(make_world):
+    """What went wrong is kept for `doctor`; a refusal is respected for a day."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+    hub.status = 500
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        await world.pass_time(monitor, 7 * FIRST_WAIT + 3 * MINUTE)
+        assert 4 == len(hub.asked)
+        assert "answered 500" in rows(world)[0].problem
+        await hub.verify(monitor, mode="denied", **{"hub.reason": "no feeds here"})
+        assert ("refused", "the hub refuses: no feeds here") == (rows(world)[0].state, rows(world)[0].problem)
+        assert not monitor.parts.subscriber.knows(hub.token())
+        await world.pass_time(monitor, 23 * HOUR)
+        assert 4 == len(hub.asked)
+
+    play(world, story)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_when_the_watch_ends_it_is_given_back(make_world, answers):
+    """Unsubscribed, verified, forgotten; from a hub that does not answer we go after some attempts."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        await hub.verify(monitor)
+        world.add("Drop feed")
+        await world.pass_time(monitor, 2 * MINUTE)
+        assert ["subscribe", "unsubscribe"] == [form["hub.mode"] for form in hub.asked]
+        assert "hub.secret" not in hub.asked[-1]
+        assert not await hub.verify(monitor, mode="subscribe")
+        if answers:
+            assert "c0ffee" == await hub.verify(monitor, mode="unsubscribe")
+        else:
+            await world.pass_time(monitor, DAY)
+            assert 1 + LEAVE_ATTEMPTS == len(hub.asked)
+        assert [] == rows(world)
+        assert set() == monitor.parts.signals.hearing.kinds(1)
+
+    play(world, story)
+
+
+def test_link_headers_go_first_and_a_feed_that_names_no_hub_is_left(make_world):
+    """RFC 8288 in its bounds; a new version says anew which hub there is."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+    other = f'<{world.server.url("/hub")}>; rel="hub", <https://x.example/topic>; rel=self, <https://y.example/>; rel="next"'
+    hub.publish(1, link='<link rel="hub" href="https://elsewhere.example/"/>', headers={"Link": other})
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        assert ["https://x.example/topic"] == [form["hub.topic"] for form in hub.asked]
+        await hub.verify(monitor)
+        hub.publish(2, link="")
+        monitor.ask(1)
+        await world.pass_time(monitor, 2 * MINUTE)
+        assert ["subscribe", "unsubscribe"] == [form["hub.mode"] for form in hub.asked]
+
+    play(world, story)
