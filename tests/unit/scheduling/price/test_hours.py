@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,34 @@ def test_a_higher_price_is_another_answer():
 
     assert cheap < dear
     assert MONDAY + 9 * HOUR < int(policy.next_due(later, [1], 0, 0.0)[0]) < MONDAY + 11 * HOUR
+
+
+@pytest.mark.parametrize("rate", [0.5, 2.0, 12.0])
+def test_looks_earn_nearly_all_that_any_plan_could(rate: float):
+    """At a fixed price: 98 % and more of what the best plan earns, which may look at any half hour (by dynamic programming), the price of as
+    many looks given back to it; half of what is left at the end is credited to both.
+    """
+    policy, step, number = PriceHours(3 * HOUR, profile=BY_DAY, guarded=False), 30, 6 * 48
+    one = np.ones(1)
+    gathering = WeekGathering.of(np.array([BY_DAY]), 0.5 * rate / 1440 * one, math.log(2) / 1440 * one, 0 * one)
+    levels, faded = (table[:, 0] for table in gathering.read(MONDAY // TICK + step * np.arange(number + 1)[:, None]))
+
+    def gains(begins: Any, ends: Any) -> Any:
+        return backlog((levels[begins], faded[begins]), (levels[ends], faded[ends]))
+
+    value = np.zeros(number + 1)
+    for now in range(1, number + 1):
+        value[now] = (value[:now] + gains(slice(now), now)).max() - policy.floor
+    best = (value + 0.5 * gains(slice(None), -1)).max()
+    state: Any = begin(policy, pages(rate=[rate]))
+    last = earned = looks = 0
+    while (at := -(-(int(policy.next_due(state, [1], 0, 0.0)[0]) - MONDAY) // (step * TICK))) <= number:
+        earned, last, looks = earned + gains(last, at), at, looks + 1
+        state = policy.on_poll(state, [1], Observation.of([MONDAY + at * step * TICK], [False]))
+    earned += 0.5 * gains(last, -1)
+
+    assert looks >= 6
+    assert 0.98 <= earned / (best + policy.floor * looks) <= 1 + 1e-9
 
 
 def test_a_page_that_is_not_worth_a_look_waits_its_longest():
