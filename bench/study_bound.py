@@ -23,6 +23,7 @@ from bench.study_model import (
     Instance,
     ahead,
     certify,
+    hours,
     index,
     mean_index,
     periodic,
@@ -34,6 +35,7 @@ from bench.study_model import (
 
 PAGES, INSTANTS = 200, 300
 MEDIAN_RATE, DEVIATION = 0.04, 1.0
+PHASES = 4
 AHEAD = 3
 """Chances are known for so many times the instants: plans look beyond the end, which they do not know of."""
 
@@ -66,10 +68,11 @@ def make(setup: Setup, rng: np.random.Generator) -> Instance:
     """Draw the pages of an instance."""
     rate = rng.lognormal(np.log(MEDIAN_RATE), DEVIATION, PAGES)
     weight = rng.uniform(0.1, 1.0, PAGES)
-    phase = rng.integers(0, 4, PAGES) * (DAY // 4) if setup.day else np.zeros(PAGES)
+    phases = rng.integers(0, PHASES, PAGES) if setup.day else np.zeros(PAGES, dtype=np.int64)
     instants = np.arange(1, INSTANTS * AHEAD + 1)
-    wave = 1 + 0.9 * np.sin(2 * np.pi * (instants[None, :] + phase[:, None]) / DAY) if setup.day else 1.0
-    chances = -np.expm1(-rate[:, None] * wave * np.ones(len(instants)))
+    turns = (instants[None, :] + np.arange(PHASES)[:, None] * (DAY // PHASES)) / DAY
+    waves = 1 + 0.9 * np.sin(2 * np.pi * turns) * setup.day
+    chances = -np.expm1(-rate[:, None] * waves[phases])
     if setup.known:
         chances = (rng.random(chances.shape) < chances).astype(np.float64)
     decay = -np.log(rng.choice(np.array(setup.ratios), PAGES))
@@ -79,11 +82,12 @@ def make(setup: Setup, rng: np.random.Generator) -> Instance:
     slowest = np.where(overwrites, 0.0, 1 / INSTANTS if setup.guarded else 1e-9)
     seen = Chances(chances, weight, np.maximum(decay, slowest), overwrites) if (decay < slowest).any() else gains
     hosts = None if setup.hosts is None else rng.integers(0, setup.hosts, PAGES)
-    return Instance(gains, seen, rate, cost, setup.capacity, INSTANTS, hosts)
+    return Instance(gains, seen, rate, cost, setup.capacity, INSTANTS, hosts, waves[:, :DAY], phases)
 
 
 POLICIES: dict[str, Bids] = {"periodic": periodic, "wic": wic, "index": index, "price": price}
 PRICED = {"price": price, "24 ahead": ahead}
+HOURLY = {"price_hours": hours}
 COSTS = (1.0, 2.0, 5.0)
 WITHOUT: dict[str, Bids] = {"g alone": wic_without_costs}
 MEAN: dict[str, Bids] = {"index of means": mean_index}
@@ -138,7 +142,8 @@ def cells(row: Row, seeds: int, rounds: int) -> tuple[dict[str, list[float]], li
         instance = make(row.setup, np.random.default_rng(seed))
         earned = {name: run(instance, bids) for name, bids in {**POLICIES, **row.more}.items() if name not in PRICED}
         dual, level = certify(instance, max(earned.values()), rounds)
-        earned |= {name: run(instance, bids, level) for name, bids in PRICED.items()}
+        priced = PRICED if row.setup.known else PRICED | HOURLY
+        earned |= {name: run(instance, bids, level) for name, bids in priced.items()}
         for name, value in earned.items():
             found.setdefault(name, []).append(value / dual.bound)
         gaps.append(dual.bound / max(earned.values()) - 1)

@@ -105,7 +105,7 @@ def share(
     polls = replay(
         policy,
         series,
-        share=capacity / PAGES,
+        share=(capacity + 1e-6) / PAGES,  # so that C looks are not C − 1 for want of the last digit
         tick=DAY,
         rng=np.random.default_rng(0),
         columns=columns,

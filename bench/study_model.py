@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from tidings.model.interval import HOUR
 from tidings.scheduling.bounds.dual import Dual, Program
-from tidings.scheduling.population import Floats, Ids
+from tidings.scheduling.population import Floats, Ids, LifeKind, Population, UrgencyKind
+from tidings.scheduling.price.hours import HoursState, PriceHours
 from tidings.scheduling.price.lookahead import Ticks, backlog, plan
 
 DAY = 24
@@ -69,6 +72,9 @@ class Instance:
     instants: int
     hosts: Ids | None = None
     """With hosts: one look a host and instant."""
+    waves: Floats | None = None
+    """How rates go over the day, shape (phases, 24), and of which phase each page is: `phases`."""
+    phases: Ids | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,42 @@ def ahead(at: Moment) -> Floats:
     gathered = backlog(seen.read(at.last), then)
     waits = np.maximum((gathered[1:] - cost * at.price + values[1:]).max(axis=0), 0.0)
     return np.asarray((at.gains + values[0] - waits) / cost)
+
+
+def hours(at: Moment) -> Floats:
+    """The policy `price_hours`, told rates and hours, an instant being an hour: who is due, by its bid, and then the others by their index."""
+    policy, state = _begun(at.instance)
+    state = policy.on_update(state, state.population.ids, {"last_polled": at.last * HOUR})
+    due = policy.bid(state, at.now * HOUR, at.price)
+    ages = (at.now - at.last) * HOUR
+    rest = policy.gathered(policy.worth(state, at.price, slice(None)), ages.astype(np.float64), at.price)
+    return np.asarray(np.where(due > 0, due + rest.max(), rest))
+
+
+@lru_cache(maxsize=1)
+def _begun(instance: Instance) -> tuple[PriceHours, HoursState]:
+    """Return the policy and its state before the first instant."""
+    seen, size = instance.seen, len(instance.cost)
+    overwrites = seen.overwritten > 0
+    rate = np.where(overwrites, seen.overwritten, instance.rate)
+    population = Population(
+        {
+            "id": np.arange(size),
+            "importance": seen.inflow / rate,
+            "rate": rate * DAY,
+            "cost": instance.cost,
+            "urgency_kind": np.full(size, UrgencyKind.EXPONENTIAL),
+            "urgency_scale": np.round(HOUR * np.log(2) / seen.decay).astype(np.int64),
+            "life_kind": np.where(overwrites, LifeKind.OVERWRITE, LifeKind.FOREVER),
+            "shortest": np.full(size, HOUR),
+            "longest": np.full(size, instance.instants * HOUR),
+        }
+    )
+    policy = PriceHours(pace=1, guarded=False)
+    state = policy.begin(population, np.random.default_rng(0))
+    if instance.waves is None or instance.phases is None:
+        return policy, state
+    return policy, policy.on_hours(state, np.tile(instance.waves, (1, 7)), instance.phases)
 
 
 def run(instance: Instance, bids: Bids, price: float = 0.0, *, settles: bool = False) -> float:
