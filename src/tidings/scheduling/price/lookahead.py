@@ -7,6 +7,7 @@ in batches of one profile; arrays are in the order of the batch.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -18,6 +19,7 @@ from tidings.scheduling.population import Floats, Mask
 
 OFFSETS: Final = 24
 """Instants ahead that a plan may look at, geometrically spaced."""
+_FEW: Final = 32
 Ticks = NDArray[np.int64]
 
 
@@ -175,12 +177,25 @@ def _values(
 ) -> Floats:
     """Return V[x] for each instant of the plan: the best of waiting to the horizon after a look at x, or of the next look at a y > x."""
     values = mean.left(backlog(then, end))
-    for place in range(len(offsets) - 2, -1, -1):
-        after = slice(place + 1, None)
-        earned = backlog((then[0][place], then[1][place]), (then[0][after], then[1][after])) + values[after]
-        earned[offsets[after] - offsets[place] < shortest] = -np.inf
-        np.maximum(values[place], earned.max(axis=0) - mean.due, out=values[place])
+    for place, earned in _earned(offsets, then, shortest):
+        np.maximum(values[place], (earned + values[place + 1 :]).max(axis=0) - mean.due, out=values[place])
     return values
+
+
+def _earned(offsets: Ticks, then: tuple[Floats, Floats], shortest: int | Ticks) -> Iterator[tuple[int, Floats]]:
+    """Yield, from the last instant of the plan to the first, what a look at each later one finds that has gathered since; −inf where that is too soon."""
+    level, faded = then
+    places = range(len(offsets) - 2, -1, -1)
+    if offsets.shape[1] <= _FEW:  # all at once is fewer steps, one by one is less memory
+        table = backlog((level[:, None], faded[:, None]), then)
+        table[offsets - offsets[:, None] < shortest] = -np.inf
+        yield from ((place, table[place, place + 1 :]) for place in places)
+        return
+    for place in places:
+        after = slice(place + 1, None)
+        row = backlog((level[place], faded[place]), (level[after], faded[after]))
+        row[offsets[after] - offsets[place] < shortest] = -np.inf
+        yield place, row
 
 
 def _offsets(horizon: Ticks, waits: Floats, age: Ticks) -> Ticks:
