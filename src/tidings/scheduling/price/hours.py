@@ -18,6 +18,7 @@ from tidings.model.interval import SECOND, Duration
 from tidings.scheduling.beside import widened
 from tidings.scheduling.policy import (
     UNPOLLED,
+    Column,
     Columns,
     Floats,
     Ids,
@@ -70,11 +71,9 @@ class WeekGathering:
         `which` is the profile of each page; left out, they are in the order of the pages.
         """
         profile = np.arange(len(inflow)) if which is None else which
-        (numbers, theta, further), week = np.unique(
-            np.stack([profile.astype(np.float64), decay, overwritten]), axis=1, return_inverse=True
-        )
-        own = weights[numbers.astype(np.intp)]
-        kappa = theta[:, None] + further[:, None] * own
+        first, week = _alike(profile, decay, overwritten)
+        own = weights[profile[first]]
+        kappa = decay[first, None] + overwritten[first, None] * own
         most = own / kappa
         level, kept = most * -np.expm1(-kappa * _HOUR), np.exp(-kappa * _HOUR)
         for (
@@ -88,7 +87,7 @@ class WeekGathering:
         start = level[:, -1] / -np.expm1(-faded[:, -1])
         level, faded = (np.concatenate([np.zeros((len(own), 1)), table], axis=1) for table in (level, faded))
         level += np.exp(-faded) * start[:, None]
-        return cls(inflow, decay, overwritten, week.astype(np.intp), own, kappa, level, faded)
+        return cls(inflow, decay, overwritten, week, own, kappa, level, faded)
 
     def at(self, rows: Rows) -> WeekGathering:
         """Return that of some pages."""
@@ -112,6 +111,16 @@ class WeekGathering:
         fades = np.exp(-gone)
         level = fades * self._level[self._week, hour] + self._weights[self._week, hour] / kappa * (1 - fades)
         return self.inflow * level, turns * self._faded[self._week, -1] + self._faded[self._week, hour] + gone
+
+
+def _alike(*columns: Column) -> tuple[Rows, Rows]:
+    """Return one row of each kind, and of which kind each row is: rows that have the same values in all columns are alike."""
+    order = np.lexsort(columns)
+    begins = np.ones(len(order), dtype=np.bool_)
+    begins[1:] = np.any([column[order[1:]] != column[order[:-1]] for column in columns], axis=0)
+    kinds = np.empty(len(order), dtype=np.intp)
+    kinds[order] = np.cumsum(begins) - 1
+    return order[begins], kinds
 
 
 def first_look(
