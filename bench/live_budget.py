@@ -4,13 +4,14 @@
 
 The pages of `bench/traces.py` (reported half) that are there for all the time, all from the start, in a planner on a manual clock with a bucket of a day's budget, half full, as
 `serve` steps it: it learns, finds its price, trims, stretches and fills. Beside it `price` of `bench/traces.py`, which fills, and `price_saving`, which does not, both without
-a longest wait, on the same pages. A step is 30 minutes. Value: half-life a day, each change the same, and each page the same.
+a longest wait, on the same pages. A step is ten minutes, 30 for those two. Value: half-life a day, each change the same, and each page the same.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from bench.traces import FAR, PACE, Half, captured, learned, load
@@ -19,15 +20,16 @@ from tests.planned import Service, watched
 from tidings.clock import ManualClock
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
-from tidings.lab.traces import Outcome, Polls, Series, is_calibrated_on, outcome, page_equal, windows
+from tidings.lab.traces import Outcome, Series, is_calibrated_on, outcome, page_equal, windows
 from tidings.model.interval import DAY, MINUTE
 from tidings.scheduling.learned import Learned
+from tidings.scheduling.ledger import Polls
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
 from tidings.service.choosing import SPARE
 
-TICK = 30 * MINUTE
+TICK, STEP = 30 * MINUTE, 10 * MINUTE
 
 
 def live(series: Sequence[Series], share: float, policy: str) -> tuple[Outcome, np.ndarray, Service]:
@@ -42,10 +44,12 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[Outcome, 
         changes={number: (one.changes + start).tolist() for number, one in enumerate(series, start=1)},
         policy=Learned(made, learner),
     )
-    service.bucket = type(service.bucket)(
-        rate=service.bucket.rate, burst=a_day + len(series), level=a_day / 2 + len(series), at=start
-    )  # the first look at each page is given
-    service.run(max(one.end for one in series), tick=TICK)
+    whole = service.bucket
+    service.bucket = replace(whole, burst=whole.burst + len(series), level=whole.level + len(series))
+    while len(service.looks) < len(series):  # the first look at each page is given
+        service.step()
+    service.bucket = whole
+    service.run(max(one.end for one in series), tick=STEP)
     looks = service.looks[len(series) :]
     polls = Polls(
         np.array([at - start for at, _, _ in looks]), np.array([page - 1 for _, page, _ in looks]), np.ones(len(looks))

@@ -19,7 +19,7 @@ from tidings.scheduling.needs import BY_DEMAND
 from tidings.scheduling.policy import NEVER, Policy
 from tidings.scheduling.price.dry_run import STEP
 from tidings.service.choosing import Chooser, Limits
-from tidings.service.claims import budget_class, is_on_change
+from tidings.service.claims import budget_class, is_on_change, open_share, promised_interval
 from tidings.service.dues import Dues
 from tidings.service.expected import expected, has_expectations
 from tidings.service.needs import Needs
@@ -40,6 +40,8 @@ EXPECTED = "expected"
 OVERDUE: Duration = SECOND
 """Pages that are due for less than this have not been missed."""
 FILLED_EVERY: Duration = 60 * SECOND
+AT_ONCE = 1024
+"""Pages that are given other due instants in a tick when something is another for all of them."""
 
 
 class Planner:
@@ -92,7 +94,7 @@ class Planner:
             soonest=soonest,
             hearing=hearing,
         )
-        self.pricing = Pricing(self.proposals, pages, budget)
+        self.pricing = Pricing(self.proposals, self._roster, pages, budget)
         self._chooser = Chooser(
             self._roster,
             pages,
@@ -111,6 +113,8 @@ class Planner:
         """pages that are looked at below the price: their cost is not what the price led to"""
         self._stale: set[int] = set()
         self._asked: set[int] = set()
+        self._waiting: list[int] = []
+        """pages that are still due by what held before: another price, other hosts"""
 
     # -- what is told to it --------------------------------------------------------------------------------------------------------
 
@@ -314,6 +318,9 @@ class Planner:
             return
         if self.pricing.renew(now):
             self._touch_proposed()
+        if self._waiting:
+            self.touch(self._waiting[:AT_ONCE])
+            del self._waiting[:AT_ONCE]
             self._renew()
         if self._shut_out(now):
             self._renew()
@@ -329,7 +336,8 @@ class Planner:
             self._touch_proposed()
 
     def _touch_proposed(self) -> None:
-        self.touch(page_id for page_id in self._roster.pages() if is_on_change(self._pages[page_id]))
+        """Let all pages that are left to the policy have other due instants, so many a tick."""
+        self._waiting = self.proposals.state.population.ids.tolist()
 
     def _renew(self) -> None:
         if not self._stale and not self.proposals.has_news:
@@ -359,6 +367,11 @@ class Planner:
         page, row, roster = self._pages[page_id], self._roster[page_id], self._roster
         budget = self.budget(page)
         roster.purse[row], roster.cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
+        interval = promised_interval(page)
+        roster.promised[row], roster.open_share[row] = (
+            roster.cost[row] / interval if interval else 0.0,
+            open_share(page),
+        )
         self._expect(page)
         due = self._dues.of(page, on_change, pages=len(roster))
         roster.due[row], roster.tick[row], roster.closes[row] = due

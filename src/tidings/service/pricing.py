@@ -21,11 +21,12 @@ from tidings.scheduling.price.contest import GuardedWic, contest
 from tidings.scheduling.price.dry_run import STEP, STEPS, hourly_spend
 from tidings.scheduling.price.market import Trim
 from tidings.scheduling.price.policy import Price
-from tidings.service.claims import first_open_on_change, open_share, promised_interval
+from tidings.service.claims import first_open_on_change
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.service.proposals import Proposals
+    from tidings.service.roster import Roster
     from tidings.service.watchlist import WatchedPage
 
 ANOTHER_PRICE: Final = 1.1
@@ -41,19 +42,21 @@ MISSED: Final[Duration] = 2 * STEP
 
 
 class Pricing:
-    """Finds the price of the policy's proposals. `pages` is the watchlist's own table, `budget` what all polls may cost per µs.
+    """Finds the price of the policy's proposals for the pages of the roster. `pages` is the watchlist's own table, `budget` what all polls may
+    cost per µs.
 
     `market` is what the estimates and the budget led to (None: the policy knows no price), `stretch` by how much pages wait longer than
     they should, `promised` what looks at fixed intervals cost per µs; `rival` is WIC while it earns more than `price` (guard 7, 0041).
     """
 
-    def __init__(self, proposals: Proposals, pages: Mapping[int, WatchedPage], budget: float) -> None:
+    def __init__(self, proposals: Proposals, roster: Roster, pages: Mapping[int, WatchedPage], budget: float) -> None:
         self.market: Market | None = None
         self.trim = Trim()
         self.stretch = 1.0
         self.promised = 0.0
         self.rival: GuardedWic | None = None
         self._proposals = proposals
+        self._roster = roster
         self._pages = pages
         self._budget = budget
         self._policy = proposals.policy
@@ -127,7 +130,9 @@ class Pricing:
 
     def _found(self, now: Instant) -> Market:
         """Return the market of now, the policy made the one that it is for: stretched, and WIC if that earns more."""
-        self.promised, shares = self._claimed()
+        roster = self._roster
+        self.promised = float(roster.promised.sum())
+        shares = roster.open_share[roster.rows(self._proposals.state.population.ids.tolist())]
         market = self._market(shares)
         unstretched = self.stretch * market.load
         stretch = min(unstretched / SHARE, MOST_STRETCH) if unstretched > 1 else 1.0
@@ -182,18 +187,6 @@ class Pricing:
             for page, at in zip(ids.tolist(), due.tolist(), strict=True)
         )
         return np.fromiter(opened, np.int64, len(ids))
-
-    def _claimed(self) -> tuple[float, Floats]:
-        """Return what the looks at fixed intervals cost per µs, which come first whatever the price, and how much of the time each page of the
-        policy may be asked.
-        """
-        promised = 0.0
-        for page in self._pages.values():
-            if (interval := promised_interval(page)) is not None:
-                promised += self._proposals.cost(page) / interval
-        ids = self._proposals.state.population.ids.tolist()
-        shares = (open_share(self._pages[i]) if i in self._pages else 1.0 for i in ids)
-        return promised, np.fromiter(shares, np.float64, len(ids))
 
 
 def _differ(one: float, other: float) -> bool:

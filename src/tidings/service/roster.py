@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -21,13 +22,16 @@ _FREE: Final[dict[str, tuple[type[np.generic], Any]]] = {
     "cost": (np.float64, 1.0),
     "rendered": (np.bool_, False),
     "purse": (np.int64, 0),
+    "promised": (np.float64, 0.0),
+    "open_share": (np.float64, 1.0),
 }
 """The arrays, and what stands in them where a row is free."""
 
 
 class Roster:
     """A row for each page. `due` and `tick` are instants (NEVER: none), `closes` when the hours end that a page is due in, `busy` whether somebody
-    has it, `forced` whether it is looked at whatever its schedule says, `purse` the number of the budget class that pays.
+    has it, `forced` whether it is looked at whatever its schedule says, `purse` the number of the budget class that pays, `promised` what its looks
+    at a fixed interval cost per µs, `open_share` the part of the time in which it may be asked on change.
     """
 
     ids: Ids
@@ -40,6 +44,8 @@ class Roster:
     cost: Floats
     rendered: Mask
     purse: Ids
+    promised: Floats
+    open_share: Floats
 
     def __init__(self) -> None:
         self._row: dict[int, int] = {}
@@ -65,10 +71,6 @@ class Roster:
     def get(self, page_id: int) -> int | None:
         """Return the row of a page, None if it has none."""
         return self._row.get(page_id)
-
-    def pages(self) -> list[int]:
-        """Return all pages."""
-        return list(self._row)
 
     def enter(self, page_id: int, host: str, *, rendered: bool) -> bool:
         """Give a page a row; False if it has one."""
@@ -122,6 +124,10 @@ class Roster:
     def code(self, host: str) -> int:
         """Return the number of a host."""
         return self._hosts.setdefault(host, len(self._hosts))
+
+    def rows(self, page_ids: Iterable[int]) -> Rows:
+        """Return the rows of pages. Raises KeyError."""
+        return np.array([self._row[page_id] for page_id in page_ids], np.intp)
 
     def names_of(self, codes: NDArray[np.int64]) -> list[tuple[str, int]]:
         """Return the hosts of these numbers, each once, with their numbers."""
