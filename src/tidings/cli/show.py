@@ -13,7 +13,7 @@ from tidings.cli.show_event import show_happening
 from tidings.clock import SystemClock
 from tidings.language.dates import zone_of
 from tidings.model.weight import WHOLE
-from tidings.service import noise, register, taught
+from tidings.service import noise, register, taught, welcome
 from tidings.service.captures import captures
 from tidings.service.finding import spell_count
 from tidings.service.outlook import outlook
@@ -63,6 +63,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             **page,
             "healed": healed_parts(known[page["page"]].remembered, meaning(row.text)),
             "learned": taught.record(known[page["page"]].learned),
+            "missing": welcome.missing(connection, row.id, int(page["page"])),
         }
         for page in held
     ]
@@ -110,6 +111,8 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         if page["frames"]:
             write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
         for said in taught.spelled(known[page["page"]].learned):
+            write_line(f"    {said}")
+        for said in page["missing"]:
             write_line(f"    {said}")
         for part in page["healed"]:
             write_line(f"    selector healed: {part['selector']} finds nothing, {part['stand_in']} is watched")

@@ -336,6 +336,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "budget": lambda ward: _health(ward, outline.findings, now=ward.now),
     "classes": lambda ward: _health(ward, health.classes, settings=ward.settings, now=ward.now),
     "pages": lambda ward: _health(ward, health.failing_pages, now=ward.now),
+    "parts": lambda ward: _health(ward, health.missing_parts),
     "restless pages": lambda ward: _health(ward, health.restless_pages, now=ward.now),
     "hosts": lambda ward: _health(ward, health.failing_hosts, now=ward.now),
     "deliveries": lambda ward: _health(ward, health.dead_letters, now=ward.now, polling=ward.polling),

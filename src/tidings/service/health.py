@@ -18,6 +18,7 @@ from tidings.service.purses import purses, render_cost
 from tidings.service.records import class_of
 from tidings.service.standing import is_fresh_until
 from tidings.service.watchlist import Subscription, WatchedSentinel, meaning
+from tidings.service.welcome import matches_nothing
 from tidings.storage import (
     charge,
     comparisons,
@@ -296,6 +297,22 @@ def _failing_page(identity: PageIdentity, state: PageState, name: str, now: Inst
     since = f" since {spell_since(state.failing_since, now)}" if state.failing_since is not None else ""
     detail = f"{identity.given}: error({state.kind}){since}: {state.reason or 'no reason was noted'}"
     return warn("page", detail, KIND_MENDS.get(state.kind, "tidings check {name}").format(name=name))
+
+
+def missing_parts(c: Connection) -> Iterator[Finding]:
+    """Yield the selectors of sentinels that match nothing on their page: nothing can be told of what they look at."""
+    owners = {row.id: row.name for row in sentinels.listing(c)}
+    found = [
+        warn(
+            "part", f"{owners[sub.sentinel_id]}: {matches_nothing(name)}: {pages.identity(c, sub.page_id).given}", mend
+        )
+        for sub in subscriptions.listing(c, active=True)
+        for name in (sub.missing.names if sub.missing is not None else ())
+        for mend in (f"tidings alter {owners[sub.sentinel_id]} …  # `tidings test` tries another selector",)
+    ]
+    yield from shortened(found)
+    if not found:
+        yield ok("parts", "all selectors match")
 
 
 def restless_pages(c: Connection, *, now: Instant) -> Iterator[Finding]:

@@ -53,7 +53,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
         "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
         "next_look": rfc3339(next((prospect.at for prospect in coming if prospect.what == "look"), None)),
         "pace": _pace(sentinel, settings),
-        "warnings": [*_warnings(state, seen, settings), *_missing(connection, sentinel_id, page_id)],
+        "warnings": [*_warnings(state, seen, settings), *missing(connection, sentinel_id, page_id)],
     }
 
 
@@ -88,7 +88,8 @@ def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> lis
     return found
 
 
-def _missing(connection: Connection, sentinel_id: int, page_id: int) -> list[str]:
+def missing(connection: Connection, sentinel_id: int, page_id: int) -> list[str]:
+    """Return what is said of the parts that a sentinel looks at and that the page does not have (W7)."""
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
     return [matches_nothing(name) for sub in subs if sub.missing is not None for name in sub.missing.names]
 

@@ -524,3 +524,17 @@ def test_alter_points_into_the_clauses_as_they_were_given(tidings, server):
 
     assert tidings("alter", "n", "Monitr links").err.startswith('1:1: E24 unknown clause "Monitr"')
     assert tidings("alter", "n", "Monitor links", "Fetch 5").err.startswith("1:22: E05")
+
+
+def test_a_selector_that_matches_nothing_is_said(tidings, server, tmp_path):
+    """By the first look of a check, by show and by doctor: nobody waits for news that cannot come."""
+    path = tmp_path / "s.sentinel"
+    path.write_text(f'Create Sentinel n Using {server.url("/news")} Monitor words in css ".none" Fetch on demand')
+    tidings("add", str(path))
+    said = 'W7 css ".none" matches nothing on this page as it is now'
+    first, second = (tidings("check", "n") for _ in range(2))
+
+    assert [f"n: {said}  {server.url('/news')}"] == [line for line in first.out.splitlines() if "W7" in line]
+    assert "W7" not in second.out
+    assert f"    {said}" in tidings("show", "n").out.splitlines()
+    assert ["warn"] == [r["status"] for r in tidings("doctor", "--json").records if said in r.get("detail", "")]
