@@ -5,21 +5,19 @@ Reckoned from what is stored, by the planner of the running service itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tidings.clock import DAY, SECOND
-from tidings.estimation.gamma import Gamma
-from tidings.scheduling.bounds.certificate import Certificate, Looks, Window, certify, needed
-from tidings.scheduling.bounds.steady import Steady
+from tidings.scheduling.bounds.certificate import Certificate, needed
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.price.explain import Parts, explain
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.price.value import values
+from tidings.service.certified import Book
 from tidings.service.outline import PRICED
 from tidings.storage import estimates, events, polls
 
@@ -185,52 +183,13 @@ def _certificate(connection: Connection, planner: Planner, now: Instant) -> tupl
     if inner is None or not rates:
         return None, "none: no rates are learned under this policy", 0.0
     policy, state = inner
-    ids = [i for i in state.population.ids.tolist() if i in rates]
-    gaps = policy.gaps(state, planner.proposals.price).astype(np.float64)
-    window = needed(gaps)
-    begin, days = now - window, window / DAY
-    before = polls.last_before(connection, begin)
-    looks = [look for look in polls.looks(connection, begin) if look[0] in rates]
-    if not before.keys() & rates.keys():
-        first = min((at for _, at, _ in looks), default=now)
+    window = needed(policy.gaps(state, planner.proposals.price).astype(np.float64))
+    book = Book.of(connection, state, rates, planner.proposals.price, now - window, now)
+    days = window / DAY
+    if not book.before.keys() & rates.keys():
+        first = min((at for _, at, _ in book.looks), default=now)
         return None, f"none yet: it needs {days:.0f} days of looks, there are {(now - first) / DAY:.1f}", days
-    posterior = Gamma.of([rates[i]["shape"] for i in ids], [rates[i]["scale"] for i in ids])
-    population = state.population
-    rows = population.rows(ids)
-    worth = values(population.set(rows, {RATE: posterior.mean}), rows)
-    kappa = worth.decay + worth.overwritten
-    steady = Steady(worth.inflow / kappa, kappa, worth.cost, planner.proposals.price)
-    return certify(*_history(ids, steady, posterior, before, looks, begin, now)), "", days
-
-
-def _history(
-    ids: Sequence[int],
-    steady: Steady,
-    posterior: Gamma,
-    before: Mapping[int, Instant],
-    looks: Sequence[tuple[int, Instant, bool]],
-    begin: Instant,
-    end: Instant,
-) -> tuple[Window, Looks]:
-    """Return the window of the pages and their looks in it; a page without a look before it is there from its first one on."""
-    row = {page_id: place for place, page_id in enumerate(ids)}
-    last: dict[int, Instant] = dict(before)
-    start: dict[int, Instant] = {}
-    page, at, changed, gap = [], [], [], []
-    for page_id, then, is_new in looks:
-        if page_id in last:
-            page.append(row[page_id])
-            at.append(then - start.get(page_id, begin))
-            changed.append(is_new)
-            gap.append((then - last[page_id]) / DAY)
-        else:
-            start[page_id] = then
-        last[page_id] = then
-    age = np.array([0 if i in start else begin - before.get(i, begin) for i in ids], np.float64)
-    length = np.array([end - start.get(i, begin) if i in last else 0 for i in ids], np.float64)
-    rows = np.array(page, np.intp)
-    chance = posterior.at(rows).chance(np.array(gap)) if gap else np.zeros(0)
-    return Window(steady, age, length), Looks(rows, np.array(at, np.float64), np.array(changed, np.bool_), chance)
+    return book.certificate(), "", days
 
 
 def _hours(duration: float) -> str:

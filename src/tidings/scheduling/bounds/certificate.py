@@ -8,12 +8,14 @@ there is no percentage.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from tidings.model.interval import DAY, Duration
+from tidings.scheduling.bounds.dual import Backlog, Program
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.population import Floats, Mask, Rows
 
@@ -22,6 +24,7 @@ LEAST_GAPS: Final = 5
 FITS: Final = (0.8, 1.25)
 """Between these, what was foretold over what was found, the model fits."""
 _HALVINGS: Final = 40
+_PRECISION: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,23 +93,81 @@ class Certificate:
         return f"{self.share:.1%} of what any schedule of these looks could have earned ({fit})"
 
 
-def certify(window: Window, looks: Looks) -> Certificate:
-    """Return the certificate of looks. Raises ValueError for one outside the window of its page."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Pages of a certificate with their looks: what these earned and cost, and what could have been had: `buy` returns the most that the pages
+    earn net of a price per unit of cost, and what that costs.
+    """
+
+    pages: int
+    looks: Looks
+    value: float
+    cost: float
+    buy: Callable[[float], tuple[float, float]]
+    dearest: float
+    """a price at which nothing is bought"""
+
+
+def steadily(window: Window, looks: Looks) -> Part:
+    """Return the part of pages that change at steady rates. Raises ValueError for a look outside the window of its page."""
     looks = looks.in_order()
     if len(looks.at) and ((looks.at < 0) | (looks.at > window.length[looks.page])).any():
         message = "a look lies outside the window of its page"
         raise ValueError(message)
-    cost = float(window.steady.cost[looks.page].sum())
-    bound, price = _bound(window, cost)
-    return Certificate(
-        window.steady.size,
-        len(looks.at),
-        cost,
+    steady = window.steady
+
+    def buy(price: float) -> tuple[float, float]:
+        value, number = steady.best(price, window.age, window.length)
+        return float(value.sum()), float((number * steady.cost).sum())
+
+    return Part(
+        steady.size,
+        looks,
         float(earned(window, looks.page, looks.at).sum()),
+        float(steady.cost[looks.page].sum()),
+        buy,
+        float((steady.most / steady.cost).max(initial=0.0)),
+    )
+
+
+def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, looks: Looks) -> Part:
+    """Return the part of pages whose changes gather as they may (`bounds.dual`), over instants 1 … `instants`; looks are `at` such, and several at
+    one instant are one.
+    """
+    program = Program(backlog, cost, instants, credit=credit)
+    last = np.zeros(len(cost), np.int64)
+    value = spent = 0.0
+    for now in range(1, instants + 1):
+        pages = np.unique(looks.page[looks.at == now])
+        if len(pages):
+            begins, place = np.unique(last[pages], return_inverse=True)
+            value += float(backlog(begins, now)[place, pages].sum())
+            spent += float(cost[pages].sum())
+            last[pages] = now
+    begins, place = np.unique(last, return_inverse=True)
+    value += float(credit(begins, instants)[place, np.arange(len(cost))].sum())
+
+    def buy(price: float) -> tuple[float, float]:
+        found = program.bound(np.zeros(instants), np.full(instants, price))
+        return found.bound, float(found.spend.sum())
+
+    dearest = float((backlog(np.zeros(1, np.int64), instants) / cost).max(initial=0.0))
+    return Part(len(cost), looks, value, spent, buy, dearest)
+
+
+def certify(*parts: Part) -> Certificate:
+    """Return the certificate of all looks together: one price for all of them."""
+    cost = sum(part.cost for part in parts)
+    bound, price = _bound(parts, cost)
+    return Certificate(
+        sum(part.pages for part in parts),
+        sum(len(part.looks.at) for part in parts),
+        cost,
+        sum(part.value for part in parts),
         bound,
         price,
-        float(looks.chance.sum()),
-        int(looks.changed.sum()),
+        float(sum(part.looks.chance.sum() for part in parts)),
+        int(sum(part.looks.changed.sum() for part in parts)),
     )
 
 
@@ -124,19 +185,17 @@ def needed(gaps: Floats) -> Duration:
     return max(LEAST_WINDOW, int(LEAST_GAPS * np.median(gaps)) if len(gaps) else 0)
 
 
-def _bound(window: Window, cost: float) -> tuple[float, float]:
+def _bound(parts: Sequence[Part], cost: float) -> tuple[float, float]:
     """Return the least bound for looks of that cost, and the price that proves it: where the pages would buy as much, or less."""
-
-    def at(price: float) -> tuple[float, float]:
-        value, looks = window.steady.best(price, window.age, window.length)
-        return float(value.sum()) + price * cost, float((looks * window.steady.cost).sum())
-
-    least, proof = at(0.0)[0], 0.0
-    low, high = 0.0, float((window.steady.most / window.steady.cost).max(initial=0.0))
+    low, high = 0.0, max(part.dearest for part in parts)
+    least, proof = np.inf, 0.0
     for _ in range(_HALVINGS):
         price = (low + high) / 2 if low <= 0 or high > 4 * low else float(np.sqrt(low * high))
-        bound, spent = at(price)
+        bought = [part.buy(price) for part in parts]
+        bound, spent = sum(value for value, _ in bought) + price * cost, sum(spent for _, spent in bought)
         if bound < least:
             least, proof = bound, price
         low, high = (price, high) if spent > cost else (low, price)
+        if high <= low * (1 + _PRECISION):
+            break
     return least, proof

@@ -40,6 +40,16 @@ class Steady:
             reward = np.where(np.isfinite(due), self.most * self.kappa * np.exp(-self.kappa * due), 0.0)
         return np.where(age < due, reward * age, self.gathered(age) - self.cost * self.level)
 
+    def left_of(self, backlog: Floats) -> Floats:
+        """Return h of a backlog, however it gathered: one that is ripe is worth a look, another one the time that it saves."""
+        due = self.waits(self.level)
+        share = np.minimum(backlog / np.maximum(self.most, 1e-300), 1 - 1e-12)
+        age = np.minimum(-np.log1p(-share) / self.kappa, np.where(np.isfinite(due), due, 0.0))
+        reward = self.most * self.kappa * np.exp(-self.kappa * np.where(np.isfinite(due), due, 0.0))
+        ripe = backlog - self.cost * self.level
+        is_ripe = backlog >= self.gathered(np.where(np.isfinite(due), due, 0.0))
+        return np.where(np.isfinite(due), np.where(is_ripe, ripe, reward * age), np.maximum(ripe, 0.0))
+
     def waits(self, price: float) -> Floats:
         """Return T* (µs): the gap at which one more look is worth its price, inf if it never is."""
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,8 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidings.model.interval import DAY, HOUR
-from tidings.scheduling.bounds.certificate import Looks, Window, certify, earned, needed
-from tidings.scheduling.bounds.dual import Program
+from tidings.scheduling.bounds.certificate import (
+    Certificate,
+    Looks,
+    Part,
+    Window,
+    by_instants,
+    certify,
+    earned,
+    needed,
+    steadily,
+)
+from tidings.scheduling.bounds.dual import Backlog, Program
 from tidings.scheduling.bounds.steady import Steady
 
 WEEK = 7.0 * DAY
@@ -33,6 +43,11 @@ def window(
     return Window(steady, np.full(len(rates), age), np.full(len(rates), WEEK))
 
 
+def certified(made: Window, found: Looks) -> Certificate:
+    """Return the certificate of looks at steady pages."""
+    return certify(steadily(made, found))
+
+
 def even(made: Window, gaps: list[float]) -> Looks:
     """Return looks at each page at its own gap."""
     pairs = [(page, gap * k) for page, gap in enumerate(gaps) for k in range(1, int(WEEK / gap) + 1)]
@@ -48,7 +63,7 @@ def test_no_schedule_is_above_the_bound(seed: int, half_life: float, age: float)
     steady = Steady(rng.uniform(0, 3, 3), kappa, np.full(3, 1.0), float(rng.uniform(0, 1)))
     made = Window(steady, rng.uniform(0, 1, 3) * age * DAY, rng.uniform(0.5, 1, 3) * WEEK)
     instants = np.linspace(0, 0.5 * WEEK, 8)
-    bound = certify(made, looks([0, 1], [0.0, 0.0])).bound
+    bound = certified(made, looks([0, 1], [0.0, 0.0])).bound
     best = max(
         earned(made, np.array(pages, np.intp), np.array(at)).sum()
         for pages in itertools.combinations_with_replacement(range(3), 2)
@@ -86,10 +101,10 @@ def test_known_schedules():
     """At the gaps that one price asks for a schedule earns nearly all, at even gaps less, and looked at all at the end of the week next to nothing."""
     rates = [0.05, 0.2, 1.0, 5.0, 20.0]
     made = window(rates, level=0.05)
-    best = certify(made, even(made, made.steady.waits(0.05).tolist()))
+    best = certified(made, even(made, made.steady.waits(0.05).tolist()))
     gap = WEEK * len(rates) / best.looks
-    alike = certify(made, even(made, [gap] * len(rates)))
-    late = certify(
+    alike = certified(made, even(made, [gap] * len(rates)))
+    late = certified(
         made, looks([page for page in range(5) for _ in range(20)], [WEEK - k for _ in range(5) for k in range(20)])
     )
 
@@ -114,13 +129,13 @@ def test_a_model_that_is_off_has_no_percentage():
     """Foretold over found outside 0.8 to 1.25: said, with both numbers."""
     made = window([1.0])
     at = [HOUR * k for k in range(1, 41)]
-    fits, off = (certify(made, looks([0] * 40, at, [k < found for k in range(40)])) for found in (20, 12))
-    still = certify(made, looks([0] * 40, at, [False] * 40, chance=0.001))
+    fits, off = (certified(made, looks([0] * 40, at, [k < found for k in range(40)])) for found in (20, 12))
+    still = certified(made, looks([0] * 40, at, [False] * 40, chance=0.001))
 
     assert "20 changes foretold, 20 found" in str(fits)
     assert (None, "model off: 20 changes foretold, 12 found") == (off.share, str(off))
     assert still.share is not None
-    assert certify(made, looks([0] * 40, at, [False] * 40, chance=0.1)).is_off
+    assert certified(made, looks([0] * 40, at, [False] * 40, chance=0.1)).is_off
 
 
 def test_a_window_is_a_week_and_five_gaps():
@@ -133,9 +148,52 @@ def test_looks_belong_into_the_window():
     """And nothing that was seen earned nothing; pages that are worth nothing are no fault."""
     made = window([1.0, 0.0])
     with pytest.raises(ValueError, match="outside"):
-        certify(made, looks([0], [WEEK + 1]))
-    none = certify(made, looks([], []))
+        certified(made, looks([0], [WEEK + 1]))
+    none = certified(made, looks([], []))
 
     assert none.value == pytest.approx(none.bound)
     assert (0, 0.0) == (none.looks, none.cost)
-    assert certify(window([0.0]), looks([0, 0], [1.0, 2.0], chance=0.5)).share == 1.0
+    assert certified(window([0.0]), looks([0, 0], [1.0, 2.0], chance=0.5)).share == 1.0
+
+
+def hours(size: int, instants: int, seed: int) -> tuple[Backlog, Backlog]:
+    """Return what pages gather that change by day, each day of 24 instants, and half of it as what is left at the end."""
+    day = np.where(np.arange(24) % 24 < 12, 1.8, 0.2)
+    rate = np.random.default_rng(seed).uniform(0.05, 0.5, (size, 1)) * np.tile(day, instants // 24 + 1)
+
+    def backlog(begins: np.ndarray, end: int) -> np.ndarray:
+        worth = rate[:, :end] * 0.9 ** (end - np.arange(1, end + 1))
+        return np.array([worth[:, begin:].sum(axis=1) for begin in begins.tolist()])
+
+    return backlog, lambda begins, end: 0.5 * backlog(begins, end)
+
+
+def test_where_hours_matter_the_programs_of_pages_go_by_instants():
+    """Of two pages and two looks in a day no schedule is above the bound, looks by day are better than by night, several at once are one."""
+    backlog, credit = hours(2, 24, 1)
+
+    def part(*at: int) -> Part:
+        return by_instants(backlog, credit, np.ones(2), 24, looks([0, 1, 0][: len(at)], [float(each) for each in at]))
+
+    found = {at: part(*at).value for at in itertools.product(range(1, 25, 2), repeat=2)}
+    best = max(found, key=lambda at: found[at])
+    bound = certify(part(*best)).bound
+    twice = certify(part(3, 4, 3))
+
+    assert 0.9 * bound < found[best] <= bound * (1 + 1e-6)
+    assert 9 <= min(best) <= max(best) <= 15
+    assert (2.0, 3) == (twice.cost, twice.looks)
+
+
+def test_steady_pages_and_those_with_hours_are_certified_together():
+    """At one price for both: the bound of both is not above the sum of what each could have with its own looks, plus what moving looks between them brings."""
+    made = window([1.0, 5.0], level=0.05)
+    first = even(made, made.steady.waits(0.05).tolist())
+    backlog, credit = hours(3, 48, 2)
+    second = looks([0, 1, 2], [20.0, 30.0, 40.0])
+    both = certify(steadily(made, first), by_instants(backlog, credit, np.ones(3), 48, second))
+    alone = [certified(made, first), certify(by_instants(backlog, credit, np.ones(3), 48, second))]
+
+    assert both.value == pytest.approx(sum(each.value for each in alone))
+    assert both.bound >= sum(each.bound for each in alone) * (1 - 1e-3)
+    assert (5, len(first.at) + 3) == (both.pages, both.looks)
