@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from tidings.model.interval import DAY
 from tidings.scheduling.effective import HINTS
 from tidings.scheduling.lateness import phases, wait_in_phase
 from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
@@ -20,7 +21,7 @@ from tidings.scheduling.refresh.rates import memoryless
 from tidings.scheduling.refresh.whole import ebr_looks, staleness
 
 PACES: Final = 24
-"""A cycle of EBR is so many paces long: at a pace of an hour it is a day."""
+"""A cycle of EBR is so many paces long, and a day at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Ebr(Price):
     @property
     def floor(self) -> float:
         """Return what the last look of a cycle brings at the page that the pace is said of."""
-        return _floor(self._cycle)
+        return _floor(self._cycle, round(self._cycle / self.pace))
 
     def waits(self, worth: Values, price: float) -> Floats:
         """Return the cycle over the number of looks in it, inf where that is 0."""
@@ -95,11 +96,11 @@ class Ebr(Price):
 
     @property
     def _cycle(self) -> float:
-        return float(PACES * self.pace)
+        return float(max(PACES * self.pace, DAY))
 
 
 @lru_cache(maxsize=64)
-def _floor(cycle: float) -> float:
+def _floor(cycle: float, looks: int) -> float:
     worth = values(Population({"id": [0], "rate": [1.0]}))
-    before, after = (staleness(worth.rate, np.array([float(looks)]), cycle) for looks in (PACES - 1, PACES))
+    before, after = (staleness(worth.rate, np.array([float(number)]), cycle) for number in (looks - 1, looks))
     return float((worth.importance * (before - after))[0]) * (1 - 1e-9)

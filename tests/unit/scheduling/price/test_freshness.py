@@ -46,9 +46,9 @@ def test_whole_looks_of_a_budget():
     assert [1, 3, 2, 6] == np.round(10 * DAY / gaps).tolist()
 
 
-@pytest.mark.parametrize("pace", [HOUR, 3 * HOUR, 5 * DAY])
+@pytest.mark.parametrize("pace", [HOUR // 6, HOUR, 3 * HOUR, 5 * DAY])
 def test_the_pace_is_what_a_page_waits_that_changes_once_a_day(pace: int):
-    """Twenty-four looks in a cycle of twenty-four paces."""
+    """As many looks in a cycle as it has paces."""
     policy = Ebr(pace=pace, longest=100 * DAY)
 
     assert pace == Price.gaps(policy, begin(policy, [1.0], importance=[0.5]), 0.0)[0]
