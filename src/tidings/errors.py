@@ -12,6 +12,7 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── StoreDamagedError         the database is not whole
 │   ├── StoreNewerError           written by a newer Tidings
 │   ├── StoreBusyError            somebody else holds it for too long
+│   ├── StoreFullError            the disk takes nothing more
 │   ├── SingleWriterError         this SQLite allows one writing process only
 │   ├── PollerBusyError           another process polls already
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
@@ -95,6 +96,10 @@ class StoreNewerError(StoreError):
 
 class StoreBusyError(StoreError):
     """Somebody else held the database for longer than Tidings waits."""
+
+
+class StoreFullError(StoreError):
+    """The disk takes nothing more; what was written before is there."""
 
 
 class SingleWriterError(StoreError):

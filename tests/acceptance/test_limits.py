@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import unittest.mock
+from collections.abc import Sequence
 
 from tests.world import World, play
 from tidings.archive.files import Files
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.errors import StoreError
+from tidings.errors import StoreError, StoreFullError
 from tidings.isolation.runner import Died
-from tidings.model.unit import Grant
+from tidings.model.unit import Grant, Unit
 from tidings.service.monitor import Monitor
 from tidings.storage import pages, polls, requests, subscriptions
 from tidings.storage.database import open_database
+from tidings.storage.store import Store
 
 
 def test_starts_at_a_host_are_spaced_by_its_gap_also_across_a_restart(make_world):
@@ -278,6 +281,74 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
     assert 1 == len(world.changes("s"))
     assert [str(full)] == [event.data["error"] for event in world.events("problem.unit")]
     assert [] == [record for record in caplog.records if record.exc_info]
+    assert [] == world.violations()
+
+
+def test_a_full_disk_is_waited_for(world: World, caplog):
+    """While the database cannot grow each step says so and nothing is half stored; once it can the service goes on by itself (F-08)."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    large = " ".join(f"word{n * n}" for n in range(9_000))
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        store = monitor.parts.store
+
+        async def grow(to: int) -> None:
+            await store._run(
+                lambda: store._database._driver._raw.execute(  # type: ignore[attr-defined]
+                    f"PRAGMA max_page_count = {to}"
+                ).fetchone()
+            )
+
+        world.page("/a", f"<p>{large}</p>")
+        await grow(1)  # as large as it is, no larger
+        world.clock.advance(HOUR)
+        refused = 0
+        for _ in range(20):
+            try:
+                await monitor.step()
+            except StoreFullError as error:
+                refused += "make room" in str(error)
+            await asyncio.sleep(0.01)
+        assert [1] == [version.seq for version in world.versions()]
+        assert refused or "cannot grow" in caplog.text
+        await grow(1_000_000)
+        await world.pass_time(monitor, HOUR)
+        assert [] == world.read(polls.open_polls)
+
+    play(world, story)
+
+    assert [1, 2] == [version.seq for version in world.versions()]
+    assert 1 == len(world.changes("s"))
+    assert [] == world.violations()
+
+
+def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypatch):
+    """What was paid for and asked ends as an error once that can be written: no restart is needed for it."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+
+    async def full(_: Store, units: Sequence[Unit]) -> list[StoreFullError]:
+        return [StoreFullError("it cannot grow; make room")] * len(units)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>two</p>")
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "commit", full)
+            monitor.ask(1)
+            await monitor.step()
+            await asyncio.wait(monitor._tasks)
+            assert 1 == len(world.read(polls.open_polls))
+        await world.pass_time(monitor, HOUR)
+        assert [] == world.read(polls.open_polls)
+
+    play(world, story)
+    failed = next(poll for poll in world.polls() if poll.outcome == "error")
+
+    assert ("net", True) == (failed.kind, "it cannot grow; make room" in failed.note)
+    assert 1 == len(world.changes("s"))
     assert [] == world.violations()
 
 

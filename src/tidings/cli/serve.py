@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
-from tidings.errors import OutputError, StaleEpochError, StoreBusyError, UsageError
+from tidings.errors import OutputError, StaleEpochError, StoreBusyError, StoreFullError, UsageError
 from tidings.service.assembly import poller
 from tidings.service.finding import spell_count
 from tidings.service.records import change_record
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 15.0
 """A service that starts while `check` or `add --url` takes its look waits for it."""
 MOST_PORT = 65_535
+PAUSE_WHEN_REFUSED_SECONDS = 1.0
+"""until it is tried again to write to a database that is held by others, or has no room"""
 STEP_PAUSE_SECONDS = 0.002
 """A step takes what came in meanwhile; without a pause a busy service would make a step for each answer."""
 
@@ -119,11 +121,16 @@ async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> Async
 
 async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:
     most = round(monitor.parts.settings.serve.tick_seconds * SECOND)
+    told = ""
     while not stopped.done():
         try:
             await monitor.step()
-        except StoreBusyError as error:
-            _announce(f"{error}; the service goes on when it is free")
+            told = ""
+        except (StoreBusyError, StoreFullError) as error:
+            if told != str(error):
+                _announce(f"{error}; the service goes on when it can")
+            told = str(error)
+            await asyncio.wait({stopped}, timeout=PAUSE_WHEN_REFUSED_SECONDS)
         resting = asyncio.create_task(monitor.rest(most=most))
         await asyncio.wait({resting, stopped}, return_when=asyncio.FIRST_COMPLETED)
         resting.cancel()

@@ -6,7 +6,6 @@ heard before it is settled.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.errors import BudgetError, StaleEpochError, StoreError, UnitError
 from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Outcome
-from tidings.model.unit import Event, Grant, Unit
+from tidings.model.unit import Event, Grant, PollRecord, Unit
 from tidings.service.circuit import Circuits
 from tidings.service.frames import REASON as FRAME
 from tidings.service.network import NetworkWatch
@@ -83,6 +82,8 @@ class Grants:
         self._epoch = epoch
         self._network = NetworkWatch()
         self._circuits = Circuits()
+        self._unended: dict[int, tuple[Charged, Outcome, Exception, Instant]] = {}
+        """polls, by number, that are open although they have ended: the disk took nothing"""
         self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
         """of each host what was last stored: until when it is left alone, and as of when its robots.txt is"""
 
@@ -160,9 +161,29 @@ class Grants:
         except StaleEpochError:
             raise
         except Exception as error:
-            with contextlib.suppress(StoreError):  # a disk that takes nothing at all: the next start ends the poll
+            try:
                 await self._end_unkept(charged, page, outcome, error, at)
+            except StoreError:  # a disk that takes nothing at all
+                self._unended[charged.poll_id] = (charged, outcome, error, at)
             raise
+
+    async def end_unkept(self) -> None:
+        """End the polls of which not even that could be written, now that it may be possible. Raises `StoreError` while it is not."""
+        for poll_id, (charged, outcome, error, at) in [*self._unended.items()]:
+            record = PollRecord(
+                poll_id=poll_id,
+                page_id=charged.grant.page_id,
+                finished_at=at,
+                outcome="error",
+                text_changed=False,
+                status=outcome.status,
+                kind="net",
+                bytes=outcome.wire_bytes,
+                requests=outcome.requests,
+                reason=unkept(error),
+            )
+            await self._committer.write(Unit(at=at, epoch=charged.epoch, poll=record))
+            del self._unended[poll_id]
 
     async def _end_unkept(
         self, charged: Charged, page: WatchedPage, outcome: Outcome, error: Exception, at: Instant

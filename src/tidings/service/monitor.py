@@ -233,6 +233,7 @@ class Monitor:
             self._spawn(self._collect(now))
         if now >= self._remember_at:
             await self._remember(now)
+            await self.parts.grants.end_unkept()
 
     async def _remember(self, now: Instant) -> None:
         """Store what the policy has learned, some seconds' worth at a time: a crash costs it no more than that."""

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tidings.errors import StoreBusyError, StoreDamagedError, StoreError, UnitError
+from tidings.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError, UnitError
 from tidings.storage.connection import Connection, Cursor, Rows, rewrite
 
 _LOCK = 0x7469_6469  # "tidi": one key for all of Tidings in one database
@@ -131,6 +131,8 @@ class PostgresDriver:
             return StoreBusyError(
                 f"{self.where} was held by another process for {self._busy_seconds:g} s; try again, or raise store.busy_seconds"
             )
+        if isinstance(error, psycopg.errors.DiskFull):
+            return StoreFullError(f"{self.where} cannot grow: {text}; make room there")
         if isinstance(error, psycopg.errors.DataCorrupted | psycopg.errors.IndexCorrupted):
             return StoreDamagedError(f"{self.where} is damaged: {text}. Restore it from the server's own backup")
         if isinstance(error, psycopg.IntegrityError | psycopg.DataError | psycopg.ProgrammingError):

@@ -19,6 +19,7 @@ from tidings.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreFullError,
     StoreMissingError,
     UnitError,
 )
@@ -187,7 +188,11 @@ class SqliteDriver:
             return StoreBusyError(
                 f"{self._path} was held for {self._busy_seconds:g} s ({who}); try again, or raise store.busy_seconds"
             )
-        if "full" in text or "I/O" in text or "readonly" in text or "unable to open" in text:
+        if "full" in text:
+            return StoreFullError(
+                f"{self._path} cannot grow: {text}; make room, `tidings doctor` says how much there is"
+            )
+        if "I/O" in text or "readonly" in text or "unable to open" in text:
             return StoreError(
                 f"{self._path} cannot be used: {text}; check free space and rights, then `tidings doctor`"
             )
