@@ -40,7 +40,7 @@ from tidings.lab.traces import (
     windows,
     worth,
 )
-from tidings.model.interval import DAY, HOUR, SECOND
+from tidings.model.interval import DAY, HOUR, NEVER, SECOND
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.learned import Learned
@@ -326,12 +326,22 @@ def verdicts(
 
 def priors(half: Half) -> None:
     """Print what `price` captures by what is believed of a page that nobody knows, on the half for calibration."""
-    for shape, deviations in ((0.4, 1.0), (0.2, 1.0), (0.1, 1.0), (0.05, 1.0), (0.1, 0.0), (0.1, 2.0)):
-        policy = Learned(Price(pace=PACE, longest=FAR), GammaLearner(shape=shape, deviations=deviations))
+    for shape, deviations, fits in (
+        (0.4, 1.0, HOUR),
+        (0.2, 1.0, HOUR),
+        (0.1, 1.0, HOUR),
+        (0.1, 1.0, NEVER),
+        (0.05, 1.0, HOUR),
+        (0.1, 0.0, HOUR),
+        (0.1, 2.0, HOUR),
+    ):
+        learner = GammaLearner(shape=shape, deviations=deviations, fits_every=fits)
+        policy = Learned(Price(pace=PACE, longest=FAR), learner)
         found = half.run(policy, DAY, fills=True)
         even = page_equal(found)
         print(
-            f"1/{1 / half.share:.0f}, half-life 1 d, Gamma({shape}), {deviations:.0f} deviations: "
+            f"1/{1 / half.share:.0f}, half-life 1 d, Gamma({shape}), {deviations:.0f} deviations, "
+            f"host prior {'for new pages' if fits == NEVER else 'hourly'}: "
             f"value {captured(found, DAY):.3f} page-equal {captured(found, DAY, even):.3f}",
             flush=True,
         )

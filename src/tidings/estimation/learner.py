@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from tidings.estimation.gamma import Floats, Gamma, Mask
 from tidings.estimation.prior import host_priors, moved
-from tidings.model.interval import DAY, HOUR, Duration
+from tidings.model.interval import DAY, HOUR, NEVER, Duration
 
 NEVER_SEEN: Final = int(np.iinfo(np.int64).min)
 MANY: Final = 255
-FITTED_EVERY: Final[Duration] = HOUR
-"""Priors are found anew so often, if there were looks."""
 Instants = NDArray[np.int64]
 Rows = NDArray[np.intp]
 Spent = Callable[[Instants, Instants], Floats]
@@ -45,12 +43,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class GammaLearner:
-    """Learns Gamma posteriors. `mean` (changes a day) and `shape` are of the prior of all, `half_life` (days) is how fast looks are forgotten."""
+    """Learns Gamma posteriors. `mean` (changes a day) and `shape` are of the prior of all, `half_life` (days) is how fast looks are forgotten,
+    `fits_every` how often priors are found anew, if there are looks (µs; NEVER: new pages alone are taken for others of their host).
+    """
 
     mean: float = 0.5
     shape: float = 0.1
     half_life: float = 30.0
     deviations: float = 1.0
+    fits_every: Duration = HOUR
 
     def begin(self, hosts: NDArray[np.int64]) -> Known:
         """Return what is known of pages that nobody has looked at."""
@@ -103,7 +104,7 @@ class GammaLearner:
 
     def fitted(self, known: Known, now: int) -> Known | None:
         """Return what is known with priors found anew, None while that is not due. Pages that were looked at little move the most."""
-        if known.fitted_at != NEVER_SEEN and now - known.fitted_at < FITTED_EVERY:
+        if self.fits_every == NEVER or (known.fitted_at != NEVER_SEEN and now - known.fitted_at < self.fits_every):
             return None
         before = known.priors.at(known.prior)
         priors, prior = _used(*self._priors(known.posterior, before, known.hosts, known.looks))

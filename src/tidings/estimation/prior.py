@@ -4,6 +4,8 @@ Bayes).
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,10 +14,10 @@ from tidings.estimation.gamma import Floats, Gamma
 Which = NDArray[np.int32]
 """of several priors, each page's"""
 
-PAGES = 5.0
+PAGES: Final = 5.0
 """A host's own pages weigh as much as all others' when there are so many of them."""
-SHAPES = (0.1, 10.0)
-"""A prior is neither sharper nor blunter than these shapes."""
+QUICKEST: Final = 24.0
+"""A page that changes more often a day counts for one that does not: what never looks the same says little of its neighbours."""
 
 
 def host_priors(
@@ -23,31 +25,25 @@ def host_priors(
 ) -> tuple[Gamma, Which]:
     """Return the priors of hosts, that of everybody first, and which of them each page has.
 
-    A host's is made of its pages that `known` marks (looked at twice, say); its moments are drawn to everybody's, as if `PAGES` of everybody's pages
-    were its own, and everybody's to those of `fallback`, the one prior where nobody is known. The moments of rates are those of `posterior`,
-    whose own uncertainty they include (law of total variance).
+    A host's mean is that of its pages which `known` marks (looked at twice, say), drawn to everybody's as if `PAGES` of everybody's pages were its own, and everybody's is drawn
+    to that of `fallback`, the one prior where nobody is known. The shape is that of `fallback`: a host tells how quick its pages are, not how alike (0042).
     """
     if not known.any():
         return fallback, np.zeros(len(hosts), dtype=np.int32)
-    mean = posterior.mean[known]
-    square = mean**2 + posterior.deviation[known] ** 2
-    first = fallback.mean[0], fallback.mean[0] ** 2 + fallback.deviation[0] ** 2
-    anyone = [_drawn(each.sum(), len(mean), to) for each, to in zip((mean, square), first, strict=True)]
+    mean = np.minimum(posterior.mean[known], QUICKEST)
+    anyone = _drawn(mean.sum(), len(mean), fallback.mean[0])
     names, number = np.unique(hosts, return_inverse=True)
-    own = number[known]
-    pages = np.bincount(own, minlength=len(names))
-    means, squares = (
-        _drawn(np.bincount(own, each, len(names)), pages, to) for each, to in zip((mean, square), anyone, strict=True)
-    )
-    priors = _of_moments(np.array([anyone[0], *means]), np.array([anyone[1], *squares]))
-    which = np.where(pages > 0, np.arange(1, len(names) + 1), 0)[number]
-    return priors, which.astype(np.int32)
+    pages = np.bincount(number[known], minlength=len(names))
+    means = np.append(anyone, _drawn(np.bincount(number[known], mean, len(names)), pages, anyone))
+    shape = np.full(len(means), fallback.shape[0])
+    which = np.where(pages > 0, np.arange(1, len(means)), 0)[number]
+    return Gamma(shape, shape / means), which.astype(np.int32)
 
 
 def moved(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
     """Return posteriors that began with other priors: what looks have added stays (exact but for censored changes, where it is near)."""
     return Gamma(
-        np.maximum(posterior.shape - before.shape + after.shape, SHAPES[0] / 2),
+        np.maximum(posterior.shape - before.shape + after.shape, after.shape / 2),
         np.maximum(posterior.scale - before.scale + after.scale, after.scale / 2),
     )
 
@@ -55,10 +51,3 @@ def moved(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
 def _drawn(total: ArrayLike, pages: ArrayLike, to: ArrayLike) -> Floats:
     """Return the mean of so many pages drawn to another one."""
     return np.asarray((np.asarray(total) + np.asarray(to) * PAGES) / (np.asarray(pages) + PAGES))
-
-
-def _of_moments(mean: Floats, square: Floats) -> Gamma:
-    """Return the Gammas with these moments."""
-    variance = np.maximum(square - mean**2, 1e-12 * mean**2)
-    shape = np.clip(mean**2 / variance, *SHAPES)
-    return Gamma(shape, shape / mean)

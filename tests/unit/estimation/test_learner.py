@@ -121,13 +121,13 @@ def test_priors_are_found_at_most_once_an_hour():
 
 @pytest.mark.parametrize("gap", [1e-6, 1 / 1440, 1.0])
 def test_a_page_that_differs_at_every_look_has_a_rate_all_the_same(gap):
-    """A thousand looks say at most some sixteen changes a gap, and nothing of it is infinite."""
+    """A thousand looks say at most some forty changes a gap, also where the page is all that is known of its host, and nothing of it is infinite."""
     known = GammaLearner().begin(ONE)
     for number in range(1_000):
         known = looked(GammaLearner(), known, [0], number * gap, [True])
     rate = GammaLearner().rates(known)[0]
 
-    assert rate * gap < 16
+    assert rate * gap < 40
     assert np.isfinite([rate, known.posterior.scale[0], known.posterior.shape[0]]).all()
 
 

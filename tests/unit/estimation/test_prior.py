@@ -42,6 +42,15 @@ def test_one_page_does_not_make_a_host():
     assert priors.mean[0] < 30
 
 
+def test_a_page_that_never_looks_the_same_says_little_of_its_neighbours():
+    """However often it was found changed, it counts for one that changes hourly."""
+    hosts = np.array([1, 1, 1])
+    posterior = Gamma.of([50.0, 0.1, 0.1], [50.0 / 1_500, 0.2, 0.2])
+    priors = of_pages(posterior, hosts, np.array([True, False, False]))
+
+    assert priors.mean[1] < 24 / 3
+
+
 def test_posteriors_move_with_their_priors():
     """Looks that found nothing, and changes of which the instant is known, add the same to every prior: moving them is learning anew."""
     before, after = Gamma.of([0.1, 0.1], [0.2, 0.2]), Gamma.of([2.0, 0.5], [1.0, 4.0])
