@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.world import play
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.hints import UPDATED
 from tidings.service.monitor import Monitor
 from tidings.storage import hints
 
@@ -116,6 +117,39 @@ def test_without_a_policy_that_weighs_them_hints_move_nothing(make_world):
 
 def are_exact(monitor: Monitor) -> bool:
     return monitor.parts.signals.hearing.dates_are_exact(monitor.parts.watchlist.pages[1].identity.host)
+
+
+def test_dates_of_entries_count_once_a_host_has_proved_them(make_world):
+    """The newest date of a feed's entries, where it has no other."""
+    world = make_world(**FLAGS)
+    world.page("/feed", "<p/>")
+    world.add("Create Sentinel feed Using {/feed} Monitor all words")
+
+    def publish(edition: int, date: int) -> None:
+        entry = (
+            f"<entry><id>{edition}</id><title>e {edition}</title><updated>2023-11-14T10:{date:02}:00Z</updated></entry>"
+        )
+        body = f'<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title>{entry}</feed>'
+        world.page("/feed", body, headers={"Content-Type": "application/atom+xml"})
+
+    def exact(monitor: Monitor) -> bool:
+        host = monitor.parts.watchlist.pages[1].identity.host
+        return monitor.parts.signals.hearing.dates_are_exact(host, UPDATED)
+
+    async def story(monitor: Monitor) -> None:
+        for edition in range(55):
+            publish(edition, edition)
+            for _ in range(2):
+                monitor.ask(1)
+                await world.pass_time(monitor, 2 * MINUTE)
+        assert exact(monitor)
+        for edition in range(55, 60):
+            publish(edition, 54)
+            monitor.ask(1)
+            await world.pass_time(monitor, 2 * MINUTE)
+        assert not exact(monitor)
+
+    play(world, story)
 
 
 def test_dates_count_once_a_host_has_proved_them(make_world):

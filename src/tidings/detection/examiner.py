@@ -398,6 +398,7 @@ class _Examiner:
             memory=None if self.noise is None else self.noise.learned,
             second_look=self.noise is not None and self.noise.second_look,
             hub=document.hub,
+            updated=document.updated,
         )
 
     def _work(self) -> Work:

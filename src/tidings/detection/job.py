@@ -247,7 +247,8 @@ class Examination:
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
     follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
     `selected` what those see that had nothing to compare yet. `work` is what it took. `memory` is what is known of the page's noise now, None
-    if nothing was learned; `second_look` says that another look in a minute would tell noise from news. `hub` is who a feed says tells of its news.
+    if nothing was learned; `second_look` says that another look in a minute would tell noise from news. `hub` is who a feed says tells of its news, `updated`
+    the newest date of its entries.
     """
 
     charset: str
@@ -272,3 +273,4 @@ class Examination:
     memory: Memory | None = None
     second_look: bool = False
     hub: Hub = Hub()
+    updated: Instant | None = None

@@ -22,6 +22,7 @@ from tidings.document.walk import BREAK, Place
 from tidings.document.words import SHORT_CHUNK, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 from tidings.model.hub import Hub
 from tidings.model.interest import Selector
+from tidings.model.interval import Instant
 
 _SHORT = 48
 """Characters of a chunk whose tokens are quickly found again."""
@@ -43,7 +44,8 @@ class Document:
     `link_places` and `image_places` the pieces that each of them takes up (empty where that is not known),
     `base` what they are joined with; `frames` are its frames and iframes. `charset` is Python's name, `charset_source` what said so.
     A body without text (pictures, scanned PDF) has `textless` set and only a hash, `sha256`, to be compared by; `form` says what it is, in
-    words. `note` is what people should know who watch it, `hub` who a feed says tells of its news. `problem` says why a body was not read; then nothing in the document may be compared.
+    words. `note` is what people should know who watch it, `hub` who a feed says tells of its news, `updated` the newest
+    date of its entries. `problem` says why a body was not read; then nothing in the document may be compared.
 
     `tree` is what was parsed, if it was kept, so that parts can be taken (`extract`). `extraction` says which part this is, `missing` which
     of its selectors found nothing. `changed_shares`: which part of the words changed from version to version up to this one, the newest first,
@@ -68,6 +70,7 @@ class Document:
     form: str = ""
     note: str = ""
     hub: Hub = Hub()
+    updated: Instant | None = None
     problem: str = ""
     tree: Tree | None = field(default=None, repr=False, compare=False)
     extraction: Extraction = WHOLE

@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, Selectola
 
 from tidings.document.charset import Decoded, decode, known_charset, strictly
 from tidings.document.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
+from tidings.document.dated import newest_of
 from tidings.document.document import Document
 from tidings.document.frames import FrameElement
 from tidings.document.hubs import hub_of
@@ -31,6 +32,7 @@ from tidings.document.words import ASCII_SYMBOLS
 from tidings.document.xml_nodes import Node, is_small, node_of, words_of_nodes
 from tidings.document.xml_tree import XmlTree
 from tidings.model.hub import Hub
+from tidings.model.interval import Instant
 
 MOST_WORDS = 700_000
 """Most tokens of a document; more cannot be compared within a second and 200 MB. The longest page of html_corpus has 9,607."""
@@ -205,7 +207,17 @@ def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
     if media == "feed":
         pieces, links, title = pieces_of_xml(root, _pieces_of_fragment, with_attributes=False)
         tree = XmlTree(decoded.text, Shown(_pieces_of_fragment).pieces, with_attributes=False)
-        return _data(media, decoded, url, pieces, tree, links=tuple(links), title=title, hub=hub_of(root))
+        return _data(
+            media,
+            decoded,
+            url,
+            pieces,
+            tree,
+            links=tuple(links),
+            title=title,
+            hub=hub_of(root),
+            updated=newest_of(root),
+        )
     shown = Shown(_as_it_is).pieces
     if (node := _node_of(root)) is not None:
         tree = XmlTree(decoded.text, shown, with_attributes=True, node=node)
@@ -231,6 +243,7 @@ def _data(
     links: tuple[str, ...] = (),
     title: str = "",
     hub: Hub = Hub(),  # noqa: B008 - a constant
+    updated: Instant | None = None,
 ) -> Document:
     return Document(
         media=media,
@@ -242,6 +255,7 @@ def _data(
         title=title,
         tree=tree,
         hub=hub,
+        updated=updated,
     )
 
 

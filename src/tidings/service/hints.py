@@ -31,7 +31,8 @@ PAGE_HALF_LIFE: Final = 10.0
 LEAST_UNHEARD: Final = 0.05
 """What a silent source leaves at least: one change in twenty that nobody tells of."""
 DATES: Final = "dates"
-"""The kind under which a host's dates are kept."""
+UPDATED: Final = "updated"
+"""The kinds under which it is kept what a host's dates are worth: Last-Modified, and those of the entries of feeds."""
 
 
 @dataclass(slots=True)
@@ -69,13 +70,13 @@ class Hearing:
         self._host_of = host_of
         self._sources: dict[tuple[str, str], _Known] = {}
         self._pages: dict[int, dict[str, _Heard]] = {}
-        self._dates: dict[str, Dates] = {}
+        self._dates: dict[tuple[str, str], Dates] = {}
         self._begun: dict[int, Instant] = {}
         self._unsaid: set[int] = set()
         self._stale_sources: set[tuple[str, str]] = set()
         self._stale_pages: set[int] = set()
         self._left: set[tuple[int, str]] = set()
-        self._stale_dates: dict[str, Instant] = {}
+        self._stale_dates: dict[tuple[str, str], Instant] = {}
 
     # -- hints -----------------------------------------------------------------------------------------------------------------------
 
@@ -190,15 +191,15 @@ class Hearing:
 
     # -- dates -----------------------------------------------------------------------------------------------------------------------
 
-    def date(self, host: str, at: Instant, *, date_moved: bool, content_moved: bool) -> None:
+    def date(self, host: str, at: Instant, *, date_moved: bool, content_moved: bool, kind: str = DATES) -> None:
         """Learn from a look at a page with a date, of which the one before had a date too."""
-        known = self._dates.get(host, Dates())
-        self._dates[host] = known.observe(date_moved=date_moved, content_moved=content_moved)
-        self._stale_dates[host] = at
+        known = self._dates.get((host, kind), Dates())
+        self._dates[host, kind] = known.observe(date_moved=date_moved, content_moved=content_moved)
+        self._stale_dates[host, kind] = at
 
-    def dates_are_exact(self, host: str) -> bool:
+    def dates_are_exact(self, host: str, kind: str = DATES) -> bool:
         """Say whether the dates of a host's pages say when they changed."""
-        known = self._dates.get(host)
+        known = self._dates.get((host, kind))
         return known is not None and known.are_exact
 
     # -- memory ----------------------------------------------------------------------------------------------------------------------
@@ -206,8 +207,8 @@ class Hearing:
     def load(self, sources: Iterable[TrustRow], hints: Iterable[HintRow]) -> None:
         """Take over what was stored; what cannot be read is learned anew. All hints that wait are told to the policy again."""
         for row in sources:
-            if row.kind == DATES:
-                self._dates[row.host] = _read(Dates, row.state)
+            if row.kind in {DATES, UPDATED}:
+                self._dates[row.host, row.kind] = _read(Dates, row.state)
             else:
                 self._sources[row.host, row.kind] = _Known(_read(Trust, row.state), row.at)
         for hint in hints:
@@ -228,7 +229,7 @@ class Hearing:
             for host, kind in sorted(self._stale_sources)
             for known in (self._sources[host, kind],)
         ]
-        dates = [TrustRow(host, DATES, asdict(self._dates[host]), at) for host, at in sorted(self._stale_dates.items())]
+        dates = [TrustRow(*key, asdict(self._dates[key]), at) for key, at in sorted(self._stale_dates.items())]
         hints = self.rows_of(sorted(self._stale_pages))
         self._stale_sources.clear()
         self._stale_dates.clear()

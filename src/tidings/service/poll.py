@@ -16,7 +16,7 @@ from tidings.estimation.saturation import is_doubtful
 from tidings.model.hub import Hub
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome, Unchanged, Validators
 from tidings.model.unit import Quarantined, Unit
-from tidings.service import asking, noise, standing, websub
+from tidings.service import asking, noise, signals, standing, websub
 from tidings.service.activate import first_report
 from tidings.service.bodies import same_body
 from tidings.service.claims import robots_ignored
@@ -275,6 +275,7 @@ class Poller:
             estimates=(
                 *noise.estimates_of(seen, before.page_id, at=at, is_doubtful=is_doubtful(before.saturation)),
                 *websub.estimates_of(before.page_id, fetched, seen.hub if seen is not None else Hub(), at),
+                *signals.estimates_of(before.page_id, seen, at),
             ),
         )
         unit = with_findings(

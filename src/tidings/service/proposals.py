@@ -29,6 +29,8 @@ from tidings.scheduling.policy import (
     Signal,
 )
 from tidings.service.claims import bounds, is_on_change, retry_at
+from tidings.service.hints import DATES, UPDATED
+from tidings.service.signals import updated_in
 from tidings.service.worth import weight, worth
 
 if TYPE_CHECKING:
@@ -115,11 +117,13 @@ class Proposals:
 
     def _dated(self, page_id: int, unit: Unit) -> Instant:
         """Return when a page changed last, where its host's dates have proved to say so, else `UNPOLLED`."""
-        dated = None if unit.version is None else unit.version.modified_at
         page = self._pages.get(page_id)
-        if dated is None or page is None or self._hearing is None:
+        if unit.version is None or page is None or self._hearing is None:
             return UNPOLLED
-        return dated if self._hearing.dates_are_exact(page.identity.host) else UNPOLLED
+        for kind, dated in ((DATES, unit.version.modified_at), (UPDATED, updated_in(unit))):
+            if dated is not None and self._hearing.dates_are_exact(page.identity.host, kind):
+                return min(dated, unit.at)
+        return UNPOLLED
 
     def _judged(self, page_id: int, at: Instant, *, changed: bool, is_interrupted: bool) -> float:
         """Return how many changes a look shows, by the hints that came before it; nan where no source speaks of the page, or nothing can be learned."""

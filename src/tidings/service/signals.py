@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY
 from tidings.errors import AddressError, UsageError
 from tidings.fetching import address
+from tidings.model.unit import Estimate
 from tidings.scheduling import effective
 from tidings.service.claims import is_on_change
-from tidings.service.hints import Drained, Hearing
-from tidings.storage import hints, leases
+from tidings.service.hints import DATES, UPDATED, Drained, Hearing
+from tidings.storage import estimates, hints, leases
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
+    from tidings.detection.job import Examination
     from tidings.model.interval import Instant
     from tidings.model.unit import Unit
     from tidings.service.watchlist import WatchedPage
@@ -36,6 +38,18 @@ KEYS_FOR: Final = 30 * DAY
 """how long it is remembered which keys were taken"""
 MOST_KINDS: Final = 16
 """kinds of hints that speak of one page; what further ones say is taken for `api`"""
+
+
+def estimates_of(page_id: int, seen: Examination | None, at: Instant) -> tuple[Estimate, ...]:
+    """Return what is to be kept of the dates of a new version."""
+    if seen is None or seen.updated is None:
+        return ()
+    return (Estimate(page_id=page_id, name=UPDATED, state={"at": seen.updated}, at=at),)
+
+
+def updated_in(unit: Unit) -> Instant | None:
+    """Return the newest date of the entries of a new version, None where it has none."""
+    return next((each.state["at"] for each in unit.estimates if each.name == UPDATED), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +83,15 @@ class Signals:
         self.are_heeded = frozenset(reads) >= effective.HINTS
         """whether the policy heeds hints at all"""
         self.hearing = Hearing(self._host_of)
+        self._updated: dict[int, Instant] = {}
+        """of each feed the newest date of its entries"""
         self.on_taken: Callable[[Iterable[int]], Any] = lambda _: None
 
     async def load(self) -> None:
         """Read what is known."""
         self.hearing.load(*await self._store.read(hints.load))
+        known = await self._store.read(estimates.load_all, UPDATED)
+        self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
 
     def find(self, urls: Collection[str]) -> dict[str, list[int]]:
         """Return the watched pages with each of these addresses; none for one that nobody watches, or that is none."""
@@ -127,18 +145,28 @@ class Signals:
         return self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
 
     def observe(self, unit: Unit) -> None:
-        """Hear of a unit before the watchlist does: whether a page's date moved as its content did.
+        """Hear of a unit before the watchlist does: whether a page's dates moved as its content did.
 
         Only whole answers count: a 304 says that the date is the same and no more.
         """
         page = None if unit.page is None else self._pages.get(unit.page.page_id)
         if page is None or unit.page is None or unit.poll is None or unit.page.audited_at != unit.at:
             return
-        before, after = page.state.validators.last_modified, unit.page.validators.last_modified
-        if before and after and page.state.checked_at is not None and unit.poll.outcome in {"unchanged", "changed"}:
-            moved = before != after
-            host = page.identity.host
-            self.hearing.date(host, unit.at, date_moved=moved, content_moved=unit.poll.text_changed)
+        page_id, validators = unit.page.page_id, unit.page.validators
+        updated = self._updated.get(page_id)
+        newest = updated if unit.version is None else updated_in(unit)
+        if page.state.checked_at is not None and unit.poll.outcome in {"unchanged", "changed"}:
+            self._date(page, unit, DATES, page.state.validators.last_modified, validators.last_modified)
+            self._date(page, unit, UPDATED, updated, newest)
+        if newest is not None:
+            self._updated[page_id] = newest
+        else:
+            self._updated.pop(page_id, None)
+
+    def _date(self, page: WatchedPage, unit: Unit, kind: str, before: object, after: object) -> None:
+        if before and after and unit.poll is not None:
+            moved, changed = before != after, unit.poll.text_changed
+            self.hearing.date(page.identity.host, unit.at, date_moved=moved, content_moved=changed, kind=kind)
 
     async def remember(self) -> None:
         """Store what was learned and heard since the last time."""

@@ -34,7 +34,7 @@ BURST: Final = 300
 MOST_URLS: Final = 1_000
 """Addresses in one signal."""
 LONGEST_URL: Final = 8_192
-RESERVED: Final = frozenset({"websub", "sitemap", "dates"})
+RESERVED: Final = frozenset({"websub", "sitemap", "dates", "updated"})
 """Kinds that Tidings finds out by itself."""
 _KIND: Final = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
 _FIELDS: Final = frozenset({"url", "urls", "page", "at", "kind"})

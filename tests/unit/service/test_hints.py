@@ -12,7 +12,7 @@ from tidings.estimation.evidence import Dates, Trust
 from tidings.model.interval import Instant
 from tidings.scheduling.policy import Observation, Population, Signal
 from tidings.scheduling.price.policy import Price
-from tidings.service.hints import DATES, MOST_WAITING, SAME, Hearing
+from tidings.service.hints import DATES, MOST_WAITING, SAME, UPDATED, Hearing
 from tidings.storage.hints import HintRow, TrustRow
 
 START = 1_700_000_000 * SECOND
@@ -166,6 +166,7 @@ def test_dates_are_believed_of_the_host_that_proved_them():
         heard.date("shop.example", START, date_moved=False, content_moved=False)
     assert heard.dates_are_exact("shop.example")
     assert not heard.dates_are_exact("other.example")
+    assert not heard.dates_are_exact("shop.example", UPDATED)
     assert Dates(moved_with=60.0, still_with=60.0) == Dates(**heard.drain().sources[0].state)
 
 
