@@ -9,11 +9,12 @@ blocks surely do not outlive is the life. Until the evidence is clear there is n
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 from tidings.model.change import Edit
 from tidings.model.interval import SECOND, Duration, Instant
@@ -31,8 +32,7 @@ LONGEST: Final = 200
 """A block that stays for more changes is there for good."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Something that came with a change and is there still: `key` is where (the first token and the one after the last) or the mark of an entry, `since` when it
     came, `changes` how many further changes it has outlived.
     """
@@ -42,8 +42,7 @@ class Block:
     changes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """How many changes and how long (µs) a block was followed, and whether it is gone: else nobody looked on."""
 
     changes: int
@@ -151,10 +150,11 @@ class _Moves:
 
 def _outlived_by_few(ages: Sequence[tuple[int, bool]]) -> int | None:
     """Return the age by which surely more than half are gone, None if there is none: of (age, gone?), those not gone were followed no longer."""
-    left, survival, spread = len(ages), 1.0, 0.0
-    for age in sorted({age for age, is_gone in ages if is_gone}):
-        left = sum(each >= age for each, _ in ages)
-        died = sum(each == age and is_gone for each, is_gone in ages)
+    gone = Counter(age for age, is_gone in ages if is_gone)
+    every = sorted(age for age, _ in ages)
+    survival, spread = 1.0, 0.0
+    for age, died in sorted(gone.items()):
+        left = len(every) - bisect_left(every, age)
         survival *= 1 - died / left
         spread += died / (left * (left - died)) if left > died else 0.0
         if survival * (1 + SURE * sqrt(spread)) < 0.5:

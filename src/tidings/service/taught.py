@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import xxhash
@@ -37,30 +38,37 @@ class Learned:
     survival: Survival = Survival()
     life: Life | None = None
 
-    @classmethod
-    def of(cls, text: str) -> Learned:
+    @staticmethod
+    def of(text: str) -> Learned:
         """Read what is stored; what cannot be read is as if nothing were known."""
-        if not text:
-            return cls()
-        try:
-            said = json.loads(text)
-            blocks = tuple(Block(tuple(key), since, changes) for key, since, changes in said["blocks"])
-            survival = Survival(blocks, tuple(End(*end) for end in said["ends"]), said["version"])
-            return cls(Interest(*said["reports"]), survival, Life(*said["life"]) if said["life"] else None)
-        except (KeyError, TypeError, ValueError):
-            return cls()
+        return _read(text) if text else _NOTHING
 
     @property
     def text(self) -> str:
         """Return it as it is stored."""
         said = {
-            "reports": astuple(self.interest),
-            "life": None if self.life is None else astuple(self.life),
+            "reports": (self.interest.visible, self.interest.reported),
+            "life": None if self.life is None else (self.life.mode, self.life.span, self.life.changes),
             "version": self.survival.version,
-            "blocks": [astuple(block) for block in self.survival.blocks],
-            "ends": [astuple(end) for end in self.survival.ends],
+            "blocks": self.survival.blocks,
+            "ends": self.survival.ends,
         }
         return json.dumps(said, separators=(",", ":"))
+
+
+_NOTHING: Final = Learned()
+
+
+@lru_cache(maxsize=512)
+def _read(text: str) -> Learned:
+    """Return what a text says; it is asked for at each look, and is the same until the page changes."""
+    try:
+        said = json.loads(text)
+        blocks = tuple(Block(tuple(key), since, changes) for key, since, changes in said["blocks"])
+        survival = Survival(blocks, tuple(End(*end) for end in said["ends"]), said["version"])
+        return Learned(Interest(*said["reports"]), survival, Life(*said["life"]) if said["life"] else None)
+    except (KeyError, TypeError, ValueError):
+        return _NOTHING
 
 
 def taught(
