@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tidings.scheduling.policies import POLICIES
+
 
 @pytest.fixture
 def watched(tidings, server):
@@ -86,6 +88,15 @@ def test_other_policies_have_no_price(watched):
     assert not [word for word in ("price", "certificate") if word in text]
     assert not [word for word in ("price", "bid", "CEI", "posterior", "certificate") if word in plain]
     assert "quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800" in plain
+
+
+def test_every_policy_can_be_looked_into(watched):
+    """Whatever it is, experts are told what it has: nothing fails for want of a price, of rates, or of looks."""
+    said = {name: watched("plan", "--expert", "--json", "--set", f"schedule.policy={name}") for name in POLICIES}
+
+    assert {0} == {each.code for each in said.values()}
+    assert {"look", "outline"} <= {record["kind"] for record in said["medd"].records}
+    assert {"look", "outline", "price", "certificate"} == {record["kind"] for record in said["price_hours"].records}
 
 
 def test_nothing_is_planned_where_nothing_is_watched(tidings, server):
