@@ -11,12 +11,15 @@ rates, but no recall and no noise: it learns them a host of 15 pages at a time, 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
 
 import numpy as np
 
+from tidings.clock import HOUR
 from tidings.estimation.evidence import Hints, Trust, judge
 from tidings.scheduling.index import worth
+from tidings.service.hints import Hearing
 
 LOOKS = 30
 HOST = 15
@@ -134,6 +137,31 @@ RULES: dict[str, Choose] = {
 }
 
 
+def costs(looks: int = 20_000) -> None:
+    """Print what a hint and the look after it cost in the service's memory; the median of several runs, by the clock of this process."""
+    heard = Hearing(lambda page: f"host{page % 50}.example")
+    spent = []
+    for turn in range(5):
+        began = time.process_time()
+        for page in range(looks):
+            at = (turn * 20 + 1) * HOUR + page
+            heard.hear(page % 2_000, "api", at)
+            heard.extra_age(page % 2_000, 1.0, since=at)
+            heard.begin(page % 2_000, at + 1)
+            heard.judge(page % 2_000, at + 2, gap=HOUR, rate=1.0, changed=bool(page % 2))
+        spent.append((time.process_time() - began) / looks)
+    plain = []
+    for _ in range(5):
+        began = time.process_time()
+        for page in range(looks):
+            heard.begin(100_000, page)
+            heard.judge(100_000, page, gap=HOUR, rate=1.0, changed=False)
+        plain.append((time.process_time() - began) / looks)
+    print(
+        f"a hint and the look after it {1e6 * sorted(spent)[2]:.0f} µs, a look at a page without hints {1e6 * sorted(plain)[2]:.1f} µs"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=8)
@@ -148,6 +176,7 @@ def main() -> None:
         half = 1.96 * found.std(ddof=1) / np.sqrt(asked.seeds)
         printed = f"{PRINTED[name]:.3f}" if name in PRINTED else "  –"
         print(f"{name:20}  {found.mean():.3f} ± {half:.3f}   printed {printed}", flush=True)
+    costs()
     hints = Hints(recall=0.5, noise=1.0)
     print("one hint, recall ½, one for nothing a day, makes a page of 0.02, 0.5, 5 changes a day older by", end=" ")
     print(", ".join(f"{24 * hints.extra_age(rate):.1f}" for rate in (0.02, 0.5, 5.0)), "hours")

@@ -284,3 +284,17 @@ def test_link_headers_go_first_and_a_feed_that_names_no_hub_is_left(make_world):
         assert ["subscribe", "unsubscribe"] == [form["hub.mode"] for form in hub.asked]
 
     play(world, story)
+
+
+def test_a_feed_leads_to_no_private_address(make_world):
+    """A hub is asked under the guard that pages are asked under: nothing leaves, and it is said."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+    hub.publish(1, link='<link rel="hub" href="http://10.1.2.3/admin"/>')
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+
+    play(world, story)
+    assert [] == hub.asked
+    assert "10.1.2.3" in rows(world)[0].problem

@@ -50,6 +50,7 @@ from tidings.storage import (
     estimates,
     events,
     garbage,
+    hints,
     hosts,
     instance,
     leases,
@@ -64,6 +65,7 @@ from tidings.storage import (
     subscriptions,
     timers,
     versions,
+    websub,
 )
 
 # -- sentinels, pages, subscriptions ---------------------------------------------------------------------------------
@@ -1125,3 +1127,40 @@ def test_versions_and_cursors_follow_a_model(world: World, steps: list[tuple[str
     assert [sha256(body) for body in model.bodies] == [version.sha256 for version in stored]
     assert model.taken == cursor.taken
     assert [] == world.faults()
+
+
+def test_hints_and_what_they_are_worth_come_back_as_they_were_stored(world: World):
+    """Written twice they are what was written last; forgotten they are gone; a key is remembered until its time."""
+    row = world.watch("hinted", "hinted")
+    (subscription,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
+    page_id = subscription.page_id
+    source = hints.TrustRow("hinted.example", "api", {"told": 1.5, "missed": 0.0}, START)
+    waiting = hints.HintRow(page_id, "api", (START, START + 2**40), {"false": 3.0}, START)
+    spent = replace(waiting, waiting=(), at=START + 1)
+    other = replace(waiting, kind="websub")
+    world.write(hints.put, [source], [waiting, other])
+    world.write(hints.put, [replace(source, at=START + 9)], [spent])
+    world.write(hints.drop, [(page_id, "websub"), (page_id, "none")])
+    world.write(hints.note_key, "k\0", pages=2, at=START, forget_before=START)
+    found = world.read(hints.taken, "k\0")
+    world.write(hints.note_key, "later", pages=1, at=START + 9, forget_before=START + 1)
+
+    assert ([replace(source, at=START + 9)], [spent]) == world.read(hints.load)
+    assert (2, None, 1) == (found, world.read(hints.taken, "k\0"), world.read(hints.taken, "later"))
+
+
+def test_what_hubs_were_asked_comes_back_as_it_was_stored(world: World):
+    """A row a page; dropped it is gone."""
+    row = world.watch("hubbed", "hubbed")
+    (subscription,) = world.read(sentinels.subscriptions, sentinel_id=row.id)
+    asked = websub.HubRow(
+        subscription.page_id, "https://hub.example/", "https://x.example/", "token", "asked", due_at=5
+    )
+    active = replace(asked, state="active", until=2**50, attempts=3, problem="a\ud800")
+    world.write(websub.put, asked)
+    first = world.read(websub.listing)
+    world.write(websub.put, active)
+    second = world.read(websub.listing)
+    world.write(websub.drop, subscription.page_id)
+
+    assert ([asked], [replace(active, problem="a\ufffd")], []) == (first, second, world.read(websub.listing))
