@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.scheduling.beside import recalled, widened
-from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
+from tidings.scheduling.policy import Columns, Floats, Instants, Market, Observation, Population, Rows
 from tidings.scheduling.price.others import Sbr
 from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import Values
@@ -37,9 +37,19 @@ class OlstonPandey(Sbr):
     ) -> Instants:
         """Return how long each page waits: until the threshold, n paces at most."""
         wished = Price.gaps(self, state, price, rows, worth=worth)
-        looks = np.minimum(_own(state).looks[rows], self.oldest // self.pace + 1)
+        looks = np.clip(_own(state).looks[rows], 1, self._known)
         learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])
         return np.minimum(wished, np.maximum(learning, 1))
+
+    def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
+        """Return the price at which the pages cost `budget` per µs once they are known: the learning phase is not what looks cost in the long run."""
+        known = _counted(state, np.full(state.population.size, self._known, dtype=np.int64))
+        return Sbr.market(self, known, budget, open_share=open_share)
+
+    @property
+    def _known(self) -> int:
+        """Return after how many looks a page is known."""
+        return self.oldest // self.pace + 1
 
     def begin(self, population: Population, rng: np.random.Generator) -> LongevityState:
         """Return the state in which nobody has looked at any page."""

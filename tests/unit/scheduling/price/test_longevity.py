@@ -56,3 +56,14 @@ def test_looks_are_remembered():
 
     assert [3, 0, 0] == POLICY.on_update(again, [0], {}).looks.tolist()
     assert [3, 3, 0] == moved.looks.tolist()
+
+
+def test_the_price_is_that_of_pages_that_are_known():
+    """However little is known of them now; what they are asked meanwhile is more."""
+    sbr = Sbr(pace=HOUR)
+    state = looked(1)
+    price = POLICY.market(state, 20 / DAY).price
+
+    assert sbr.market(sbr.begin(state.population, np.random.default_rng(0)), 20 / DAY).price == price
+    assert (DAY / POLICY.gaps(state, price)).sum() > 20
+    assert HOUR == POLICY.gaps(looked(0), price)[0]
