@@ -18,8 +18,11 @@ _START = (0.08449, 0.16739)
 
 def worth(x: Floats) -> Floats:
     """Return 1 − (1 + x)e^{−x} for x of 0 and more, exact for small x too."""
-    small = x * x * (0.5 - x * (1 / 3 - x / 8))
-    return np.asarray(np.where(x < _SMALL, small, -np.expm1(-x) - x * np.exp(-x)))
+    gone = np.expm1(-x)
+    found = -gone - x * (1 + gone)
+    if (small := x < _SMALL).any():
+        found = np.where(small, x * x * (0.5 - x * (1 / 3 - x / 8)), found)
+    return np.asarray(found)
 
 
 def wait(share: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
@@ -289,49 +289,52 @@ def _check_ids(ids: Ids, order: Rows | None) -> None:
         _refuse(ids, twice, "is there twice")
 
 
-def _check(columns: Mapping[str, Column], changed: Mapping[str, Column], rows: Rows | slice) -> None:
-    """Refuse values of the changed columns at `rows` that make no sense, alone or beside the others."""
-
-    def of(name: str) -> Column:
-        column: Column = columns[name][rows]
-        return column
-
-    for name, text in _FINITE.items():
-        if name in changed:
-            values = of(name)
-            is_right = (values > 0) if name == "cost" else (values >= 0)
-            _refuse(of("id"), ~(is_right & (values < np.inf)), text)
-    for name, least in _LEAST_SCALES.items():
-        if f"{name}_kind" in changed or f"{name}_scale" in changed:
-            kind = of(f"{name}_kind")
-            _refuse(
-                of("id"), (kind < 0) | (kind >= len(least)), f"must have a kind of {name} from 0 to {len(least) - 1}"
-            )
-            low = of(f"{name}_scale") < np.array(least)[kind]
-            _refuse(of("id"), low, f"has a scale of {name} that its kind does not allow")
-    if "unheard" in changed:
-        part = of("unheard")
-        _refuse(
-            of("id"), ~((part > 0) & (part <= 1)), "must have a part of changes that is unheard above 0 and up to 1"
-        )
-    if "hinted" in changed:
-        _refuse(of("id"), of("hinted") < 0, "must be made older by 0 or more")
-    if "host" in changed:
-        _refuse(of("id"), of("host") < 0, "must have a host number of 0 or more")
-    if "shortest" in changed:
-        _refuse(of("id"), of("shortest") < 0, "must have a shortest interval of 0 or more")
-    if "shortest" in changed or "longest" in changed:
-        low = of("longest") < np.maximum(of("shortest"), 1)
-        _refuse(of("id"), low, "must have a longest interval not below its shortest")
+def _check(columns: Mapping[str, Column], changed: Iterable[str], rows: Rows | slice) -> None:
+    """Refuse values at `rows` that make no sense in the columns that changed, alone or beside the others."""
+    for name in changed:
+        for rule in _RULES_OF.get(name, ()):
+            wrong = rule.is_wrong(*(columns[each][rows] for each in rule.columns))
+            _refuse(columns["id"][rows], wrong, rule.text)
 
 
-_FINITE: Final[Mapping[str, str]] = {
-    "cost": "must have a finite cost above 0",
-    "importance": "must have a finite importance of 0 or more",
-    "rate": "must have a finite rate of 0 or more",
-}
-_LEAST_SCALES: Final[Mapping[str, tuple[int, ...]]] = {"urgency": (0, 1, 0), "life": (0, 0, 1, 0)}
-"""The least scale of each kind of urgency and of life."""
+class _Rule(NamedTuple):
+    columns: tuple[str, ...]
+    text: str
+    is_wrong: Callable[..., Mask]
+
+
+def _is_too_short(least: tuple[int, ...]) -> Callable[[Column, Column], Mask]:
+    """Return what says whether a scale is below the least of its kind."""
+    return lambda kind, scale: scale < np.array(least)[np.clip(kind, 0, len(least) - 1)]
+
+
+_RULES: Final = (
+    _Rule(("cost",), "must have a finite cost above 0", lambda cost: ~((cost > 0) & (cost < np.inf))),
+    _Rule(("importance",), "must have a finite importance of 0 or more", lambda w: ~((w >= 0) & (w < np.inf))),
+    _Rule(("rate",), "must have a finite rate of 0 or more", lambda rate: ~((rate >= 0) & (rate < np.inf))),
+    _Rule(("urgency_kind",), "must have a kind of urgency from 0 to 2", lambda kind: (kind < 0) | (kind > 2)),
+    _Rule(
+        ("urgency_kind", "urgency_scale"),
+        "has a scale of urgency that its kind does not allow",
+        _is_too_short((0, 1, 0)),
+    ),
+    _Rule(("life_kind",), "must have a kind of life from 0 to 3", lambda kind: (kind < 0) | (kind > 3)),
+    _Rule(("life_kind", "life_scale"), "has a scale of life that its kind does not allow", _is_too_short((0, 0, 1, 0))),
+    _Rule(
+        ("unheard",),
+        "must have a part of changes that is unheard above 0 and up to 1",
+        lambda part: ~((part > 0) & (part <= 1)),
+    ),
+    _Rule(("hinted",), "must be made older by 0 or more", lambda hinted: hinted < 0),
+    _Rule(("host",), "must have a host number of 0 or more", lambda host: host < 0),
+    _Rule(("shortest",), "must have a shortest interval of 0 or more", lambda shortest: shortest < 0),
+    _Rule(
+        ("shortest", "longest"),
+        "must have a longest interval not below its shortest",
+        lambda shortest, longest: longest < np.maximum(shortest, 1),
+    ),
+)
+_RULES_OF: Final = {name: tuple(rule for rule in _RULES if name in rule.columns) for name in KNOWN}
 
 
 def _refuse(ids: Ids, wrong: Mask, text: str) -> None:

@@ -183,7 +183,10 @@ class Price:
         """Return the state after looks: who always differs is found out, and who differs no more (guard 6)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
-        population = state.population.set(rows, {"last_polled": at, "hinted": 0})
+        answered = {"hinted": 0} if effective.is_heard_of(state.population) else {}
+        population = state.population.set(rows, {"last_polled": at, **answered})
+        if not (changed | state.suspicion[rows]).any():
+            return replace(state, population=population)
         before = state.population["last_polled"][rows]
         gap = np.where((before != UNPOLLED) & (before < at), at - np.maximum(before, 0), NEVER // 4)
         is_soon = 2 * gap <= 3 * np.maximum(state.population["shortest"][rows], self.shortest)
