@@ -27,6 +27,7 @@ DONE = {
     "drop": "is dropped; its changes stay",
     "confirm": "is compared with its newest version from now on",
 }
+ALREADY = {"enable": "is watched already", "disable": "is paused already"}
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do it for all names or for none."""
     database = open_database(settings, create=False)
     try:
-        gone, rows = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
+        gone, rows, idle = database.write(_all, arguments.verb, arguments.names, getattr(arguments, "fresh", False))
     finally:
         database.close()
     for name in gone:
@@ -54,16 +55,21 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.json:
             write_json(sentinel_record(row))
         else:
-            write_line(f"{row.name} {DONE[arguments.verb]}")
+            write_line(f"{row.name} {(ALREADY if row.id in idle else DONE)[arguments.verb]}")
     return 0
 
 
-def _all(connection: Connection, verb: str, names: list[str], is_fresh: bool) -> tuple[list[str], list[SentinelRow]]:
-    """Do it; a name that is no sentinel's may be that of an event, which can be dropped: return which were, and the sentinels."""
+def _all(
+    connection: Connection, verb: str, names: list[str], is_fresh: bool
+) -> tuple[list[str], list[SentinelRow], set[int]]:
+    """Do it; a name that is no sentinel's may be that of an event, which can be dropped: return which were, the sentinels, and those of them
+    with which there was nothing to do.
+    """
     now = SystemClock().now()
     wanted = dict.fromkeys(names)
     known = sentinels.names(connection) if verb == "drop" else ()
     gone = [name for name in wanted if verb == "drop" and name not in known and happening_of(connection, name)]
+    paused = {row.id for row in sentinels.listing(connection) if row.state == "disabled"}
     rows = [
         register.command(connection, Command(verb, name, is_fresh), now=now)  # type: ignore[arg-type]
         for name in wanted
@@ -74,4 +80,6 @@ def _all(connection: Connection, verb: str, names: list[str], is_fresh: bool) ->
     for row in rows if verb == "confirm" else ():
         if (mode := meaning(row.text).compare.mode) != "first":
             raise UsageError(f"{row.name} compares {mode}: there is no reference to confirm; Compare first keeps one")
-    return gone, rows
+    if verb == "disable":
+        return gone, rows, {row.id for row in rows} & paused
+    return gone, rows, {row.id for row in rows} - paused if verb == "enable" and not is_fresh else set()

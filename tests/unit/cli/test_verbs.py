@@ -538,3 +538,13 @@ def test_a_selector_that_matches_nothing_is_said(tidings, server, tmp_path):
     assert "W7" not in second.out
     assert f"    {said}" in tidings("show", "n").out.splitlines()
     assert ["warn"] == [r["status"] for r in tidings("doctor", "--json").records if said in r.get("detail", "")]
+
+
+def test_what_is_so_already_is_said(tidings, server):
+    """Enabling what is watched and pausing what is paused do nothing, and are not said to have done anything."""
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+    said = [tidings(verb, "n").out for verb in ("enable", "disable", "disable", "enable", "enable")]
+
+    assert [
+        f"n is {what}\n" for what in ("watched already", "paused", "paused already", "watched again", "watched already")
+    ] == said
