@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tidings.errors import UsageError
 from tidings.language.dates import measure
+from tidings.storage.connection import UNLIMITED
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
@@ -24,6 +25,20 @@ def duration(text: str) -> int:
     except (KeyError, ValueError) as error:
         message = f"{text!r} has no unit that is known; there are s, min, hour, day and week"
         raise argparse.ArgumentTypeError(message) from error
+
+
+def add_limit(parser: argparse.ArgumentParser, default: int, what: str = "the newest N") -> None:
+    """Give a verb the flag `--limit`; 0 shows all."""
+    parser.add_argument(
+        "--limit", type=_limit, default=default, metavar="N", help=f"{what} (default {default}; 0: all)"
+    )
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal():
+        message = f"{text!r} is no number of lines; write 20, or 0 for all"
+        raise argparse.ArgumentTypeError(message)
+    return min(int(text), UNLIMITED) or UNLIMITED
 
 
 def read_text(name: str) -> str:

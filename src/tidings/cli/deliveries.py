@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
     parser.add_argument("ids", nargs="*", metavar="ID")
     parser.add_argument("--dead", action="store_true", help="only those that were given up")
     parser.add_argument("--sentinel", metavar="NAME", help="only of this sentinel")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="the newest N (default 50)")
+    add_limit(parser, 50)
     add_json(parser)
 
 

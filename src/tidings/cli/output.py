@@ -77,7 +77,7 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str]) -> None:
         lines = [[cut_to_places(cell, width) for cell, width in zip(line, widths, strict=True)] for line in lines]
     for line in lines:
         padded = (cell + " " * (width - places(cell)) for cell, width in zip(line[:-1], widths, strict=False))
-        write_line(GAP.join((*padded, line[-1])))
+        write_line(GAP.join((*padded, line[-1])).rstrip(" "))
 
 
 def _within(widths: Sequence[int], room: int) -> list[int]:

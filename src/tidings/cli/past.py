@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, table, write_json, write_line, write_page
 from tidings.errors import UsageError
 from tidings.presentation.edits import headline
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     if verb == "changes":
         parser.add_argument("name", nargs="?", metavar="NAME", help="only of this sentinel")
         parser.add_argument("--quiet", action="store_true", help="also quiet changes, which nobody was told")
-        parser.add_argument("--limit", type=int, default=50, metavar="N", help="the newest N (default 50)")
+        add_limit(parser, 50)
         parser.add_argument("--exit-code", action="store_true", help="exit with 1 if there is a change")
     else:
         parser.add_argument("name", metavar="NAME")
@@ -44,7 +45,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument("--polls", action="store_true", help="every look instead of every version")
         parser.add_argument("--screenshot", metavar="VERSION", help="write the picture of this version; with --output")
         parser.add_argument("--output", type=Path, metavar="FILE", help="where to write it, e.g. page.webp")
-        parser.add_argument("--limit", type=int, default=100, metavar="N", help="the newest N (default 100)")
+        add_limit(parser, 100)
     if verb == "diff":
         parser.add_argument("old", nargs="?", metavar="OLD", help="version id or number; left out: the last but one")
         parser.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.service.agenda import Look, agenda
@@ -25,7 +26,7 @@ SHOWN = 20
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="sentinels; all, if none is named")
-    parser.add_argument("--limit", type=int, default=SHOWN, metavar="N", help=f"so many looks ({SHOWN}); 0: all")
+    add_limit(parser, SHOWN, "so many looks")
     parser.add_argument(
         "--expert",
         action="store_true",
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         appraisal = _appraisal(database, settings, now) if arguments.expert and looks else None
     finally:
         database.close()
-    shown = looks[: arguments.limit] if arguments.limit > 0 else looks
+    shown = looks[: arguments.limit]
     bids = {} if appraisal is None else appraisal.bids
     if arguments.json:
         for look in shown:

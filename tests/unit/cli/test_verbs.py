@@ -548,3 +548,16 @@ def test_what_is_so_already_is_said(tidings, server):
     assert [
         f"n is {what}\n" for what in ("watched already", "paused", "paused already", "watched again", "watched already")
     ] == said
+
+
+def test_a_limit_of_nothing_shows_all(tidings, server):
+    """The same of each verb; less than nothing is refused before anything is asked of the database."""
+    tidings("add", "--url", server.url("/news"), "--name", "n")
+    for count in ("2", "3"):
+        _change_page(server, f"count {count}")
+        tidings("check", "n")
+    verbs = [("changes",), ("history", "n"), ("history", "n", "--polls"), ("deliveries",), ("plan",)]
+
+    assert [2, 3, 3, 0] == [len(tidings(*verb, "--limit", "0", "--json").records) for verb in verbs[:-1]]
+    assert [1, 1, 1, 0] == [len(tidings(*verb, "--limit", "1", "--json").records) for verb in verbs[:-1]]
+    assert [2] * 5 == [tidings(*verb, "--limit", "-1").code for verb in verbs]
