@@ -55,6 +55,7 @@ class Ebr(Price):
 
     reads: ClassVar[frozenset[str]] = STALENESS
     weighs_hints: ClassVar[bool] = False
+    index_tells: ClassVar[bool] = False
 
     @property
     def floor(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,6 +170,7 @@ class HoursState(PriceState):
 class PriceHours(Price):
     """`Price`, with the hours of the week. `profile` is that of every page until other ones are told (None: none)."""
 
+    index_tells: ClassVar[bool] = False
     profile: tuple[float, ...] | None = None
 
     def begin(self, population: Population, rng: np.random.Generator) -> HoursState:

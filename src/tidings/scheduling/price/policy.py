@@ -38,6 +38,8 @@ RELOOK_EVERY: Final[Duration] = 6 * HOUR
 QUIET_RELOOKS: Final = 2
 """Re-looks that found nothing new after which it is believed again."""
 _SATURATED, _RELOOKS = 64, 8
+_PLAINLY: Final = 1 + 1e-6
+"""By so much what has gathered is above the price when the wait is over however it is rounded."""
 _CENTURY: Final[Duration] = 36_525 * DAY
 _MOST: Final = RELOOK_EVERY // SECOND
 
@@ -78,6 +80,8 @@ class Price:
     reads: ClassVar[frozenset[str]] = TURNS | COLUMNS | effective.HINTS
     weighs_hints: ClassVar[bool] = True
     """Whether ages are effective ages; hints move no instants that are fixed."""
+    index_tells: ClassVar[bool] = True
+    """Whether a wait is over when what has gathered is worth the price, and hangs on nothing else."""
     pace: Duration = HOUR
     longest: Duration = DAY
     shortest: Duration = MINUTE
@@ -165,12 +169,21 @@ class Price:
         where: Rows | slice = slice(None) if rows is None else rows
         population, level = state.population, max(price, self.floor)
         worth = self.worth(state, level, where)
-        due = due_after(population, self.gaps(state, level, where, worth=worth), where)
-        bids = np.maximum(self.gathered(worth, self.age(population, now, where), level), level)
+        gathered = self.gathered(worth, self.age(population, now, where), level)
+        bids = np.maximum(gathered, level)
         if (new := population["last_polled"][where] == UNPOLLED).any():
             waited = (now - np.minimum(population["added"][where], now) + 1) / SECOND
             bids = np.where(new, FIRST + waited, bids)
+        if self.index_tells and (gathered > level * _PLAINLY).all() and self._may_all(state, now, where):
+            return bids  # who is asked when it is due, as by a queue, needs no wait to be found
+        due = due_after(population, self.gaps(state, level, where, worth=worth), where)
         return np.where(due <= now, bids, 0.0)
+
+    def _may_all(self, state: PriceState, now: Instant, rows: Rows | slice) -> bool:
+        """Return whether all these pages may be looked at as soon as it is worth it: after their least wait, and not saturated."""
+        population = state.population
+        rested = due_after(population, population["shortest"][rows], rows) <= now
+        return bool((rested & (state.suspicion[rows] < _SATURATED)).all())
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> PriceState:
         """Return the state with other pages or other values."""
