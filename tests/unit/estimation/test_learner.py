@@ -51,6 +51,15 @@ def test_an_interrupted_look_is_no_interval():
     assert [9 * DAY] == after.seen.tolist()
 
 
+def test_what_is_old_is_forgotten_before_what_is_new_is_learned():
+    """Half of what was known is left after thirty days, and all of the look that ends them."""
+    before = look(look(GammaLearner().begin(ONE), 0, changed=True), 10, changed=False)
+    after = look(before, 40, changed=False)
+
+    assert [0.2 + 10] == pytest.approx(before.posterior.scale.tolist())
+    assert [0.2 + 10 / 2 + 30] == pytest.approx(after.posterior.scale.tolist())
+
+
 def looked(learner: GammaLearner, known: Known, rows: Sequence[int], at: float, changed: Sequence[bool]) -> Known:
     """Return what is known after looks at a day, and after priors were found anew if that is due."""
     count = len(rows)
