@@ -6,7 +6,7 @@
 change is worth r^delay; reported is the share of the value of all changes that came in the last two thirds of the instants (500–1500, as the
 study has it); looks go on for 300 instants more, so that the last changes count as the first. An instant is a day on the policies' clock; they are those of the live service, run by `lab/traces.replay`. Crawlers' bounds are not
 printed: all begin with the interval of uniform looks, none looks sooner than after an instant, and StormCrawler waits 14 times the uniform one at most.
-Nobody forgets: rates are steady. The prior has the rates' true mean and the default shape.
+Nobody forgets: rates are steady. The prior has the rates' true mean, and the default shape (.1) or a sharp one (1); pages have no hosts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bench.traces import FAR
 
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import Series, outcome, replay
-from tidings.model.interval import DAY, SECOND
+from tidings.model.interval import DAY, NEVER, SECOND
 from tidings.scheduling.best_effort import BestEffort
 from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.learned import Learned
@@ -39,11 +39,15 @@ SETTINGS = ((40, 0.98), (10, 0.98), (40, 0.80))
 PRINTED = {
     "uniform": (".636", ".248", ".099"),
     "Nutch": (".753", ".309", ".182"),
+    "Nutch, at most 4 × uniform": (".753", ".309", ".182"),
     "StormCrawler": (".738", ".305", ".164"),
     "BEA": (".690", ".263", ".126"),
     "learned WIC": (".683", ".302", ".183"),
     "learned index, mean": (".784", ".489", ".307"),
     "learned index, mean + 1 sd": (".787", ".489", ".394"),
+    "learned WIC, Gamma(1)": (".683", ".302", ".183"),
+    "learned index, mean, Gamma(1)": (".784", ".489", ".307"),
+    "learned index, + 1 sd, Gamma(1)": (".787", ".489", ".394"),
     "oracle WIC": (".727", ".487", ".378"),
     "oracle index": (".794", ".551", ".409"),
     "learned price, mean + 1 sd": ("–", "–", "–"),
@@ -64,8 +68,9 @@ def made(rng: np.random.Generator, until: int) -> tuple[list[Series], np.ndarray
     return series, rates
 
 
-def learning(policy: Policy[Any], deviations: float) -> Policy[Any]:
-    return Learned(policy, GammaLearner(mean=MEAN, half_life=1e9, deviations=deviations))
+def learning(policy: Policy[Any], deviations: float, shape: float = 0.1) -> Policy[Any]:
+    learner = GammaLearner(mean=MEAN, shape=shape, half_life=1e9, deviations=deviations, fits_every=NEVER)
+    return Learned(policy, learner)
 
 
 def policies(even: int) -> dict[str, Callable[[], Policy[Any]]]:
@@ -73,11 +78,15 @@ def policies(even: int) -> dict[str, Callable[[], Policy[Any]]]:
     return {
         "uniform": lambda: RoundRobin(pace=even),
         "Nutch": lambda: Nutch(pace=even, least=DAY, most=FAR),
+        "Nutch, at most 4 × uniform": lambda: Nutch(pace=even, least=DAY, most=4 * even),
         "StormCrawler": lambda: StormCrawler(pace=even, least=DAY, most=14 * even),
         "BEA": lambda: BestEffort(pace=even, shortest=DAY, longest=FAR, saturation=0, trial=0),
         "learned WIC": lambda: learning(Wic(pace=1, longest=FAR), 0.0),
         "learned index, mean": lambda: learning(Index(pace=1, longest=FAR), 0.0),
         "learned index, mean + 1 sd": lambda: learning(Index(pace=1, longest=FAR), 1.0),
+        "learned WIC, Gamma(1)": lambda: learning(Wic(pace=1, longest=FAR), 0.0, 1.0),
+        "learned index, mean, Gamma(1)": lambda: learning(Index(pace=1, longest=FAR), 0.0, 1.0),
+        "learned index, + 1 sd, Gamma(1)": lambda: learning(Index(pace=1, longest=FAR), 1.0, 1.0),
         "oracle WIC": lambda: Wic(pace=1, longest=FAR),
         "oracle index": lambda: Index(pace=1, longest=FAR),
         "learned price, mean + 1 sd": lambda: learning(Price(pace=DAY // 100, longest=FAR), 1.0),
@@ -122,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--until", type=int, default=1500)
-    parser.add_argument("--only", default="", help="policies whose name has this")
+    parser.add_argument("--only", nargs="*", default=[""], help="policies whose name has one of these")
     given = parser.parse_args()
     print(
         f"{PAGES} pages, {given.until} instants, {given.seeds} seeds; the study's in brackets; after 4000 instants {LATER}"
@@ -134,11 +143,11 @@ def main() -> None:
         for seed in range(given.seeds):
             series, rates = made(np.random.default_rng(seed), given.until)
             for name, policy in policies(round(PAGES / capacity * DAY)).items():
-                if given.only in name:
+                if any(part in name for part in given.only):
                     shares.setdefault(name, []).append(share(name, policy(), series, rates, capacity, ratio, counted))
         print(f"\nC = {capacity}, r = {ratio} ({time.process_time() - began:.0f} s of CPU)")
         for name, values in shares.items():
-            print(f"  {name:28} {interval(values)} ({PRINTED[name][place]})", flush=True)
+            print(f"  {name:32} {interval(values)} ({PRINTED[name][place]})", flush=True)
 
 
 if __name__ == "__main__":
