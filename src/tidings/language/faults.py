@@ -169,6 +169,19 @@ def _unit(scene: _Scene) -> bool:
     return scene.tell("E05", f'unknown unit "{scene.word}"', expected=UNITS_EXPECTED, hint=hint)
 
 
+def _nobody(scene: _Scene) -> bool:
+    if scene.last() != "notify" or scene.word.lower() != "none":
+        return False
+    return scene.tell("E03", scene.shown, expected='"by"', hint="Notify by dashboard: shown, sent to nobody")
+
+
+def _per_one(scene: _Scene) -> bool:
+    word = scene.word.lower()
+    if scene.last() != "per" or word not in UNITS:
+        return False
+    return scene.tell("E03", scene.shown, expected="a number", hint=f"per 1 {word}")
+
+
 def _condition(scene: _Scene) -> bool:
     if "BECOMES" not in scene.fault.expected:
         return False
@@ -260,6 +273,8 @@ _RULES: tuple[Callable[[_Scene], bool], ...] = (
     _statement,
     _word_as_name,
     _pages_altered,
+    _nobody,
+    _per_one,
     _unit,
     _condition,
     _change_type,

@@ -141,6 +141,14 @@ ROWS = [
         "Create Sentinel s1 Using https://x.example Monitor any change",
         '1:17: E21 you already have a sentinel "s1" (hint: use another name, or Drop it first)',
     ),
+    (
+        f"{WATCHING}\nNotify none",
+        '2:8: E03 found "none"; expected "by" (hint: Notify by dashboard: shown, sent to nobody)',
+    ),
+    (
+        f"{WATCHING}\nNotify By console immediate max 3 per day",
+        '2:39: E03 found "day"; expected a number (hint: per 1 day)',
+    ),
     (f"{WATCHING}\nNotfy By dashboard", '2:1: E24 unknown clause "Notfy" (hint: did you mean "Notify"?)'),
     (
         f"{WATCHING} Fetch 1 hour\nFetch 2 hour",
