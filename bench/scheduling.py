@@ -51,9 +51,8 @@ def measure(pages):
     columns = {"id": np.arange(pages), "host": rng.integers(0, max(1, pages // 4), pages)}
     population = Population({**columns, "last_polled": NOW - rng.integers(0, HOUR, pages)})
     state = policy.begin(population, rng)
-    held = sum(column.nbytes for column in population.values()) + state.due.nbytes
     print(
-        f"\n{pages:,} pages: {held / pages:.0f} B a page held; peak memory grew by {peak_megabytes() - before:.0f} MB"
+        f"\n{pages:,} pages: {held(state) / pages:.0f} B a page held; peak memory grew by {peak_megabytes() - before:.0f} MB"
     )
     cost, host = population["cost"], population["host"]
     print(

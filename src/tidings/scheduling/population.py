@@ -221,14 +221,14 @@ class Population(Mapping[str, Column]):
             raise ValueError(message)
         kept = np.ones(self.size, dtype=np.bool_)
         kept[gone] = False
-        columns = {name: column[kept] for name, column in self._columns.items()}
+        columns = {name: _shortened(column, kept) if len(gone) else column for name, column in self._columns.items()}
         if len(ids):
             more = Population({"id": ids, **added})
             columns = {
-                name: np.concatenate([column, more[name] if name in more else _default(name, ids)])
+                name: _lengthened(column, more[name] if name in more else _default(name, ids))
                 for name, column in columns.items()
             }
-        return Population._made({name: compact(column) for name, column in columns.items()}, _order(columns["id"]))
+        return Population._made(columns, _order(columns["id"]))
 
     @staticmethod
     def _made(columns: dict[str, Column], order: Rows | None) -> Population:
@@ -239,6 +239,11 @@ class Population(Mapping[str, Column]):
         return made
 
 
+def is_repeated(column: Column) -> bool:
+    """Return whether an array repeats one value, and has the room of one."""
+    return len(column) > 0 and column.strides == (0,)
+
+
 def compact(column: Column) -> Column:
     """Return the column, unwritable; where all its values are the same, as an array that repeats one."""
     if len(column) and column[0] == column[-1] and (column == column[0]).all():
@@ -246,6 +251,16 @@ def compact(column: Column) -> Column:
         return repeated
     column.setflags(write=False)
     return column
+
+
+def _shortened(column: Column, kept: Mask) -> Column:
+    return np.broadcast_to(column[0], int(kept.sum())) if is_repeated(column) else compact(column[kept])
+
+
+def _lengthened(column: Column, more: Column) -> Column:
+    if is_repeated(column) and (more == column[0]).all():
+        return np.broadcast_to(column[0], len(column) + len(more))
+    return compact(np.concatenate([column, more]))
 
 
 def _names(given: Columns) -> list[str]:
