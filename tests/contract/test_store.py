@@ -323,7 +323,7 @@ def test_polls_of_a_process_that_died_are_ended_once_as_failures(world: World):
     assert [mine.poll_id] == world.open_polls()
     ended = [world.read(polls.get, charged.poll_id) for charged in (early, late)]
     assert [START + 30 * SECOND, START + 60 * SECOND] == [row.finished_at for row in ended if row]
-    assert {("error", "net", "cut off by a restart", 1.0, None)} == {
+    assert {("error", "net", polls.CUT_OFF, 1.0, None)} == {
         (row.outcome, row.kind, row.note, row.cost, row.status) for row in ended if row
     }
     state = world.state()

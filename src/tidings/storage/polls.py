@@ -59,7 +59,7 @@ _LOOKS = (
     " ORDER BY finished_at"
 )
 _LAST_BEFORE = "SELECT page_id, MAX(finished_at) FROM poll WHERE finished_at < :before AND outcome IN ('new', 'unchanged', 'changed') GROUP BY page_id"
-CUT_OFF = "cut off by a restart"
+CUT_OFF = "cut off: the process that asked ended before the answer was kept"
 
 
 def listing(c: Connection, *, page_id: int | None = None, limit: int | None = None) -> list[PollRow]:
