@@ -158,6 +158,11 @@ class ScheduleSettings:
         "who comes first of pages that are needed in time: demand (the earliest deadline as long as all can be made, else what serves most), aggregate (always what serves most), or by paper 001: s_edf (always the earliest deadline), mrsf (what lacks the fewest looks), m_edf (what has the least time left in all)",
     )
     concurrency: int = _setting(64, "fetches in flight at most", least=1, most=4_096)
+    sitemap_pages: int = _setting(
+        3,
+        "the sitemaps that a host's robots.txt names are read, every six hours, if they list so many watched pages; 0: never (for policies that weigh hints)",
+        least=0,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ MAX_REDIRECTS = 5
 MAX_CRAWL_DELAY_SECONDS = 300.0
 """Longest Crawl-delay that is honoured (trust.md H-115)."""
 
+MOST_SITEMAPS = 20
 _AGAIN: Duration = HOUR
 _KEPT: Duration = 30 * DAY
 _ORIGINS_KEPT = 8
@@ -91,6 +92,11 @@ class Robots:
     async def recall(self, url: str) -> None:
         """Let the Crawl-delay hold that is known of a URL's origin; nobody is asked."""
         await self._look_up(address.parse(url).origin, address.host_of(url))
+
+    async def sitemaps(self, url: str) -> list[str]:
+        """Return the sitemaps that the robots.txt of a URL's origin names, as it names them, as far as it is known; nobody is asked."""
+        known = await self._look_up(address.parse(url).origin, address.host_of(url))
+        return [] if known is None or known.record.status != "2xx" else sitemaps_in(known.record.body)
 
     async def _check(self, url: str, get: Get) -> None:
         origin = address.parse(url).origin
@@ -194,6 +200,16 @@ def parse(body: bytes, agent: str) -> Protego:
         text = text[: max(text.rfind(b"\n"), text.rfind(b"\r")) + 1]  # half a rule is none
     lines = text.decode("utf-8", "replace").lstrip("\ufeff").replace("\0", " ").splitlines()
     return Protego.parse("\n".join(_relevant(lines, agent.lower())))
+
+
+def sitemaps_in(body: bytes) -> list[str]:
+    """Return the addresses on `Sitemap:` lines, each once, a few at most: they hold for everybody (sitemaps.org)."""
+    lines = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace").lstrip("\ufeff").splitlines()
+    named = (line.split("#")[0].partition(":") for line in lines if line.lstrip().lower().startswith("sitemap"))
+    found = dict.fromkeys(
+        value.strip() for name, _, value in named if name.strip().lower() == "sitemap" and value.strip()
+    )
+    return list(found)[:MOST_SITEMAPS]
 
 
 def _relevant(lines: list[str], agent: str) -> Iterator[str]:

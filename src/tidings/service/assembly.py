@@ -60,6 +60,7 @@ from tidings.service.purses import render_cost
 from tidings.service.reports import Reporter
 from tidings.service.rules import Rules
 from tidings.service.signals import Signals
+from tidings.service.sitemaps import Sitemaps
 from tidings.service.summons import Summons
 from tidings.service.take import Taker
 from tidings.service.telling import Noise, Telling
@@ -355,6 +356,17 @@ async def _build(
             needs=needs,
             signals=signals,
             subscriber=subscriber,
+            sitemaps=Sitemaps(
+                store,
+                watchlist.pages,
+                signals,
+                runner,
+                named=client.robots.sitemaps,
+                ask=grants.ask_for,
+                commit=commit,
+                least=settings.schedule.sitemap_pages,
+                epoch=epoch,
+            ),
             rules=Rules(
                 store, watchlist, committer, (telling, composites, complex_needs, Summons(store, needs)), epoch=epoch
             ),

@@ -51,6 +51,17 @@ class Asked:
     alone: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What was paid for and how it ended, when, what is to be stored of hosts, and whether a failure is our own network's."""
+
+    charged: Charged
+    outcome: Outcome
+    at: Instant
+    hosts: tuple[HostState, ...]
+    ours: bool
+
+
 class Grants:
     """Makes the looks that were paid for. `remembered` adds to a host's state what the fetcher knows of its robots.txt."""
 
@@ -122,6 +133,30 @@ class Grants:
             budget=budget,
             reason=f"{FRAME}; robots.txt ignored: {ignoring}" if ignoring else FRAME,
         )
+        asked = await self._ask_unplanned(
+            grant,
+            lambda: self._poller.request(page, now=self._clock.now(), ignoring_robots=bool(ignoring)),
+        )
+        if isinstance(asked, str):
+            return asked
+        given = {"hosts": asked.hosts, "ours": asked.ours}
+        await self._settle(asked.charged, page, asked.outcome, at=asked.at, **given)
+        return ""
+
+    async def ask_for(self, grant: Grant, request: FetchRequest) -> Answered | str:
+        """Ask for what is no page of anybody, its first request charged when it leaves; return why it was not asked, if so.
+
+        Whoever asks ends the poll.
+        """
+
+        async def make() -> FetchRequest:
+            return request
+
+        return await self._ask_unplanned(grant, make)
+
+    async def _ask_unplanned(
+        self, grant: Grant, make: Callable[[], Awaitable[FetchRequest | Failed]]
+    ) -> Answered | str:
         paid: list[Charged] = []
         further: list[Callable[[str], Awaitable[None]]] = []
 
@@ -137,7 +172,7 @@ class Grants:
             further.append(self._further(charged))
 
         async with self._gate.permit(grant.host, pay, is_paid=False) as permit:
-            request = await self._poller.request(page, now=self._clock.now(), ignoring_robots=bool(ignoring))
+            request = await make()
             outcome: Outcome
             try:
                 outcome = request if isinstance(request, Failed) else await self._fetcher.fetch(request, permit)
@@ -149,8 +184,7 @@ class Grants:
                 outcome = _no_further(error)
         at = self._clock.now()
         ours = await self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
-        await self._settle(paid[0], page, outcome, at=at, hosts=self._host_news(grant.host), ours=ours)
-        return ""
+        return Answered(paid[0], outcome, at, self._host_news(grant.host), ours=ours)
 
     async def _settle(
         self, charged: Charged, page: WatchedPage, outcome: Outcome, *, at: Instant, **given: Any

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tidings.service.poll import Poller
     from tidings.service.rules import Rules
     from tidings.service.signals import Signals
+    from tidings.service.sitemaps import Sitemaps
     from tidings.service.watchlist import WatchedPage, Watchlist
     from tidings.service.websub import Subscriber
     from tidings.settings import Settings
@@ -82,6 +83,7 @@ class Parts:
     needs: Needs
     signals: Signals
     subscriber: Subscriber
+    sitemaps: Sitemaps
     rules: Rules
     outside: Outside
     sources: Sources
@@ -145,6 +147,7 @@ class Monitor:
         parts.planner.touch(await parts.watchlist.load())
         await parts.signals.load()
         await parts.subscriber.load()
+        await parts.sitemaps.load()
         parts.planner.recall(await parts.store.read(estimates.load_all, parts.settings.schedule.policy))
         if (priced := await parts.store.read(events.newest, PRICED)) is not None:
             self._priced_at = priced.at
@@ -196,6 +199,7 @@ class Monitor:
             parts.rules.next_due(now),
             parts.sources.next_due,
             parts.subscriber.next_due,
+            parts.sitemaps.next_due,
             self._renew_at,
         )
         return min((i for i in known if i is not None), default=now + SECOND)
@@ -223,7 +227,8 @@ class Monitor:
             parts.planner.catch_up(now)
         self._stepped_at = now
         await parts.rules.follow(now)
-        for work in (*await parts.sources.due(now), *await parts.subscriber.due(now)):
+        helpers = (parts.sources, parts.subscriber, parts.sitemaps)
+        for work in [each for helper in helpers for each in await helper.due(now)]:
             self._spawn(work)
         self._sweep(now)
         await self._grant(now)

@@ -10,7 +10,7 @@ from tests.unit.fetching.asking import FixedNames
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.fetching.client import Client
 from tidings.fetching.failure import FetchError
-from tidings.fetching.robots import Robots, crawl_delay, parse
+from tidings.fetching.robots import MOST_SITEMAPS, Robots, crawl_delay, parse, sitemaps_in
 from tidings.model.outcome import Failed, FetchRequest
 from tidings.model.page import HostState
 from tidings.settings import FetchSettings
@@ -327,3 +327,12 @@ def test_names_are_found_by_the_clients_own_resolver():
             await client.close()
 
     assert "address" == asyncio.run(run()).kind
+
+
+def test_sitemaps_are_those_that_are_named():
+    """For everybody, wherever they stand, each once; a few at most."""
+    body = b"\xef\xbb\xbfSITEMAP: https://x.example/1.xml # first\nUser-agent: *\nDisallow: /\n sitemap : /2.xml\nsitemap\nsitemaps: /3.xml\nSitemap: https://x.example/1.xml\n"
+    many = b"".join(b"sitemap: /%d.xml\n" % number for number in range(100))
+
+    assert ["https://x.example/1.xml", "/2.xml"] == sitemaps_in(body)
+    assert MOST_SITEMAPS == len(sitemaps_in(many))

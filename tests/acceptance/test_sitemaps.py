@@ -1,0 +1,194 @@
+"""Promise: a host's sitemaps are read modestly where they list what is watched, charged and in bounds; dates that move are hints."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.fakes import Page
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.monitor import Monitor
+from tidings.storage import hints
+
+FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "fetch__robots": "true"}
+FIRST, SECOND_DATE = "2023-11-10T00:00:00Z", "2023-11-20T00:00:00Z"
+
+
+class Site:
+    """Three watched pages, a robots.txt that names `/map.xml`, and that."""
+
+    def __init__(self, world: World, *, names: str = "/map.xml") -> None:
+        self.world = world
+        world.server.pages["/robots.txt"] = Page(
+            f"Sitemap: {world.server.url(names)}\n".encode(), {"Content-Type": "text/plain"}
+        )
+        for name in "abc":
+            world.page(f"/{name}", "<p>edition 1</p>")
+            world.add(f"Create Sentinel {name} Using {{/{name}}} Monitor all words")
+
+    def urlset(self, **dates: str) -> bytes:
+        """Return a sitemap with these dates, by page."""
+        rows = "".join(
+            f"<url><loc>{self.world.server.url(f'/{name}')}</loc><lastmod>{date}</lastmod></url>"
+            for name, date in dates.items()
+        )
+        return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'.encode()
+
+    def lay(self, body: bytes, path: str = "/map.xml", **more: Any) -> None:
+        self.world.server.pages[path] = Page(body, {"Content-Type": "application/xml"}, **more)
+
+    def read(self, path: str = "/map.xml") -> int:
+        """Return how often a sitemap was asked for."""
+        return self.world.server.paths().count(path)
+
+
+def polls(world: World) -> list[Any]:
+    return [poll for poll in world.polls() if poll.reason.startswith("sitemap")]
+
+
+def test_a_date_that_moves_is_a_hint(make_world):
+    """The page is looked at when the sitemap says so; the poll is recorded, costs what it costs, and comes again after six hours."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * DAY)
+        before = site.read()
+        assert 8 <= before <= 9
+        world.page("/a", "<p>edition 2</p>")
+        stamp = world.clock.now() // 1_000_000 + 60
+        site.lay(site.urlset(a=_date(stamp), b=FIRST, c=FIRST))
+        while site.read() == before:
+            await world.pass_time(monitor, 10 * MINUTE)
+        looked = world.clock.now() - world.polls(1)[-1].charged_at
+        assert looked <= 11 * MINUTE
+
+    play(world, story)
+    assert 1 == len(world.changes("a"))
+    assert {"sitemap"} == {row.kind for row in world.read(hints.load)[1]}
+    assert {"unchanged"} == {poll.outcome for poll in polls(world)}
+    assert {1.0} == {poll.cost for poll in polls(world)} - {2.0}  # once a day with robots.txt
+    assert [] == world.violations()
+
+
+def _date(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def test_a_sitemap_that_lists_too_little_is_left_alone(make_world):
+    """Two of three pages: read once in a month; wherever there is one if somebody wants it so."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST))
+
+    async def days(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+
+    play(world, days)
+    assert 1 == site.read()
+    play(world, days)
+    assert 1 == site.read()
+    world.flags["schedule.sitemap_pages"] = "1"
+    play(world, days)
+    assert site.read() > 3
+
+
+@pytest.mark.parametrize(
+    "flags", [{"schedule__sitemap_pages": "0"}, {"schedule__policy": "best_effort"}, {"fetch__robots": "false"}]
+)
+def test_none_is_read_where_it_would_have_no_effect(make_world, flags):
+    """Switched off, under a policy that does not weigh hints, or where nobody asks for robots.txt."""
+    world = make_world(**{**FLAGS, **flags})
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+    assert 0 == site.read()
+
+
+def test_of_an_index_those_are_read_that_say_more(make_world):
+    """Packed or not; each once, then those that list what is watched when their date moves, over a restart too; a 304 says nothing new."""
+    world = make_world(**FLAGS)
+    site = Site(world, names="/index.xml")
+
+    def index(one: str, two: str) -> None:
+        rows = "".join(
+            f"<sitemap><loc>{world.server.url(path)}</loc><lastmod>{date}</lastmod></sitemap>"
+            for path, date in [("/one.xml.gz", one), ("/two.xml", two), ("/far.xml", "x")]
+        )
+        foreign = "<sitemap><loc>https://elsewhere.example/map.xml</loc></sitemap>"
+        site.lay(f"<sitemapindex>{rows}{foreign}</sitemapindex>".encode(), "/index.xml", etag=f'"{one}{two}"')
+
+    index(FIRST, FIRST)
+    site.lay(gzip.compress(site.urlset(a=FIRST, b=FIRST)), "/one.xml.gz")
+    site.lay(site.urlset(c=FIRST), "/two.xml")
+    site.lay(site.urlset(other=FIRST), "/far.xml")
+    files = ("/index.xml", "/one.xml.gz", "/two.xml", "/far.xml")
+
+    async def day(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+
+    play(world, day)
+    first = [site.read(path) for path in files]
+    index(SECOND_DATE, FIRST)
+    play(world, day)
+    second = [site.read(path) for path in files]
+
+    assert first[0] >= 4
+    assert [1, 1, 1] == first[1:]
+    assert [2, 1, 1] == second[1:]
+    assert {1, 2, 3} <= {row.page_id for row in world.read(hints.load)[1]}
+
+
+@pytest.mark.parametrize(
+    "body", [b"<urlset", b"\x1f\x8bno", b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset>&b;</urlset>", b""]
+)
+def test_what_is_broken_brings_nothing_and_stops_nothing(make_world, body):
+    """Pages are looked at as ever; it is tried again six hours later."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(body)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 13 * HOUR)
+
+    play(world, story)
+    assert 1 <= site.read() <= 3
+    assert ([], []) == world.read(hints.load) or not world.read(hints.load)[1]
+    assert len(world.polls(1)) > 2
+    assert [] == world.violations()
+
+
+def test_a_sitemap_that_is_gone_is_a_failed_poll(make_world):
+    """Recorded as any; nobody is told, since nobody watches it."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 7 * HOUR)
+
+    play(world, story)
+    assert {("error", "404")} == {(poll.outcome, poll.kind) for poll in polls(world)}
+    assert [] == world.events("page.error")
+    assert 1 <= site.read() <= 2
+
+
+def test_the_budget_holds_for_sitemaps_too(make_world):
+    """Without a request left none is asked for; it waits."""
+    world = make_world(**FLAGS, budget__polls_per_day="0", budget__burst="3")
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    assert 0 == site.read()
