@@ -23,6 +23,7 @@ from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import Observation, Population
+from tidings.scheduling.price.hours import HOURS, PriceHours
 from tidings.scheduling.simulator import World, simulate
 from tidings.scheduling.trace import make_trace
 
@@ -192,6 +193,28 @@ def remembered(pages):
         )
 
 
+def plans():
+    """Print what it costs to find when pages are due where hours are not alike, by how many are asked about together (the quickest tenth)."""
+    weights = np.where((np.arange(HOURS) % 24 >= 8) & (np.arange(HOURS) % 24 < 20), 1.85, 0.15)
+    policy = PriceHours(HOUR, profile=tuple(weights / weights.mean()))
+    rng = np.random.default_rng(6)
+    pages = {
+        "id": np.arange(1_000),
+        "rate": rng.lognormal(0, 1.5, 1_000),
+        "last_polled": NOW - rng.integers(0, DAY, 1_000),
+    }
+    for count in (1, 7, 64, 1_000):
+        times = []
+        for turn in range(60 if count < 100 else 12):
+            state = policy.begin(Population(pages), rng)
+            asked = np.arange(turn, turn + count) % 1_000
+            start = time.perf_counter()
+            policy.next_due(state, asked, NOW, 4 * policy.floor)
+            times.append(time.perf_counter() - start)
+        took = float(np.quantile(times, 0.1)) * 1e6
+        print(f"  price_hours, when {count:5} pages are due: {took:7.0f} µs, {took / count:5.0f} µs a page")
+
+
 if __name__ == "__main__":
     for count in [int(word.replace(",", "")) for word in sys.argv[1:]] or [20_000, 1_000_000]:
         measure(count)
@@ -202,3 +225,4 @@ if __name__ == "__main__":
         dense = drive(20_000, DenseScan, name)
         print(f"  {name:15} the queue takes 1 / {dense / drive(20_000, DueQueue, name):.0f} of the scan")
     drive(20_000, DueQueue, "price, learned")
+    plans()
