@@ -17,6 +17,8 @@ SOON: Final[Duration] = 5 * MINUTE
 """A look no later than half as much again after the one before came right after it."""
 SOON_LOOKS: Final = 3
 """So many of them must have come right after another."""
+TRIES: Final = 6
+"""After so many looks more nobody asks for another one right away: limits of hosts or a budget may be in its way."""
 QUIET_LOOKS: Final = 2
 """Looks that found nothing new after which the page is like others again."""
 
@@ -29,7 +31,7 @@ def looked(before: Saturation, *, at: Instant, last: Instant | None, differs: bo
         is_over = before.since is None or before.quiet + 1 >= QUIET_LOOKS
         return Saturation() if is_over else Saturation(before.looks, before.soon, before.quiet + 1, before.since)
     is_soon = 2 * (at - last) <= 3 * max(floor, SOON)
-    looks = min(before.looks + 1, LOOKS)
+    looks = min(before.looks + 1, LOOKS + TRIES)
     soon = min(before.soon + is_soon, SOON_LOOKS)
     is_saturated = looks >= LOOKS and soon >= SOON_LOOKS
     return Saturation(looks, soon, before.quiet, before.since if before.since is not None or not is_saturated else at)
@@ -37,4 +39,4 @@ def looked(before: Saturation, *, at: Instant, last: Instant | None, differs: bo
 
 def is_doubtful(known: Saturation) -> bool:
     """Return whether one more look right away would tell if a page is saturated: it differs each time, and nobody looked soon again."""
-    return known.since is None and known.looks >= LOOKS
+    return known.since is None and LOOKS <= known.looks < LOOKS + TRIES

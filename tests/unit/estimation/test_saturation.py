@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidings.estimation.saturation import LOOKS, is_doubtful, looked
+from tidings.estimation.saturation import LOOKS, TRIES, is_doubtful, looked
 from tidings.model.interval import HOUR, MINUTE
 from tidings.model.page import Saturation
 
@@ -36,6 +36,14 @@ def test_a_page_that_is_new_at_each_hourly_look_is_asked_again_right_away():
     assert after([(MINUTE, True)] * 2, hourly).since is None
     assert after([(MINUTE, True)] * 3, hourly).since == 3 * MINUTE
     assert UNKNOWN == after([(MINUTE, True), (MINUTE, False)], hourly)
+
+
+def test_nobody_asks_for_ever():
+    """Where no look comes right after another, since the budget is spent say, the page is looked at as before."""
+    hourly = after((HOUR, True) for _ in range(LOOKS + TRIES))
+
+    assert not is_doubtful(hourly)
+    assert hourly == after([(HOUR, True)], hourly)
 
 
 def test_two_looks_that_find_nothing_new_end_it():
