@@ -1,6 +1,6 @@
 """The service's own planner on real traces under a budget that binds: what of the budget is used, and what it is worth.
 
-    PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/live_budget.py [--policy price] [--shares 4 16 64] [--days 60] [--part 0.5]
+    PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/live_budget.py [--policy price] [--shares 4 16 64] [--days 60] [--part 0.5] [--week]
 
 The pages of `bench/traces.py` (reported half) that are there for all the time, all from the start, in a planner on a manual clock with a bucket of a day's budget, half full, as
 `serve` steps it: it learns, finds its price, trims, stretches and fills. Beside it `price` of `bench/traces.py`, which fills, and `price_saving`, which does not, both without
@@ -16,16 +16,17 @@ from dataclasses import replace
 import numpy as np
 from bench.traces import FAR, PACE, Half, captured, learned, load
 
-from tests.planned import Service, watched
+from tests.planned import Service, Told, watched
 from tidings.clock import ManualClock
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import Outcome, Series, is_calibrated_on, outcome, page_equal, windows
-from tidings.model.interval import DAY, MINUTE
+from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.ledger import Polls
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
+from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
 from tidings.service.choosing import SPARE
 
@@ -64,6 +65,24 @@ def row(name: str, found: Outcome, budget: float) -> str:
     )
 
 
+def week(days: int = 8) -> None:
+    """Print what `price_hours` spends, day by day, on 40 pages whose changes come by day, their rates and hours told: 300 looks a day are theirs."""
+    start, rates = ManualClock().now(), np.random.default_rng(1).lognormal(0.5, 1, 40).tolist()
+    hours = np.where((np.arange(168) % 24 >= 8) & (np.arange(168) % 24 < 20), 1.85, 0.15)
+    policy = Learned(PriceHours(HOUR, profile=tuple(hours / hours.mean())), Told(rates))
+    service = Service([watched(number, at=start) for number in range(1, len(rates) + 1)], 300, policy=policy)
+    for day in range(days):
+        before, trims = len(service.looks), []
+        for _ in range(DAY // STEP):
+            service.run(STEP, tick=STEP)
+            trims.append(service.planner.pricing.trim.factor)
+        looks = service.looks[before:]
+        print(
+            f"day {day}: {len(looks)} looks of 300, {sum(why == SPARE for *_, why in looks)} spare; trim {min(trims):.2f} to {max(trims):.2f}",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policy", default="price")
@@ -71,7 +90,11 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--part", type=float, default=0.5)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--week", action="store_true", help="only a week with day and night, day by day")
     given = parser.parse_args()
+    if given.week:
+        week()
+        return
     rng = np.random.default_rng(given.seed)
     everything = load()
     kept = {group for group in sorted({one.group for one in everything}) if rng.random() < given.part}

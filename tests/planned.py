@@ -67,7 +67,9 @@ class Told:
 
 
 class Service:
-    """A planner that is told rates, its bucket, and pages that change at instants; looks take no time. It steps as the monitor does."""
+    """A planner that is told rates, its bucket, and pages that change at instants; a look takes no time, and so many `requests`. It steps as the
+    monitor does.
+    """
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class Service:
         self.pages = {page.state.page_id: page for page in pages}
         self.changes = changes or {}
         self.looks: list[tuple[int, int, str]] = []
+        self.requests = more.pop("requests", 1)
         burst = more.pop("burst", a_day)
         self.bucket = TokenBucket(rate=a_day * SECOND / DAY, burst=burst, level=burst / 2, at=self.clock.now())
         self.gate = HostGate(gap_seconds=0, connections=1, clock=self.clock)
@@ -102,7 +105,8 @@ class Service:
         self.bucket = self.bucket.refill(now)
         spare = self.bucket.level - self.bucket.burst / 2 if self.planner.fills(now) else 0.0
         for grant in self.planner.choose(now, self.gate, tokens=self.bucket.level, limit=64, spare=spare):
-            self.bucket = self.bucket.take(grant.cost, now=now) or self.bucket
+            paid = self.bucket.take(grant.cost * self.requests, now=now)
+            self.bucket = paid or replace(self.bucket, level=0.0)
             self.looks.append((now, grant.page_id, grant.reason))
             self.planner.observe(self._looked(grant, now))
 
@@ -120,7 +124,14 @@ class Service:
         (sub,) = page.subscriptions.values()
         sub.row = replace(sub.row, taken=(1,), next_tick=_next_tick(sub, now))
         outcome: PollOutcome = "new" if before is None else "changed" if changed else "unchanged"
-        poll = PollRecord(poll_id=1, page_id=grant.page_id, finished_at=now, outcome=outcome, text_changed=changed)
+        poll = PollRecord(
+            poll_id=1,
+            page_id=grant.page_id,
+            finished_at=now,
+            outcome=outcome,
+            text_changed=changed,
+            requests=self.requests,
+        )
         return Unit(at=now, epoch=1, poll=poll, page=page.state)
 
     def _changed(self, page_id: int, after: int, until: int) -> bool:

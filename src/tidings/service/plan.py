@@ -110,7 +110,7 @@ class Planner:
         self._hosts_told_at: Instant = 0
         self._fills_at: Instant = 0
         self._filled: set[int] = set()
-        """pages that are looked at below the price: their cost is not what the price led to"""
+        """pages that are looked at below the price"""
         self._stale: set[int] = set()
         self._asked: set[int] = set()
         self._waiting: list[int] = []
@@ -132,10 +132,10 @@ class Planner:
             return
         self._dues.looked(page_id, unit)
         self.proposals.observe(page_id, unit)
-        if page_id in self._filled:
-            self._filled.discard(page_id)
-        elif (row := self._roster.get(page_id)) is not None:
-            self.pricing.spent(max(float(self._roster.cost[row]), float(unit.poll.requests)))
+        if (row := self._roster.get(page_id)) is not None:
+            cost = max(float(self._roster.cost[row]), float(unit.poll.requests))
+            self.pricing.spent(cost, below_price=page_id in self._filled)
+        self._filled.discard(page_id)
 
     def interrupt(self, host: str) -> None:
         """Hear that a host is left alone for a while: that time is not an interval of its pages."""

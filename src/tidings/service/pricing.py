@@ -16,10 +16,10 @@ import numpy as np
 
 from tidings.clock import DAY
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.policy import NEVER, Floats, Ids, Instants, Market, Prices
+from tidings.scheduling.policy import NEVER, Floats, HeedsHours, Ids, Instants, Market, Prices
 from tidings.scheduling.price.contest import GuardedWic, contest
 from tidings.scheduling.price.dry_run import STEP, STEPS, hourly_spend
-from tidings.scheduling.price.market import Trim
+from tidings.scheduling.price.market import REMEMBERED, Trim
 from tidings.scheduling.price.policy import Price
 from tidings.service.claims import first_open_on_change
 
@@ -35,6 +35,9 @@ GRAIN: Final = 0.01
 """Prices are told apart by this part of themselves."""
 SHARE: Final = 0.25
 """Where no price is high enough, looks at the longest waits may take so much of the budget; the rest goes where it brings most (0037)."""
+FILLED: Final = 0.97
+"""What a look below the price counts for the trim: as nearly all of its cost, so that a start without looks at the price moves it little, and by a
+little less, so that it comes down in days if it is too high for good. Under a policy that waits for hours it counts nothing: it comes at any."""
 MOST_STRETCH: Final = 365.0
 KEPT_FOR: Final[Duration] = DAY
 """After a longer stop the trim begins anew."""
@@ -60,12 +63,14 @@ class Pricing:
         self._pages = pages
         self._budget = budget
         self._policy = proposals.policy
+        inner = self._policy.policy if isinstance(self._policy, Learned) else self._policy
+        self._filled = 0.0 if isinstance(inner, HeedsHours) else FILLED
         self._told: tuple[float, float, bool] = (0.0, 1.0, False)
         """price, stretch and whether WIC bids, by which all pages were last given a due instant"""
         self._epoch_until: Instant = 0
         self._shape: Floats | None = None
         self._shaped_at: Instant = 0
-        self._spent = 0.0
+        self._spent = self._queue = 0.0
         self._stepped_at: Instant = 0
         self._renew_at: Instant = 0
 
@@ -79,9 +84,9 @@ class Pricing:
         """Return when the price is found anew, None if that changes nothing before the next look anyway."""
         return self._renew_at if self.binds else None
 
-    def spent(self, cost: float) -> None:
-        """Hear what a look has cost that was made at the price, or before everything that has one."""
-        self._spent += cost
+    def spent(self, cost: float, *, below_price: bool = False) -> None:
+        """Hear what a look has cost, whoever wanted it."""
+        self._spent += self._filled * cost if below_price else cost
 
     def renew(self, now: Instant) -> bool:
         """Find the price anew, if it is time; say whether it is another, so that all pages are due at other instants."""
@@ -167,8 +172,14 @@ class Pricing:
         self.rival = replace(found.rival, longest=policy.longest) if found.wic_wins else None
 
     def _step(self, market: Market, now: Instant, *, is_new: bool) -> None:
-        """Trim the price by what the last ten minutes cost, against what was planned for them; time in which nobody looked does not count."""
-        elapsed, spent = now - self._stepped_at, self._spent
+        """Trim the price by what pages have asked for in the last ten minutes, against what was planned for them.
+
+        What they asked for is what was spent, and by how much more is due and waits: a budget that is used up must not hide that the price is
+        too low; what waits is to be gone within the time that the trim looks back on. Time in which nobody looked does not count.
+        """
+        elapsed, before = now - self._stepped_at, self._queue
+        self._queue = float(self._roster.cost[self._roster.ready(now)].sum())
+        asked = self._spent + self._queue - before + self._queue / REMEMBERED
         self._stepped_at, self._spent = now, 0.0
         if self._shape is None or now - self._shaped_at >= DAY:
             self._shaped_at = now
@@ -178,7 +189,7 @@ class Pricing:
         if is_new or elapsed > MISSED:
             return
         planned = self.promised + min(market.spend, self._left) * float(self._shape[(now - elapsed) // STEP % STEPS])
-        self.trim = self.trim.after(spent, planned * elapsed)
+        self.trim = self.trim.after(max(asked, 0.0), planned * elapsed)
 
     def _opens(self, ids: Ids, due: Instants) -> Instants:
         """Return when pages may first be asked from these instants on."""

@@ -42,6 +42,18 @@ def test_a_budget_that_binds_is_used():
     assert days[1:].mean() == pytest.approx(100, rel=0.014)
 
 
+def test_looks_that_cost_more_than_was_thought_make_the_price_rise():
+    """Each takes two requests: the budget is used up, but that hides nothing: no queue stands, since the price makes pages wait longer."""
+    made = service([0.1 * 1.2**page for page in range(30)], 100, 4, requests=2)
+    made.run(4 * DAY, tick=10 * MINUTE)
+
+    late = [at for at, *_ in made.looks if at > made.clock.now() - 2 * DAY]
+
+    assert 90 < len(late) < 145  # a step may overdraw: the second request is paid for when it leaves
+    assert priced(made)["trim"] > 1.5
+    assert len(made.planner.due_pages(made.clock.now())) < 8
+
+
 def test_what_the_budget_has_to_spare_goes_to_those_who_bid_most():
     """Three looks more than half of what can be saved, beside those that are due, go to the three pages that bid most of those that are not due, and no further."""
     rates = [0.1 * 1.2**page for page in range(30)]

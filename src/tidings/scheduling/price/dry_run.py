@@ -12,6 +12,8 @@ from tidings.scheduling.policy import PRESENT, UNPOLLED, Floats, Ids, Instants, 
 
 STEP: Final[Duration] = 10 * MINUTE
 STEPS: Final = DAY // STEP
+EVEN: Final = 0.25
+"""Looks of mean cost that are added to each step: what few looks a day say of its hours is chance."""
 MOST: Final = 256
 """So many pages are run, evenly out of all, since only the shape of their spend is asked for."""
 
@@ -38,7 +40,8 @@ def hourly_spend(
             at = np.maximum(due[rows], end - STEP)
             state = policy.on_update(state, ids[rows], {"last_polled": at})
             due[rows] = np.maximum(_dues(policy, state, ids[rows], now, price, opens), at + 1)
-    return spend / spend.mean() if spend.any() else np.ones(STEPS)
+    spend += EVEN * (float(cost.mean()) if len(cost) else 1.0)
+    return np.asarray(spend / spend.mean())
 
 
 def _sampled(policy: Policy[Any], state: State, most: int) -> State:

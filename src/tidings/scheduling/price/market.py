@@ -18,6 +18,8 @@ TRIMMED: Final = 0.05
 """How strongly spend beside the plan moves the trim."""
 REMEMBERED: Final = 36
 """Steps of ten minutes that the trim looks back on: six hours."""
+CALM: Final = 20.0
+"""Looks that count as spent and as planned beside those that are: where six hours have but a few, chance does not move the price."""
 
 
 def clear(
@@ -67,8 +69,8 @@ class Trim:
         """Return the trim after ten minutes more."""
         steps = (*self.steps, (spent, planned))[-REMEMBERED:]
         made, wished = (sum(column) for column in zip(*steps, strict=True))
-        before = wished / len(steps) * (REMEMBERED - len(steps))
+        even = CALM + wished / len(steps) * (REMEMBERED - len(steps))
         if wished <= 0:
             return Trim(self.factor, steps)
-        ratio = max((made + before) / (wished + before), 1e-6)
+        ratio = (made + even) / (wished + even)
         return Trim(float(np.clip(self.factor * ratio**TRIMMED, 0.5, 2.0)), steps)
