@@ -262,9 +262,35 @@ def test_a_machine_that_slept_catches_up_like_one_that_was_off(make_world):
     assert 12 >= max(a_second(world, after=woken[0] - 1).values())
 
 
+def test_a_night_of_errors_teaches_nothing_of_a_page(make_world):
+    """A page that differs at each look is looked at no less often after its server was down for a night."""
+    world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
+    turn = itertools.count()
+    is_down = False
+
+    def answer(seen: Any, wire: Any) -> None:
+        body = f"<p>edition {next(turn)}</p>".encode()
+        status = b"500 Oh No" if is_down else b"200 OK"
+        wire.send(b"HTTP/1.1 %b\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body)
+
+    async def story(monitor: Monitor) -> None:
+        nonlocal is_down
+        await world.pass_time(monitor, HOUR)
+        is_down = True
+        await world.pass_time(monitor, 9 * HOUR)
+        is_down = False
+        await world.pass_time(monitor, 2 * HOUR)
+
+    world.server.pages["/a"] = answer
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+    play(world, story)
+
+    assert float(world.read(estimates.load_all, "best_effort")[1]["period"]) == 600
+
+
 def test_downtime_teaches_nothing_of_a_page(make_world):
     """A page that differs at each look is looked at no less often after five nights in which the service was off."""
-    world: World = make_world(schedule__pace_seconds="600")
+    world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     turn = itertools.count()
 
     def answer(seen: Any, wire: Any) -> None:

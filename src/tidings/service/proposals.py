@@ -149,18 +149,26 @@ class Proposals:
         members = [i for i in here if is_on_change(self._pages[i])]
         out = [i for i in (*gone, *(i for i in here if not is_on_change(self._pages[i]))) if known(i)]
         seen = [i for i in observed if i in self._pages and is_on_change(self._pages[i])]
+        joins = [i for i in seen if not population.has([i])[0]]
         if out:
             self.state = self.policy.on_update(self.state, out, {PRESENT: np.zeros(len(out), np.bool_)})
+        self._teach(
+            [i for i in seen if i not in joins], observed
+        )  # what a look changes of its page came after the look
         if members:
             columns = self._columns(members)
             if not population.has(members).all() or self._differs(members, columns):
                 self.state = self.policy.on_update(self.state, members, columns)
-        if seen:
-            told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
-            self.state = self.policy.on_poll(self.state, seen, told)
-            self._learned.update(seen)
+        self._teach(joins, observed)
         self._interrupted.difference_update(gone)
         self._tell_hints()
+
+    def _teach(self, seen: Sequence[int], observed: Mapping[int, Observed]) -> None:
+        if not seen:
+            return
+        told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
+        self.state = self.policy.on_poll(self.state, seen, told)
+        self._learned.update(seen)
 
     def _tell_hints(self) -> None:
         """Tell the policy of the hints that it has not heard of, by how much they make their pages older."""
