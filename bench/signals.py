@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tests.unit.service.test_hints import looks_under
 from tidings.clock import HOUR
 from tidings.estimation.evidence import Hints, Trust, judge
 from tidings.scheduling.index import worth
@@ -176,6 +177,9 @@ def main() -> None:
         half = 1.96 * found.std(ddof=1) / np.sqrt(asked.seeds)
         printed = f"{PRINTED[name]:.3f}" if name in PRINTED else "  –"
         print(f"{name:20}  {found.mean():.3f} ± {half:.3f}   printed {printed}", flush=True)
+    for flood in (0, 48, 10_000):
+        made = ", ".join(map(str, looks_under(flood)))
+        print(f"looks a day at a page that never changes, {flood:,} hints a day that it has: {made}")
     costs()
     hints = Hints(recall=0.5, noise=1.0)
     print("one hint, recall ½, one for nothing a day, makes a page of 0.02, 0.5, 5 changes a day older by", end=" ")

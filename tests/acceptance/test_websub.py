@@ -298,3 +298,24 @@ def test_a_feed_leads_to_no_private_address(make_world):
     play(world, story)
     assert [] == hub.asked
     assert "10.1.2.3" in rows(world)[0].problem
+
+
+def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
+    """Whoever takes it back wants no hub to tell: what comes is gone, and the hub's silence says nothing."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def asked(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        await hub.verify(monitor)
+
+    async def later(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        assert not monitor.parts.subscriber.knows(hub.token())
+        assert set() == monitor.parts.signals.hearing.kinds(1)
+
+    play(world, asked)
+    world.flags["serve.public_url"] = ""
+    play(world, later)
+    assert [] == rows(world) == [row for row in world.read(hints.load)[1] if row.kind == "websub"]
+    assert 1 == len(hub.asked)

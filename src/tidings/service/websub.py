@@ -125,6 +125,12 @@ class Subscriber:
         known, rows = await self._store.read(_load)
         self._hubs = {page_id: hub for page_id, state in known.items() if (hub := _read(state)).address}
         self._rows = {row.page_id: row for row in rows}
+        if (
+            not self._public_url
+        ):  # nobody wants hubs to tell any more: they are answered 410, and their silence says nothing
+            for page_id in list(self._rows):
+                self._signals.hearing.leave(page_id, KIND)
+                await self._drop(page_id)
 
     def open(self) -> None:
         """Hear that the door is open: hubs can be answered from now on."""
