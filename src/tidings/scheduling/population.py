@@ -185,12 +185,15 @@ class Population(Mapping[str, Column]):
         `columns["present"]` False takes a page out (a page that is not here is then passed over). Raises `ValueError`.
         """
         pages = np.array(ids, dtype=np.int64)
-        if len(np.unique(pages)) != len(pages):
+        ordered = np.sort(pages)
+        if (ordered[1:] == ordered[:-1]).any():
             message = "a page is named twice in one update"
             raise ValueError(message)
         given = {name: _spread(name, values, len(pages)) for name, values in columns.items()}
-        present = given.pop(PRESENT, np.ones(len(pages), dtype=np.bool_)).astype(np.bool_)
         rows, here = self._find(pages)
+        if PRESENT not in given and here.all():
+            return self.set(rows, given)
+        present = given.pop(PRESENT, np.ones(len(pages), dtype=np.bool_)).astype(np.bool_)
         changed = here & present
         after = (
             self.set(rows[changed], {name: values[changed] for name, values in given.items()})
