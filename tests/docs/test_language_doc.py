@@ -69,7 +69,7 @@ def test_every_clause_and_statement_is_in_an_example():
 
 
 def test_every_code_is_in_the_tables():
-    """The tables list exactly the codes that the language can say, and what is said of a page that it was tried on."""
+    """The tables list exactly the codes that the language can say, each once, and what is said of a page that it was tried on."""
     said = {*re.findall(r'"([EW]\d+)"', SOURCES), matches_nothing("css").split()[0]}
 
-    assert said == set(re.findall(r"^\| ([EW]\d+) \|", PAGE, re.MULTILINE))
+    assert sorted(said) == sorted(re.findall(r"^\| ([EW]\d+) \|", PAGE, re.MULTILINE))

@@ -33,7 +33,7 @@ class Means:
 
 
 def within(parsed: Parsed, means: Means) -> Parsed:
-    """Return what was read, with a problem (E46) for each unknown class and a doubt (W19) for each clause that the policy does not read."""
+    """Return what was read, with a problem (E48) for each unknown class and a doubt (W19) for each clause that the policy does not read."""
     problems: list[Problem] = []
     doubts: list[Problem] = []
     for statement, places in zip(parsed.statements, parsed.places, strict=True):
@@ -54,7 +54,7 @@ def _unknown_class(parsed: Parsed, statement: Statement, places: Mapping[str, in
         return
     message = f'there is no budget class "{name}"'
     hint = did_you_mean(name, means.classes) or f'budget.classes = ["{name}: 500 per day"] in tidings.toml sets it up'
-    yield parsed.report.problem(places["class"], "E46", message, expected=either(means.classes), hint=hint)
+    yield parsed.report.problem(places["class"], "E48", message, expected=either(means.classes), hint=hint)
 
 
 def _class_of(statement: Statement) -> str | None:

@@ -141,7 +141,7 @@ def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
 def understood(
     connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
 ) -> Parsed:
-    """Return what a text says among all that there is here, judged by what this installation has (E46, W10, W19).
+    """Return what a text says among all that there is here, judged by what this installation has (E48, W10, W19).
 
     The name of the `file` says in which form it is; what is `given`, of what `parser.parse` takes, holds instead of what there is.
     """

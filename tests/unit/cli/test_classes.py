@@ -27,7 +27,7 @@ def test_add_warns_of_what_the_policy_does_not_read_and_refuses_an_unknown_class
     assert (0, 2) == (classed.added.code, refused.code)
     assert "W19" in classed.added.err
     assert "schedule.policy = best_effort" in classed.added.err
-    assert "E46" in refused.err
+    assert "E48" in refused.err
     assert 'did you mean "gentle"?' in refused.err
 
 

@@ -25,11 +25,11 @@ def told(text, means=OWN):
     [
         (
             "Class gentel",
-            '1:62: E46 there is no budget class "gentel"; expected gentle or bulk (hint: did you mean "gentle"?)',
+            '1:62: E48 there is no budget class "gentel"; expected gentle or bulk (hint: did you mean "gentle"?)',
         ),
         (
             "Class qqq",
-            '1:62: E46 there is no budget class "qqq"; expected gentle or bulk (hint: budget.classes = ["qqq: 500 per day"] in tidings.toml sets it up)',
+            '1:62: E48 there is no budget class "qqq"; expected gentle or bulk (hint: budget.classes = ["qqq: 500 per day"] in tidings.toml sets it up)',
         ),
         (
             "Urgency uniform",
@@ -71,8 +71,8 @@ def test_alterations_defaults_and_yaml_are_judged_too():
     texts = ("Alter s0 Class qqq", "Defaults For Tags a Class qqq")
     form = within(load("- name: s\n  pages: https://x.example\n  monitor: links\n  class: qqq\n"), OWN)
 
-    assert [["E46"], ["E46"]] == [[line.split()[1] for line in told(text)] for text in texts]
-    assert [(4, "E46")] == [(problem.line, problem.code) for problem in form.problems]
+    assert [["E48"], ["E48"]] == [[line.split()[1] for line in told(text)] for text in texts]
+    assert [(4, "E48")] == [(problem.line, problem.code) for problem in form.problems]
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
