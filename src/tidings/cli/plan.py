@@ -86,7 +86,7 @@ def _appraisal(database: Database, settings: Settings, now: int) -> Appraisal | 
 
 def _line(look: Look, now: int, *, expert: bool) -> str:
     prospect = look.prospect
-    when = "when asked" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
+    when = "no time set" if prospect.at is None else "now" if prospect.at <= now else short_time(rfc3339(prospect.at))
     rate = look.changes_a_day
     expected = [] if rate is None else [f"{rate:.3g} changes a day expected"]
     said = f"  ({'; '.join([*expected, *spelled(look.taught)])})" if expert and (expected or look.taught) else ""

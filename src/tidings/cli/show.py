@@ -69,7 +69,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     ]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
-    coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=now)
+    coming = outlook(connection, row, find=register.lives(connection, dropped=True), settings=settings, now=now)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
     budget = purse_of(connection, settings, class_of(row.text), now=now)

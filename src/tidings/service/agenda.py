@@ -58,7 +58,7 @@ def agenda(connection: Connection, settings: Settings, *, names: Collection[str]
     """Return the looks of these sentinels (of all, if none is named), the soonest first, those without a time last. Raises UnknownSentinelError."""
     rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)
-    find = register.lives(connection)
+    find = register.lives(connection, dropped=True)
     texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subscriptions.listing(connection)}
     found = [
         Look(

@@ -72,7 +72,7 @@ def outlook(
     zone = zone_of(sentinel.zone or settings.serve.zone) or UTC
     held = WatchedSentinel(row, sentinel, {}, zone)
     found = list(_life(life, find))
-    begin = starts(life, find) if row.state == "created" else None
+    begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
     if row.state in {"enabled", "disabled"} or (
         begin is not None and begin <= now
     ):  # at the service's next step it has begun
@@ -80,9 +80,11 @@ def outlook(
         for sub in subscriptions.listing(connection, sentinel_id=row.id):
             state, subscription = pages.state(connection, sub.page_id), Subscription(sub, held)
             memory = known.get(sub.page_id, {})
-            look = _look(subscription, state, memory, settings, now)
+            at, why = _look(subscription, state, memory, settings, now)
+            if at is not None and end is not None and at >= end:
+                at, why = None, f"none: it ends before that ({why})"
             url, every = pages.identity(connection, sub.page_id).given, _every(subscription, memory, settings)
-            found.append(Prospect("look", *look, url, sub.page_id, every))
+            found.append(Prospect("look", at, why, url, sub.page_id, every))
     return [*found, *_news(held, now)]
 
 

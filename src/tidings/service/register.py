@@ -188,15 +188,15 @@ def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
     return known
 
 
-def lives(connection: Connection) -> lifespan.Find:
-    """Return what finds the life of the sentinel of a name."""
+def lives(connection: Connection, *, dropped: bool = False) -> lifespan.Find:
+    """Return what finds the life of the sentinel of a name; with `dropped` also that of the last one that was dropped, as the service does."""
 
     def found(name: str) -> Life | None:
         try:
-            row = sentinels.find(connection, name)
+            row: SentinelRow | None = sentinels.find(connection, name)
         except UnknownNameError:
-            return None
-        return Life.of(row, meaning(row.text))
+            row = sentinels.last_holder(connection, name) if dropped else None
+        return None if row is None else Life.of(row, meaning(row.text))
 
     return found
 

@@ -43,7 +43,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
     identity, state = pages.identity(connection, page_id), pages.state(connection, page_id)
     facts = events.newest(connection, "page.first", page_id=page_id)
     seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
-    coming = outlook(connection, row, find=register.lives(connection), settings=settings, now=now)
+    coming = outlook(connection, row, find=register.lives(connection, dropped=True), settings=settings, now=now)
     return {
         "url": identity.given,
         "title": state.title,

@@ -43,6 +43,38 @@ def test_one_sentinel_and_a_paused_one(watched):
     assert "nobody" in unknown.err
 
 
+def test_a_look_that_a_sentinel_does_not_live_to_see_is_not_planned(tidings, server, tmp_path):
+    """It ends before: there is no time, and the reason says so."""
+    statement = tmp_path / "short.sentinel"
+    text = f"Create Sentinel short Using {server.url('/news')} Monitor all words Fetch every 1 day From now For 1 hour"
+    statement.write_text(text, encoding="utf-8")
+    tidings("add", str(statement))
+    tidings("check", "short")
+    (planned,) = tidings("plan", "--json", "short").records
+    shown = [p for p in tidings("show", "short", "--json").records[0]["next"] if p["what"] == "look"]
+
+    assert planned["at"] is None
+    assert planned["reason"].startswith("none: it ends before that")
+    assert [(None, planned["reason"])] == [(look["at"], look["why"]) for look in shown]
+
+
+def test_what_waits_for_the_end_of_a_sentinel_that_was_dropped_starts(tidings, server, tmp_path):
+    """The service has not made its next step yet; when that is, is known."""
+    statement = tmp_path / "two.sentinel"
+    page = server.url("/news")
+    texts = [f"Create Sentinel x Using {page} Monitor all words"]
+    texts += [f"Create Sentinel y Using {page} Monitor all words From end(x) + 1 hour"]
+    statement.write_text(";".join(texts), encoding="utf-8")
+    tidings("add", str(statement))
+    tidings("check", "x")
+    (before,) = [p for p in tidings("show", "y", "--json").records[0]["next"] if p["what"] == "start"]
+    tidings("drop", "x")
+    (after,) = [p for p in tidings("show", "y", "--json").records[0]["next"] if p["what"] == "start"]
+
+    assert before["at"] is None
+    assert after["at"] is not None
+
+
 def test_each_page_of_a_paused_sentinel_is_named(watched, server, tmp_path):
     """Two pages that wait are two looks, each with its own page."""
     pages = [server.url("/news"), server.url("/other")]
