@@ -11,9 +11,8 @@ import numpy as np
 from tidings.model.interval import DAY
 from tidings.scheduling.effective import HINTS
 from tidings.scheduling.lateness import phases, wait_in_phase
-from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Market, Rows
+from tidings.scheduling.policy import UNPOLLED, Floats, Instants, Rows
 from tidings.scheduling.population import Population
-from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.others import STALENESS, Other
 from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import Values, values
@@ -84,16 +83,6 @@ class Ebr(Price):
         most = np.maximum(np.minimum(population["longest"][rows], self.oldest), least)
         ideal = np.clip(wait_in_phase(last, even, phases(population.ids[rows])), least, most)
         return np.where((last == UNPOLLED) | state.saturated[rows], even, ideal)
-
-    def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return the price at which the pages cost `budget` per µs at even gaps."""
-        return clear(
-            lambda price: Price.gaps(self, state, price),
-            state.population["cost"],
-            self.floor,
-            budget,
-            open_share=open_share,
-        )
 
     @property
     def _cycle(self) -> float:

@@ -23,15 +23,13 @@ from tidings.scheduling.policy import (
     Floats,
     Ids,
     Instants,
-    Market,
     Mask,
     Observation,
     Population,
     Rows,
 )
 from tidings.scheduling.price.lookahead import Ticks, plan
-from tidings.scheduling.price.market import clear
-from tidings.scheduling.price.policy import Price, PriceState, without_hints
+from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import Values
 
 TICK: Final[Duration] = 60 * SECOND
@@ -215,17 +213,6 @@ class PriceHours(Price):
         found = flat.copy()
         found[planned] = self._planned(hours, max(price, self.floor), places)
         return found
-
-    def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return the price at which the pages cost `budget` per µs at their mean rates: what is saved by night is spent by day."""
-        calm = without_hints(state)
-        return clear(
-            lambda price: Price.gaps(self, calm, price),
-            calm.population["cost"],
-            self.floor,
-            budget,
-            open_share=open_share,
-        )
 
     def _unknown(self, size: int) -> Ids:
         return np.full(size, -1 if self.profile is None else 0, dtype=np.int64)

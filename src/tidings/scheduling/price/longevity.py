@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tidings.scheduling.beside import recalled, widened
-from tidings.scheduling.policy import Columns, Floats, Instants, Market, Observation, Population, Rows
+from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
 from tidings.scheduling.price.others import Sbr
 from tidings.scheduling.price.policy import Price, PriceState
 from tidings.scheduling.price.value import Values
@@ -40,11 +40,6 @@ class OlstonPandey(Sbr):
         looks = np.clip(_own(state).looks[rows], 1, self._known)
         learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])
         return np.minimum(wished, np.maximum(learning, 1))
-
-    def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return the price at which the pages cost `budget` per µs once they are known: the learning phase is not what looks cost in the long run."""
-        known = _counted(state, np.full(state.population.size, self._known, dtype=np.int64))
-        return Sbr.market(self, known, budget, open_share=open_share)
 
     @property
     def _known(self) -> int:

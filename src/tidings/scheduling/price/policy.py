@@ -142,10 +142,17 @@ class Price:
         return gap
 
     def market(self, state: PriceState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return the price at which the pages cost `budget` per µs, and what it leads to."""
+        """Return the price at which the pages cost `budget` per µs, and what it leads to.
+
+        Waits are those at mean rates, where the policy's own go to hours, to fixed instants or to pages that are new: these say nothing of the long run.
+        """
         calm = without_hints(state)
         return clear(
-            lambda price: self.gaps(calm, price), calm.population["cost"], self.floor, budget, open_share=open_share
+            lambda price: Price.gaps(self, calm, price),
+            calm.population["cost"],
+            self.floor,
+            budget,
+            open_share=open_share,
         )
 
     def price(self, state: PriceState, budget: float) -> float:

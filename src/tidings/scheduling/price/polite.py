@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import Duration
+from tidings.scheduling.beside import widened
 from tidings.scheduling.effective import HINTS
 from tidings.scheduling.policy import Columns, Floats, Observation, Population, Rows
 from tidings.scheduling.price.others import STALENESS, LambdaCrawl
@@ -80,4 +81,4 @@ def _own(state: PriceState) -> PoliteState:
 
 def _priced(state: PriceState, full: Floats) -> PoliteState:
     full.setflags(write=False)
-    return PoliteState(**{each.name: getattr(state, each.name) for each in fields(PriceState)}, full=full)
+    return widened(PoliteState, state, full=full)
