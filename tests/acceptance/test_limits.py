@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import unittest.mock
 from collections.abc import Sequence
+from typing import Any
 
 from tests.world import World, play
 from tidings.archive.files import Files
@@ -348,6 +349,35 @@ def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypa
     failed = next(poll for poll in world.polls() if poll.outcome == "error")
 
     assert ("net", True) == (failed.kind, "it cannot grow; make room" in failed.note)
+    assert 1 == len(world.changes("s"))
+    assert [] == world.violations()
+
+
+def test_a_poll_that_was_ended_is_not_ended_again(world: World, monkeypatch):
+    """Where the disk takes the end of a poll and then nothing more, that its outcome was lost is not told; the service goes on."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    commit = Store.commit
+
+    async def nearly_full(store: Store, units: Sequence[Unit]) -> Any:
+        if all(unit.poll is not None and unit.poll.outcome == "error" for unit in units):
+            return await commit(store, units)
+        return [StoreFullError("it cannot grow; make room")] * len(units)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>two</p>")
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "commit", nearly_full)
+            monitor.ask(1)
+            await monitor.step()
+            await asyncio.wait(monitor._tasks)
+            assert [] == world.read(polls.open_polls)
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 1 == sum(poll.outcome == "error" for poll in world.polls())
     assert 1 == len(world.changes("s"))
     assert [] == world.violations()
 

@@ -196,7 +196,7 @@ class Grants:
             raise
         except Exception as error:
             try:
-                await self._end_unkept(charged, page, outcome, error, at)
+                await self._end_as_error(charged, page, outcome, error, at)
             except StoreError:  # a disk that takes nothing at all
                 self._unended[charged.poll_id] = (charged, outcome, error, at)
             raise
@@ -204,27 +204,32 @@ class Grants:
     async def end_unkept(self) -> None:
         """End the polls of which not even that could be written, now that it may be possible. Raises `StoreError` while it is not."""
         for poll_id, (charged, outcome, error, at) in [*self._unended.items()]:
-            record = PollRecord(
-                poll_id=poll_id,
-                page_id=charged.grant.page_id,
-                finished_at=at,
-                outcome="error",
-                text_changed=False,
-                status=outcome.status,
-                kind="net",
-                bytes=outcome.wire_bytes,
-                requests=outcome.requests,
-                reason=unkept(error),
-            )
-            await self._committer.write(Unit(at=at, epoch=charged.epoch, poll=record))
+            if await self._is_open(poll_id):
+                record = PollRecord(
+                    poll_id=poll_id,
+                    page_id=charged.grant.page_id,
+                    finished_at=at,
+                    outcome="error",
+                    text_changed=False,
+                    status=outcome.status,
+                    kind="net",
+                    bytes=outcome.wire_bytes,
+                    requests=outcome.requests,
+                    reason=unkept(error),
+                )
+                await self._committer.write(Unit(at=at, epoch=charged.epoch, poll=record))
             del self._unended[poll_id]
 
-    async def _end_unkept(
+    async def _is_open(self, poll_id: int) -> bool:
+        """Say whether a poll has no outcome yet: its end may be durable although what followed it was refused."""
+        poll = await self._store.read(polls.get, poll_id)
+        return poll is not None and poll.outcome is None
+
+    async def _end_as_error(
         self, charged: Charged, page: WatchedPage, outcome: Outcome, error: Exception, at: Instant
     ) -> None:
         """End a poll whose outcome could not be kept; nothing of it is, and no cursor moves. What the store refused is said by `doctor`."""
-        poll = await self._store.read(polls.get, charged.poll_id)
-        if poll is None or poll.outcome is not None:
+        if not await self._is_open(charged.poll_id):
             return
         failed = Failed(
             kind="net",
