@@ -17,7 +17,7 @@ from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.index import worth as worth_of
 from tidings.scheduling.policy import UNPOLLED, Floats, Rows
 from tidings.scheduling.price.others import Wic
-from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.price.policy import Price, PriceState, without_hints
 from tidings.scheduling.price.value import Values
 
 GAPS: Final = 3
@@ -55,16 +55,19 @@ class Contest:
 
 
 def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Contest:
-    """Return what `policy` at a price and WIC with the same budget earn from now on; pages that nobody has looked at yet are left out."""
+    """Return what `policy` at a price and WIC with the same budget earn from now on; pages that nobody has looked at yet are left out.
+
+    Hints that wait make pages older at the start; how often they are looked at later they do not say.
+    """
     rows = _sampled(state)
     rival = GuardedWic(
         pace=policy.pace, longest=policy.longest, shortest=policy.shortest, guarded=policy.guarded, level=price
     )
     if not len(rows):
         return Contest(0.0, 0.0, HOUR, rival)
-    field = Field.of(policy, state, rows, price)
+    field = Field.of(policy, without_hints(state), rows, price)
     epoch = max(HOUR, int(GAPS * np.median(field.gaps)))
-    age = (now - state.population["last_polled"][rows]).astype(np.float64)
+    age = policy.age(state.population, now, rows)
     own, other = (field.run(bids, least, age, epoch) for bids, least in ((field.index, price), (field.backlog, 0.0)))
     return Contest(own.net, other.net, epoch, rival)
 

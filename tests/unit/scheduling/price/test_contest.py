@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tidings.model.interval import DAY, HOUR
-from tidings.scheduling.policy import UNPOLLED, Population
+from tidings.scheduling.policy import UNPOLLED, Population, Signal
 from tidings.scheduling.price.contest import MOST, Field, contest
 from tidings.scheduling.price.others import Wic
 from tidings.scheduling.price.policy import Price, PriceState
@@ -92,3 +92,14 @@ def test_of_very_many_pages_some_are_compared_and_new_ones_are_not():
         contest(*whole, NOW, PRICE).wic / contest(*whole, NOW, PRICE).price, abs=0.01
     )
     assert not contest(policy, new, NOW, PRICE).wic_wins
+
+
+def test_a_hint_that_waits_makes_no_page_quicker_for_good():
+    """It is gone with the next look: epoch and budget are those of the long run, the page's backlog is what the hint says."""
+    policy, state = settled()
+    hinted = policy.on_signal(state, [0], Signal("api", np.array([300 * DAY])))
+    plain, found = contest(policy, state, NOW, PRICE), contest(policy, hinted, NOW, PRICE)
+
+    assert plain.epoch == found.epoch
+    assert 1 < found.price / plain.price < 1.1
+    assert not found.wic_wins
