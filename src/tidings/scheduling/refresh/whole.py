@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.scheduling.population import Floats, Ids
-from tidings.scheduling.refresh.rates import fresh_wait
+from tidings.scheduling.refresh.rates import fresh_wait, freshness
 
 
 def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
-    """Return the share of a period in which pages are stale that are looked at so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1), 1 without looks (Wolf et al., WWW 2002)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gap = changes * period / looks
-        return np.where(looks > 0, 1 + np.expm1(-gap) / gap, 1.0)
+    """Return the share of a period in which pages are stale that are looked at so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1) (Wolf et al., WWW 2002).
+
+    Without looks it is 1, but 0 where nothing changes.
+    """
+    return 1 - freshness(changes, looks / period)
 
 
 def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:

@@ -91,3 +91,11 @@ def test_cam_buys_the_likeliest_updates_and_serves_them_in_line():
     assert [(0, 0), (0, 1), (1, 2), (2, 1), (2, 2)] == bought
     assert [[0], [1], [2]] == first_come(bought, 1, 3)
     assert [[0, 1], [2], [1, 2]] == first_come(bought, 2, 3)
+
+
+def test_pages_that_never_change_are_never_stale():
+    """Whoever looks, or not; so they take no look from others, wherever they stand among them."""
+    assert [0, 0] == staleness(np.zeros(2), np.array([0.0, 3.0]), 10.0).tolist()
+    assert [0, 1, 0, 3, 2, 6, 0] == ebr(
+        np.array([0, *CHANGES[:1], 0, *CHANGES[1:], 0]), np.array([9, 1, 9, 2, 1, 3, 9.0]), 12, 10.0
+    ).tolist()
