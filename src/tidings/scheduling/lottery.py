@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from tidings.model.interval import HOUR, Duration, Instant
 from tidings.scheduling.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import Columns, Floats, Instants, Market, Observation, Population, Rows, Signal
+from tidings.scheduling.price.market import clear
 
 _LONGEST: Final = 2.0**61
 _STEP: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -74,14 +75,21 @@ class Lottery:
         return due
 
     def market(self, state: LotteryState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return how many times the pace pages must wait on average so that they cost `budget` per µs."""
-        asked = float((state.population["cost"] * open_share).sum()) / self.pace
-        price = max(1.0, asked / max(budget, 1e-300))
-        return Market(price, asked / price, floor=1.0)
+        """Return how many times the pace pages must wait on average, were it not for their bounds, so that they cost `budget` per µs."""
+        population = state.population
+        return clear(
+            lambda price: self._means(population, price), population["cost"], 1.0, budget, open_share=open_share
+        )
 
-    def stretched(self, factor: float) -> Lottery:  # noqa: ARG002 - any budget can be kept
-        """Return the same policy: it lets pages wait as long as the budget makes them."""
+    def stretched(self, factor: float) -> Lottery:  # noqa: ARG002 - it has no longest wait of its own
+        """Return the same policy: pages wait as long as the budget makes them, and their own bounds let them."""
         return self
+
+    def _means(self, population: Population, price: float) -> Floats:
+        """Return how long pages wait on average (µs): an exponential time cut off at their bounds, s + m(e^{−s/m} − e^{−l/m})."""
+        mean, least = self.pace * price, population["shortest"].astype(np.float64)
+        longer = np.expm1(-least / mean) - np.expm1(-population["longest"] / mean)
+        return np.asarray(least + mean * longer)
 
     def _due(self, state: LotteryState, price: float, rows: Rows | slice) -> Instants:
         population = state.population

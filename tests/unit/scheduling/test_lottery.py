@@ -44,11 +44,23 @@ def test_a_budget_makes_waits_longer_for_all_alike():
     policy, state = begin(40)
     price = policy.market(state, 20 / HOUR).price
 
-    assert 2 == price
-    assert np.allclose(2 * waits(policy, state, 1), waits(policy, state, 1, price))
+    assert 2 == pytest.approx(price, rel=1e-4)
+    assert np.allclose(price * waits(policy, state, 1), waits(policy, state, 1, price))
     assert 1 == policy.market(state, 80 / HOUR).price
     assert 1 == policy.market(policy.begin(Population({"id": []}), np.random.default_rng(0)), 0.0).price
-    assert policy.market(state, 0.0).price > 1e100
+    assert policy.market(state, 0.0).price > 1e9
+
+
+def test_waits_that_are_cut_off_are_paid_for():
+    """With bounds a budget buys longer draws than without; where even the longest waits cost more, that is said."""
+    policy, state = begin(400)
+    state = policy.on_update(state, state.population.ids, {"shortest": HOUR // 2, "longest": 3 * HOUR})
+    market = policy.market(state, 200 / HOUR)
+    found = waits(policy, state, 100, market.price)
+
+    assert 2 == pytest.approx(found.mean(), rel=0.01)
+    assert 200 / HOUR == pytest.approx(market.spend, rel=0.001)
+    assert 400 / 3 / 100 == pytest.approx(policy.market(state, 100 / HOUR).load)
 
 
 def test_what_is_drawn_hangs_on_the_seed_alone():

@@ -23,7 +23,12 @@ CALM: Final = 20.0
 
 
 def clear(
-    gaps: Callable[[float], Instants], cost: Floats, floor: float, budget: float, *, open_share: Floats | float = 1.0
+    gaps: Callable[[float], Instants | Floats],
+    cost: Floats,
+    floor: float,
+    budget: float,
+    *,
+    open_share: Floats | float = 1.0,
 ) -> Market:
     """Return the price at which looks cost `budget` per µs, the `floor` if they cost less there. `gaps` are the waits (µs) at a price.
 
