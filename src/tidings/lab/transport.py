@@ -14,11 +14,12 @@ from tidings.scheduling.refresh.whole import ideal_instants
 def staler(changes: Floats, gap: Floats, moved: Floats) -> Floats:
     """Return by how much longer pages of these rates of change are stale if one of their evenly spaced looks is moved, those beside it standing.
 
-    A page is stale for g − (1 − e^{−λg})/λ of a gap g on average; moving makes one gap longer and the other shorter. Moves are at most a gap.
+    A page is stale for g − (1 − e^{−λg})/λ of a gap g on average; moving by m makes one gap longer and the other shorter, which is
+    e^{−λ(g − m)}(1 − e^{−λm})²/λ in all. Moves are at most a gap.
     """
     by = np.minimum(np.abs(moved), gap)
-    rate = np.maximum(changes, 1e-12)
-    return np.asarray((np.exp(-rate * (gap - by)) + np.exp(-rate * (gap + by)) - 2 * np.exp(-rate * gap)) / rate)
+    rate = np.maximum(changes, 1e-300)
+    return np.asarray(np.exp(-rate * (gap - by)) * np.expm1(-rate * by) ** 2 / rate)
 
 
 def scheduled(

@@ -62,3 +62,12 @@ def test_looks_that_do_not_fit():
     """Fewer slots than looks."""
     with pytest.raises(ValueError, match="2 looks do not fit into 1 slots"):
         scheduled(np.ones(1), np.ones(1), np.array([2]), 10.0, [1.0])
+
+
+def test_moves_of_looks_at_slow_pages_are_not_lost_in_rounding():
+    """λ·moved² while λ·g is small: sums of what is nearly 1 would say anything; where nothing changes a move costs nothing."""
+    rates = np.array([1e-9, 1e-13, 0.0])
+
+    assert (rates * 50.0**2).tolist() == pytest.approx(
+        staler(rates, np.full(3, 100.0), np.full(3, 50.0)).tolist(), rel=1e-6, abs=0
+    )
