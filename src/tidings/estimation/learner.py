@@ -124,7 +124,8 @@ class GammaLearner:
         old, new = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         prior, seen, looks = fresh.prior, fresh.seen, fresh.looks
         prior[old], seen[old], looks[old] = (column[rows[old]] for column in (known.prior, known.seen, known.looks))
-        posterior, priors = fresh.posterior.put(old, known.posterior.at(rows[old])), known.priors
+        posterior = fresh.posterior.put(old, known.posterior.at(rows[old]))
+        priors = known.priors if old.size else fresh.priors
         if new.size and old.size:
             more, which = self._priors(posterior, priors.at(prior), hosts, looks)
             posterior = posterior.put(new, more.at(which[new]))

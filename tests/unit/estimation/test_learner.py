@@ -164,3 +164,14 @@ def test_a_number_of_changes_that_hints_let_be_expected_counts_as_so_many():
     told, censored = learner.rates(known)
     assert 0.8 < told < 1.4
     assert censored > 2 * told
+
+
+def test_pages_that_come_when_all_others_have_left_begin_like_any():
+    """With the prior of all, and what they forget goes back to that: not to one of a host that is gone."""
+    learner = GammaLearner()
+    memory = {"shape": 3.0, "scale": 1.0, "prior": [0.1, 0.01], "seen": 0, "looks": 4}
+    known = learner.recall(learner.begin(np.array([1])), np.array([0]), [memory])
+    fresh, found = learner.begin(np.array([2])), learner.arrange(known, np.array([-1]), np.array([2]))
+
+    assert fresh.posterior.scale.tolist() == found.posterior.scale.tolist()
+    assert fresh.priors.at(fresh.prior).scale.tolist() == found.priors.at(found.prior).scale.tolist()
