@@ -178,8 +178,14 @@ class Pricing:
         too low; what waits is to be gone within the time that the trim looks back on. Time in which nobody looked does not count.
         """
         elapsed, before = now - self._stepped_at, self._queue
-        self._queue = float(self._roster.cost[self._roster.ready(now)].sum())
-        asked = self._spent + self._queue - before + self._queue / REMEMBERED
+        roster, due = self._roster, self._roster.ready(now)
+        self._queue = float(roster.cost[due].sum())
+        asked = (
+            self._spent
+            + self._queue
+            - before
+            + float(roster.cost[due[roster.due[due] <= now - STEP]].sum()) / REMEMBERED
+        )
         self._stepped_at, self._spent = now, 0.0
         if self._shape is None or now - self._shaped_at >= DAY:
             self._shaped_at = now
