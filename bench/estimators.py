@@ -136,6 +136,17 @@ def loss(chance: np.ndarray, changed: np.ndarray) -> np.ndarray:
     return np.asarray(-np.where(changed, np.log(sure), np.log1p(-sure)).mean(axis=1))
 
 
+def study(mean: float) -> dict[str, Chances]:
+    """Return the estimators of the study's table; `mean` is that of their priors."""
+    return {
+        "Cho and Garcia-Molina": cho,
+        "maximum likelihood": maximum(None),
+        "  with pseudo-gaps": maximum(0.5),
+        "Gamma, prior of all": gamma(mean, 0.5, None),
+        "Gamma, host prior": gamma(mean, 0.5, None, by_host=True),
+    }
+
+
 def synthetic(seeds: int, middle: float, pages: int) -> None:
     found: dict[str, list[list[float]]] = {}
     for seed in range(seeds):
@@ -144,15 +155,7 @@ def synthetic(seeds: int, middle: float, pages: int) -> None:
         rate = np.exp(np.log(middle) + rng.normal(0, 1, 100)[hosts] + rng.normal(0, 0.7, pages))
         gaps = rng.exponential(11, (pages, max(AFTER) + 1))
         changed = rng.random(gaps.shape) < -np.expm1(-rate[:, None] * gaps)
-        centre = float(rate.mean())
-        rows: dict[str, Chances] = {
-            "Cho and Garcia-Molina": cho,
-            "maximum likelihood": maximum(None),
-            "  with pseudo-gaps": maximum(0.5),
-            "Gamma, prior of all": gamma(centre, 0.5, None),
-            "Gamma, host prior": gamma(centre, 0.5, None, by_host=True),
-            "oracle": told(rate),
-        }
+        rows = study(float(rate.mean())) | {"oracle": told(rate)}
         for name, chances in rows.items():
             cells = []
             for number in AFTER:

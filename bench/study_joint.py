@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from bench.intervals import interval
+from bench.study_bound import DEVIATION, MEDIAN_RATE
 from bench.study_model import Chances, Instance, Moment, choose, price, wic
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array
@@ -38,7 +39,7 @@ class Joint:
 
 def make(rng: np.random.Generator) -> Joint:
     """Draw pages and CEIs."""
-    rate = rng.lognormal(np.log(0.04), 1.0, PAGES)
+    rate = rng.lognormal(np.log(MEDIAN_RATE), DEVIATION, PAGES)
     chances = -np.expm1(-rate[:, None] * np.ones(INSTANTS * 3))
     gains = Chances(chances, rng.uniform(0.1, 1.0, PAGES), np.full(PAGES, -np.log(0.9)), rng.random(PAGES) < 0.5)
     cost = rng.choice([1.0, 2.0], PAGES)

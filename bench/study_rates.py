@@ -13,7 +13,7 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
-from bench.estimators import AFTER, PRINTED, Chances, Looks, cho, gamma, maximum
+from bench.estimators import AFTER, PRINTED, Chances, Looks, study
 
 PAGES, HOSTS, GAP = 3_000, 100, 11.0
 BETWEEN, WITHIN = 1.0, 0.7
@@ -79,14 +79,7 @@ def main() -> None:
         near += [(float(np.abs(loss - printed).max()), middle, seed) for seed, loss in enumerate(losses)]
     _, middle, seed = min(near)
     draw = Draw.of(seed, middle)
-    centre = float(draw.rates.mean())
-    rows: dict[str, Chances] = {
-        "Cho and Garcia-Molina": cho,
-        "maximum likelihood": maximum(None),
-        "  with pseudo-gaps": maximum(0.5),
-        "Gamma, prior of all": gamma(centre, 0.5, None),
-        "Gamma, host prior": gamma(centre, 0.5, None, by_host=True),
-    }
+    rows = study(float(draw.rates.mean()))
     cut = draw.cut_at(rows[CUT_ON], AFTER[0], PRINTED[CUT_ON][0])
     print(
         f"\ndraw {seed} at middle {middle}, chances kept from {cut:.1e} (by {CUT_ON} after {AFTER[0]} looks): ours (study)"
