@@ -3,8 +3,8 @@
     PYTHONPATH=. .venv/bin/python bench/study_bound.py [--rows NAME …] [--seeds 8] [--rounds 120]
 
 200 pages, 300 instants, C units an instant that cannot be saved. The study does not print its pages. Ours: rates lognormal with median .04 and
-deviation 1, importance uniform in .1 … 1, found by hand on two cells (append r = .9 and uniform overwrite, both C = 4); the other cells
-are a check. Day and night: 1 + .9·sin over 24 instants, pages in four phases. Each cell is the mean of the seeds ± half of its 95 % interval;
+deviation 1, importance uniform in .1 … 1, fitted to how periodic and WIC stand to the index in the append rows, and to uniform overwrite, C = 4; C, hosts and
+the wave of the day, where they are not printed, by trying a few. Day and night: 1 + .9·sin over 24 instants, pages in four phases. Each cell is the mean of the seeds ± half of its 95 % interval;
 each seed draws new pages. The bound has a price for every instant; `gap` is by how much it lies above the best policy that was run.
 """
 
