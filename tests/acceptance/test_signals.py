@@ -5,11 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from tests.world import play
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.errors import StoreFullError
 from tidings.service.hints import UPDATED
 from tidings.service.monitor import Monitor
 from tidings.storage import hints
+from tidings.storage.store import Store
 
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60"}
 
@@ -69,6 +73,30 @@ def test_hints_wait_over_a_crash_and_are_answered_by_one_look(make_world):
     assert (waited,) == row.waiting
     assert 1 == len(looks(world, 1)) - before
     assert () == row_after.waiting
+
+
+def test_a_hint_that_could_not_be_kept_counts_when_it_is_told_again(make_world, monkeypatch):
+    """Who is told to send it again is not answered later that it is nothing new: it is durable then, and brings its look."""
+    world = make_world(**FLAGS)
+    world.page("/a", "<p>as it was</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words")
+
+    async def full(*_: Any, **__: Any) -> None:
+        raise StoreFullError("it cannot grow; make room")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * DAY)
+        world.clock.advance(5 * MINUTE)
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "write", full)
+            with pytest.raises(StoreFullError):
+                await hint(monitor, 1)
+        await hint(monitor, 1)
+        assert [1] == [len(row.waiting) for row in world.read(hints.load)[1]]
+        await world.settle(monitor)
+        assert world.clock.now() == looks(world, 1)[-1]
+
+    play(world, story)
 
 
 def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import sqlite3
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -10,6 +11,8 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.errors import StoreFullError
+from tidings.service import websub as service
 from tidings.service.monitor import Monitor
 from tidings.service.websub import FIRST_WAIT, LEAVE_ATTEMPTS, PATH
 from tidings.storage import hints, websub
@@ -319,3 +322,76 @@ def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
     play(world, later)
     assert [] == rows(world) == [row for row in world.read(hints.load)[1] if row.kind == "websub"]
     assert 1 == len(hub.asked)
+
+
+@pytest.mark.parametrize(("lost", "kinds"), [("websub", set()), ("hint", {"websub"})])
+def test_a_crash_leaves_hubs_and_hints_in_agreement(make_world, lost, kinds):
+    """Of what a hub undertook both are written, one some seconds later: nobody's silence counts who tells nothing, and a hub's does while it tells."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def before(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        await hub.verify(monitor)
+
+    async def after(monitor: Monitor) -> None:
+        assert kinds == monitor.parts.signals.hearing.kinds(1)
+
+    play(world, before)
+    assert world.read(websub.listing)
+    assert world.read(hints.load)[1]
+    with sqlite3.connect(world.directory / "tidings.db") as connection:
+        connection.execute(f"DELETE FROM {lost}")
+    connection.close()
+    play(world, after)
+
+    assert kinds == {row.kind for row in world.read(hints.load)[1]}
+
+
+def test_a_hub_that_a_feed_names_no_more_is_not_asked_after_a_restart(make_world):
+    """The newest version says which hub there is, also to whoever reads what is stored."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    async def named(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * MINUTE)
+        hub.publish(2, link="")
+        monitor.ask(1)
+        await world.pass_time(monitor, 2 * MINUTE)
+
+    async def unnamed(monitor: Monitor) -> None:
+        await begin(world, monitor)
+
+    play(world, named)
+    assert 2 == len(world.versions())
+    play(world, unnamed)
+
+    assert [] == hub.asked == rows(world)
+
+
+def test_hubs_are_asked_although_the_disk_was_full_meanwhile(make_world, monkeypatch):
+    """A request that was noted before the disk took no more is made when it is due again."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+    hub.publish(1)
+    world.server.pages["/other"] = world.server.pages["/feed"]
+    world.add("Create Sentinel other Using {/other} Monitor all words")
+    put = service._put
+
+    def nearly_full(connection: Any, row: Any, **more: Any) -> None:
+        if row.page_id == 2:
+            message = "it cannot grow; make room"
+            raise StoreFullError(message)
+        put(connection, row, **more)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        monitor.parts.subscriber.open()
+        with monkeypatch.context() as patched:
+            patched.setattr(service, "_put", nearly_full)
+            with pytest.raises(StoreFullError):
+                await monitor.step()
+        await world.pass_time(monitor, FIRST_WAIT + 2 * MINUTE)
+
+    play(world, story)
+    assert 2 == len({form["hub.callback"] for form in hub.asked})

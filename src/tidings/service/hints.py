@@ -115,6 +115,10 @@ class Hearing:
         """Return the kinds of hints that have spoken of a page."""
         return frozenset(self._pages.get(page_id, ()))
 
+    def pages_of(self, kind: str) -> list[int]:
+        """Return the pages that hints of a kind have spoken of, or that its source has undertaken to tell of."""
+        return [page_id for page_id, kinds in self._pages.items() if kind in kinds]
+
     def unsaid(self) -> set[int]:
         """Return the pages with hints that the policy has not heard of; it hears of them by `extra_age`."""
         return set(self._unsaid)
@@ -218,25 +222,36 @@ class Hearing:
             if waiting:
                 self._unsaid.add(hint.page_id)
 
-    def rows_of(self, page_ids: Iterable[int]) -> list[HintRow]:
-        """Return what is to be stored of these pages."""
-        return [row for page_id in page_ids for row in self._rows(page_id)]
+    def unstored(self, page_ids: Iterable[int]) -> list[HintRow]:
+        """Return what is to be stored of those of these pages of which something is; it counts as stored until it is `owe`d."""
+        stale = [page_id for page_id in page_ids if page_id in self._stale_pages]
+        self._stale_pages.difference_update(stale)
+        return [row for page_id in stale for row in self._rows(page_id)]
 
     def drain(self) -> Drained:
-        """Return what was learned, heard and left since this was last asked, to be stored."""
+        """Return what was learned, heard and left since this was last asked, to be stored; it counts as stored until it is `owe`d."""
         sources = [
             TrustRow(host, kind, asdict(known.trust), known.at)
             for host, kind in sorted(self._stale_sources)
             for known in (self._sources[host, kind],)
         ]
         dates = [TrustRow(*key, asdict(self._dates[key]), at) for key, at in sorted(self._stale_dates.items())]
-        hints = self.rows_of(sorted(self._stale_pages))
+        hints = self.unstored(sorted(self._stale_pages))
         self._stale_sources.clear()
         self._stale_dates.clear()
         left = sorted((page_id, kind) for page_id, kind in self._left if kind not in self._pages.get(page_id, {}))
-        self._stale_pages.clear()
         self._left.clear()
         return Drained([*sources, *dates], hints, left)
+
+    def owe(self, drained: Drained) -> None:
+        """Hear that this could not be stored: it is to be stored with what comes."""
+        for row in drained.sources:
+            if row.kind in {DATES, UPDATED}:
+                self._stale_dates.setdefault((row.host, row.kind), row.at)
+            else:
+                self._stale_sources.add((row.host, row.kind))
+        self._stale_pages.update(row.page_id for row in drained.hints)
+        self._left.update(drained.left)
 
     def _rows(self, page_id: int) -> Iterator[HintRow]:
         for kind, heard in self._pages.get(page_id, {}).items():

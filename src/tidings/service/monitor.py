@@ -227,9 +227,9 @@ class Monitor:
             parts.planner.catch_up(now)
         self._stepped_at = now
         await parts.rules.follow(now)
-        helpers = (parts.sources, parts.subscriber, parts.sitemaps)
-        for work in [each for helper in helpers for each in await helper.due(now)]:
-            self._spawn(work)
+        for helper in (parts.sources, parts.subscriber, parts.sitemaps):
+            for work in await helper.due(now):
+                self._spawn(work)
         self._sweep(now)
         await self._grant(now)
         await self._send(now)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY
-from tidings.errors import AddressError, UsageError
+from tidings.errors import AddressError, StoreError, UsageError
 from tidings.fetching import address
 from tidings.model.unit import Estimate
 from tidings.scheduling import effective
@@ -90,7 +90,7 @@ class Signals:
     async def load(self) -> None:
         """Read what is known."""
         self.hearing.load(*await self._store.read(hints.load))
-        known = await self._store.read(estimates.load_all, UPDATED)
+        known = await self._store.read(estimates.of_newest_versions, UPDATED)
         self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
 
     def find(self, urls: Collection[str]) -> dict[str, list[int]]:
@@ -131,18 +131,28 @@ class Signals:
                 return Taken(before, is_new=False)
             now = self._clock.now()
             watched = [page_id for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
-            news = [i for i in watched if self._hear(i, kind, now if at is None else min(at, now))]
-            if news or key:
-                rows = self.hearing.rows_of(news)
-                await self._store.write(_take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
-        if news:
-            self.on_taken(news)
+            for page_id in watched:
+                self._hear(page_id, kind, now if at is None else min(at, now))
+            rows = self.hearing.unstored(watched)  # also of a hint that could not be stored when it was told before
+            if rows or key:
+                owed = Drained([], rows, [])
+                await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
+        if rows:
+            self.on_taken({row.page_id for row in rows})
         return Taken(len(watched), is_new=True)
 
-    def _hear(self, page_id: int, kind: str, at: Instant) -> bool:
+    async def _write(self, owed: Drained, fn: Callable[..., None], *args: Any, **kw: Any) -> None:
+        """Write what was drained; where the store refuses, it is owed."""
+        try:
+            await self._store.write(fn, *args, **kw)
+        except StoreError:
+            self.hearing.owe(owed)
+            raise
+
+    def _hear(self, page_id: int, kind: str, at: Instant) -> None:
         known = self.hearing.kinds(page_id)
         own = kind if kind in known or len(known) < MOST_KINDS else API
-        return self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
+        self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
 
     def observe(self, unit: Unit) -> None:
         """Hear of a unit before the watchlist does: whether a page's dates moved as its content did.
@@ -173,7 +183,7 @@ class Signals:
         async with self._lock:
             drained = self.hearing.drain()
             if any(drained):
-                await self._store.write(_remember, drained, epoch=self._epoch)
+                await self._write(drained, _remember, drained, epoch=self._epoch)
 
     def _host_of(self, page_id: int) -> str:
         page = self._pages.get(page_id)

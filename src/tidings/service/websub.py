@@ -125,12 +125,21 @@ class Subscriber:
         known, rows = await self._store.read(_load)
         self._hubs = {page_id: hub for page_id, state in known.items() if (hub := _read(state)).address}
         self._rows = {row.page_id: row for row in rows}
-        if (
-            not self._public_url
-        ):  # nobody wants hubs to tell any more: they are answered 410, and their silence says nothing
+        if not self._public_url:  # nobody wants hubs to tell any more: they are answered 410
             for page_id in list(self._rows):
-                self._signals.hearing.leave(page_id, KIND)
                 await self._drop(page_id)
+        self._agree()
+
+    def _agree(self) -> None:
+        """Let what is known of hints agree with what hubs have undertaken: rows are written at once, the other some seconds later."""
+        hearing, now = self._signals.hearing, self._clock.now()
+        telling = {i: row for i, row in self._rows.items() if row.state in {"asked", "active"}}
+        for page_id in hearing.pages_of(KIND):
+            if page_id not in telling:
+                hearing.leave(page_id, KIND)
+        for page_id, row in telling.items():
+            if row.until is not None and row.until > now:
+                hearing.cover(page_id, KIND)
 
     def open(self) -> None:
         """Hear that the door is open: hubs can be answered from now on."""
@@ -154,14 +163,14 @@ class Subscriber:
         if self.next_due is None or now < self.next_due:
             return []
         self.next_due = now + REVIEWED_EVERY
-        work = []
+        rows: list[HubRow] = []
         for page_id in sorted(self._hubs.keys() | self._rows.keys()):
-            if len(self._asking) >= AT_ONCE:
+            if len(self._asking) + len(rows) >= AT_ONCE:
                 break
             if page_id not in self._asking and (row := await self._next(page_id, now)) is not None:
-                self._asking.add(page_id)
-                work.append(self._ask(row))
-        return work
+                rows.append(row)
+        self._asking.update(row.page_id for row in rows)
+        return [self._ask(row) for row in rows]
 
     async def _next(self, page_id: int, now: Instant) -> HubRow | None:
         """Return the row of a request that is due, as it is written already, None if none is."""
@@ -308,7 +317,7 @@ def _read(state: Mapping[str, Any]) -> Hub:
 
 
 def _load(c: Connection) -> tuple[dict[int, Mapping[str, Any]], list[HubRow]]:
-    return estimates.load_all(c, HUB), websub.listing(c)
+    return estimates.of_newest_versions(c, HUB), websub.listing(c)
 
 
 def _put(c: Connection, row: HubRow, *, epoch: int) -> None:

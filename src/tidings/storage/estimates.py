@@ -21,6 +21,15 @@ def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
     return {page_id: from_json(state) for page_id, state in rows}
 
 
+def of_newest_versions(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
+    """Return what `name` says of the newest versions of pages, by page id; what it said of older ones only is left out."""
+    text = (
+        "SELECT e.page_id, e.state FROM estimate e JOIN page p ON p.id = e.page_id"
+        " WHERE e.name = :name AND e.at >= COALESCE(p.changed_at, 0) ORDER BY e.page_id"
+    )
+    return {page_id: from_json(state) for page_id, state in c.rows(text, name=name)}
+
+
 def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
     """Return what estimator `name` knows of a page, None if nothing."""
     row = c.one("SELECT state FROM estimate WHERE name = :name AND page_id = :page_id", name=name, page_id=page_id)

@@ -216,3 +216,22 @@ def test_a_source_that_has_left_says_nothing_by_its_silence():
     heard.cover(2, "websub")
     assert {"websub"} == set(heard.kinds(2))
     assert [] == heard.drain().left
+
+
+def test_what_could_not_be_stored_is_owed():
+    """All of it comes with the next, and what came meanwhile too."""
+    heard = hearing()
+    for page_id, kind in ((1, "api"), (2, "websub")):
+        heard.hear(page_id, kind, START)
+        look(heard, START + MINUTE, page=page_id, gap=DAY, changed=True)
+    heard.date("shop.example", START, date_moved=True, content_moved=True)
+    heard.leave(2, "websub")
+    refused = heard.drain()
+    assert not any(heard.drain())
+    heard.owe(refused)
+    heard.hear(3, "api", START)
+    stored = heard.drain()
+
+    assert all(refused)
+    assert (refused.sources, refused.left) == (stored.sources, stored.left)
+    assert [1, 3] == [row.page_id for row in stored.hints]
