@@ -12,6 +12,7 @@ from tests.fakes import Page
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.monitor import Monitor
+from tidings.service.sitemaps import KIND
 from tidings.storage import hints
 
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "fetch__robots": "true"}
@@ -96,6 +97,51 @@ def test_a_sitemap_that_lists_too_little_is_left_alone(make_world):
     world.flags["schedule.sitemap_pages"] = "1"
     play(world, days)
     assert site.read() > 3
+
+
+def covered(monitor: Monitor) -> set[int]:
+    """Return the pages for which it counts that no sitemap says anything."""
+    return set(monitor.parts.signals.hearing.pages_of(KIND))
+
+
+@pytest.mark.parametrize("why", ["gone", "too few pages"])
+def test_a_sitemap_that_is_read_no_more_says_nothing_by_its_silence(make_world, why):
+    """A day after its last answer: else its pages would be looked at seldom for good, since nobody tells of their changes."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+        assert {1, 2, 3} == covered(monitor)
+        if why == "gone":
+            del world.server.pages["/map.xml"]
+        else:
+            world.add("Drop c")
+        await world.pass_time(monitor, 12 * HOUR)
+        assert {1, 2} <= covered(monitor)
+        await world.pass_time(monitor, DAY)
+        assert set() == covered(monitor)
+
+    play(world, story)
+    assert [] == [row for row in world.read(hints.load)[1] if row.kind == KIND]
+
+
+def test_sitemaps_that_are_switched_off_say_nothing_by_their_silence(make_world):
+    """From the next start on."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
+
+    async def day(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+
+    async def without(monitor: Monitor) -> None:
+        assert set() == covered(monitor)
+
+    play(world, day)
+    world.flags["schedule.sitemap_pages"] = "0"
+    play(world, without)
 
 
 @pytest.mark.parametrize(

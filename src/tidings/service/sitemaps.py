@@ -41,6 +41,8 @@ KIND: Final = "sitemap"
 EVERY: Final[Duration] = 6 * HOUR
 GIVEN_UP: Final[Duration] = 30 * DAY
 """How long a host is left alone whose sitemaps list too few of the pages that are watched."""
+LAPSES: Final[Duration] = DAY
+"""After so long without an answer from a host's sitemaps their silence says nothing."""
 REVIEWED_EVERY: Final[Duration] = 10 * MINUTE
 MOST_ROOTS: Final = 3
 MOST_NEW: Final = 10
@@ -96,6 +98,8 @@ class Sitemaps:
         """of each watched page the date that a sitemap gave it, and which"""
         self._asked: dict[str, frozenset[str]] = {}
         """of each sitemap what it was asked about"""
+        self._answered_at: dict[str, Instant] = {}
+        """of each host when one of its sitemaps answered last"""
         self._reading: set[str] = set()
         self.next_due: Instant | None = 0 if least and signals.are_heeded else None
 
@@ -105,22 +109,34 @@ class Sitemaps:
             if "host" in state:
                 known = File(page_id, state["host"], state["date"], state["listed"], state["read_at"])
                 self._files[state["file"]] = known
+                self._answered_at[known.host] = max(known.read_at, self._answered_at.get(known.host, 0))
             else:
                 self._dates[page_id] = (state["date"], state["file"])
+        if self.next_due is None:
+            self._lapse()
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
         """Return the readings that are due."""
         if self.next_due is None or now < self.next_due:
             return []
         self.next_due = now + REVIEWED_EVERY
-        work = []
+        found: list[tuple[str, list[str], dict[str, int]]] = []
         for host, page_ids in self._hosts().items():
-            if len(self._reading) < AT_ONCE and host not in self._reading and self._due_at(host) <= now:
-                roots = await self._roots(host, page_ids)
-                if roots:
-                    self._reading.add(host)
-                    work.append(self._read(host, roots, self._wanted(page_ids), now))
-        return work
+            is_free = len(self._reading) + len(found) < AT_ONCE and host not in self._reading
+            if is_free and self._due_at(host) <= now and (roots := await self._roots(host, page_ids)):
+                found.append((host, roots, self._wanted(page_ids)))
+        self._reading.update(host for host, *_ in found)
+        self._lapse(now - LAPSES)
+        return [self._read(*each, now) for each in found]
+
+    def _lapse(self, before: Instant | None = None) -> None:
+        """Let no silence count of hosts whose sitemaps have not answered since `before` (None: of none), unless they are read just now."""
+        hearing = self._signals.hearing
+        for page_id in hearing.pages_of(KIND):
+            page = self._watched.get(page_id)
+            host = "" if page is None else page.identity.host
+            if before is None or (host not in self._reading and self._answered_at.get(host, 0) < before):
+                hearing.leave(page_id, KIND)
 
     # -- which -----------------------------------------------------------------------------------------------------------------------
 
@@ -193,6 +209,8 @@ class Sitemaps:
         if isinstance(answered, str):
             log.info("the sitemap %s waits: %s", url, answered)
             return Sitemap({}, {})
+        if not isinstance(answered.outcome, Failed):
+            self._answered_at[host] = answered.at
         found = await self._found(answered, wanted)
         listed = known.listed if known is not None else None
         if found is not None and not found.problem:
