@@ -159,7 +159,7 @@ class Hearing:
         if not kinds:
             return None
         days = gap / DAY
-        before = {kind: self._spend(page_id, heard) for kind, heard in kinds.items()}
+        before = self._spend(page_id)
         believed = [(self._source(page_id, kind).trust.on(kinds[kind].trust), count) for kind, count in before.items()]
         seen = judge(rate, days, believed, changed=changed)
         for (kind, count), told in zip(before.items(), seen.told, strict=True):
@@ -172,19 +172,19 @@ class Hearing:
 
     def pass_over(self, page_id: int) -> None:
         """Hear of a look from which nothing is learned: what hints said before it is known now all the same."""
-        for heard in self._pages.get(page_id, {}).values():
-            if heard.waiting:
-                self._spend(page_id, heard)
-                self._stale_pages.add(page_id)
+        if any(self._spend(page_id).values()):
+            self._stale_pages.add(page_id)
 
-    def _spend(self, page_id: int, heard: _Heard) -> int:
-        """Let go of the hints that a look has answered; return how many they were."""
-        begun = self._begun.get(page_id)
-        left = [] if begun is None else [at for at in heard.waiting if at > begun]
-        spent = len(heard.waiting) - len(left)
-        heard.waiting, heard.untold = left, len(left)
-        if left:
-            self._unsaid.add(page_id)
+    def _spend(self, page_id: int) -> dict[str, int]:
+        """Let go of the hints that a look has answered; return how many they were, by kind. Those that came after it began are told anew."""
+        begun, spent = self._begun.get(page_id), {}
+        self._unsaid.discard(page_id)
+        for kind, heard in self._pages.get(page_id, {}).items():
+            left = [] if begun is None else [at for at in heard.waiting if at > begun]
+            spent[kind] = len(heard.waiting) - len(left)
+            heard.waiting, heard.untold = left, len(left)
+            if left:
+                self._unsaid.add(page_id)
         return spent
 
     def _sure(self, page_id: int, kind: str, heard: _Heard) -> float:

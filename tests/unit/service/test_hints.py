@@ -138,6 +138,19 @@ def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
     assert ((), asdict(Trust())) == (row.waiting, dict(row.state))
 
 
+def test_a_look_answers_hints_that_no_policy_asked_for():
+    """A page at a fixed interval has no policy: its hints do not wait for one to be told of them."""
+    heard = hearing()
+    heard.hear(1, "api", START)
+    heard.hear(1, "websub", START + 2 * MINUTE)
+    heard.begin(1, START + MINUTE)
+    heard.pass_over(1)
+    assert {1} == heard.unsaid()
+    heard.begin(1, START + 3 * MINUTE)
+    heard.pass_over(1)
+    assert set() == heard.unsaid()
+
+
 def test_what_is_known_survives_a_restart():
     """All of it, and hints that wait are told to the policy again; what cannot be read is learned anew."""
     heard = hearing()
