@@ -5,10 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from tests.world import World, play
+from tidings.cli import planning
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.wall import instant_of, local_of
+from tidings.service.agenda import agenda
 from tidings.service.monitor import Monitor
+from tidings.service.outlook import BY_TURNS
 from tidings.service.records import rfc3339
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -202,3 +207,23 @@ def test_the_operators_zone_holds_where_none_is_named(make_world):
     play(world, lambda monitor: world.pass_time(monitor, DAY))
 
     assert ["01 06:00"] == _looks(world)
+
+
+@pytest.mark.parametrize("policy", sorted(BY_TURNS))
+def test_the_plan_says_when_a_page_has_its_turn(make_world, policy):
+    """Policies that keep nothing of a page are asked themselves: the look comes just then."""
+    world = make_world(schedule__policy=policy)
+    for number in range(3):
+        world.page(f"/{number}", "<p>one</p>")
+        world.add(f"Create Sentinel s{number} Using {{/{number}}} Monitor all words")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        now = world.clock.now()
+        turns = world.read(planning.turns, world.settings, now)
+        planned = world.read(agenda, world.settings, names=(), now=now, turns=turns)
+        await world.pass_time(monitor, 12 * HOUR)
+        made = {look.page_id: world.polls(look.page_id)[1].charged_at for look in planned}
+        assert {look.page_id: look.prospect.at for look in planned} == made
+
+    play(world, story)

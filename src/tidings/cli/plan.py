@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidings.cli import planning
 from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
@@ -16,9 +17,7 @@ from tidings.storage.database import open_database
 if TYPE_CHECKING:
     import argparse
 
-    from tidings.service.appraisal import Appraisal
     from tidings.settings import Settings
-    from tidings.storage.database import Database
 
 SHOWN = 20
 
@@ -40,9 +39,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     now = SystemClock().now()
     database = open_database(settings, create=False)
     try:
-        looks = database.read(agenda, settings, names=arguments.names, now=now)
+        turns = database.read(planning.turns, settings, now)
+        looks = database.read(agenda, settings, names=arguments.names, now=now, turns=turns)
         whole = None if arguments.names or not looks else database.read(outline, settings, looks, now=now)
-        appraisal = _appraisal(database, settings, now) if arguments.expert and looks else None
+        appraisal = database.read(planning.appraisal, settings, now) if arguments.expert and looks else None
     finally:
         database.close()
     shown = looks[: arguments.limit]
@@ -68,20 +68,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     for line in [*([] if whole is None else whole.lines()), *([] if appraisal is None else appraisal.lines())]:
         write_line(line)
     return 0
-
-
-def _appraisal(database: Database, settings: Settings, now: int) -> Appraisal | None:
-    """Return what experts are told; only for them the planner itself is opened."""
-    from tidings.service.appraisal import appraise
-    from tidings.service.assembly import open_planner
-    from tidings.service.needs import Needs
-    from tidings.service.watchlist import watched_pages
-
-    pages, needs = database.read(watched_pages, zone=settings.serve.zone), Needs()
-    planner = open_planner(settings, pages, needs)
-    planner.touch(pages)
-    budget, policy = settings.budget.polls_per_day, settings.schedule.policy
-    return database.read(appraise, planner, needs, policy=policy, budget=budget, now=now)
 
 
 def _line(look: Look, now: int, *, expert: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from tidings.cli import planning
 from tidings.cli.happenings import happening_of
 from tidings.cli.listing import failing, held_pages
 from tidings.cli.mask import lines_of
@@ -69,7 +70,8 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     ]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
-    coming = outlook(connection, row, find=register.lives(connection, dropped=True), settings=settings, now=now)
+    find, turns = register.lives(connection, dropped=True), planning.turns(connection, settings, now)
+    coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
     budget = purse_of(connection, settings, class_of(row.text), now=now)

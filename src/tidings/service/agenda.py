@@ -54,8 +54,18 @@ class Look:
         return float(rate["shape"]) / float(rate["scale"])
 
 
-def agenda(connection: Connection, settings: Settings, *, names: Collection[str], now: Instant) -> list[Look]:
-    """Return the looks of these sentinels (of all, if none is named), the soonest first, those without a time last. Raises UnknownSentinelError."""
+def agenda(
+    connection: Connection,
+    settings: Settings,
+    *,
+    names: Collection[str],
+    now: Instant,
+    turns: Mapping[int, Instant] | None = None,
+) -> list[Look]:
+    """Return the looks of these sentinels (of all, if none is named), the soonest first, those without a time last; `turns` as for `outlook`.
+
+    Raises `UnknownNameError`.
+    """
     rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = register.lives(connection, dropped=True)
@@ -69,7 +79,7 @@ def agenda(connection: Connection, settings: Settings, *, names: Collection[str]
             texts.get((row.id, prospect.page_id), ""),
         )
         for row in rows
-        for prospect in outlook(connection, row, find=find, settings=settings, now=now, learned=learned)
+        for prospect in outlook(connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns)
         if prospect.page_id is not None
     ]
     return sorted(

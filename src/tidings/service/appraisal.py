@@ -127,10 +127,7 @@ def appraise(
 
     `policy` is the name under which it remembers, `budget` what all polls may cost a day.
     """
-    planner.recall(estimates.load_all(connection, policy))
-    if (priced := events.newest(connection, PRICED)) is not None:
-        planner.recall_price(priced.data, now - priced.at)
-    planner.due_pages(now)
+    _recall(connection, planner, policy, now)
     market = planner.pricing.market
     if market is None:
         return None
@@ -149,6 +146,21 @@ def appraise(
         days,
         planner.pricing.rival is not None,
     )
+
+
+def turns(connection: Connection, planner: Planner, *, policy: str, now: Instant) -> dict[int, Instant]:
+    """Return when the policy of a planner that was told all watched pages would look at each page that is left to it."""
+    _recall(connection, planner, policy, now)
+    dues = {i: planner.proposals.due(i) for i in planner.proposals.state.population.ids.tolist()}
+    return {page_id: due for page_id, due in dues.items() if due is not None}
+
+
+def _recall(connection: Connection, planner: Planner, policy: str, now: Instant) -> None:
+    """Give a planner what the service knows, and let it find the price of now."""
+    planner.recall(estimates.load_all(connection, policy))
+    if (priced := events.newest(connection, PRICED)) is not None:
+        planner.recall_price(priced.data, now - priced.at)
+    planner.due_pages(now)
 
 
 def _inner(planner: Planner) -> tuple[Price, Any] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.sentinels import SentinelRow
+
+
+BY_TURNS: Final = frozenset({"medd", "periodic", "random", "round_robin"})
+"""Policies that learn nothing of a page: when it is looked at next only they themselves can say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,11 @@ def outlook(
     settings: Settings,
     now: Instant,
     learned: Mapping[int, Mapping[str, Any]] | None = None,
+    turns: Mapping[int, Instant] | None = None,
 ) -> list[Prospect]:
-    """Return what comes next for a sentinel, life first. `learned` is what the policy remembers, read if it is not given."""
+    """Return what comes next for a sentinel, life first. `learned` is what the policy remembers, read if it is not given, `turns` when one that
+    goes `BY_TURNS` would look at each page.
+    """
     if row.state == "ended":
         return []
     sentinel = meaning(row.text)
@@ -80,7 +87,7 @@ def outlook(
         for sub in subscriptions.listing(connection, sentinel_id=row.id):
             state, subscription = pages.state(connection, sub.page_id), Subscription(sub, held)
             memory = known.get(sub.page_id, {})
-            at, why = _look(subscription, state, memory, settings, now)
+            at, why = _look(subscription, state, memory, settings, now, (turns or {}).get(sub.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none: it ends before that ({why})"
             url, every = pages.identity(connection, sub.page_id).given, _every(subscription, memory, settings)
@@ -100,9 +107,9 @@ def _life(life: Life, find: Find) -> Iterator[Prospect]:
 
 
 def _look(
-    sub: Subscription, state: PageState, learned: Any, settings: Settings, now: Instant
+    sub: Subscription, state: PageState, learned: Any, settings: Settings, now: Instant, turn: Instant | None
 ) -> tuple[Instant | None, str]:
-    """Return when a page is looked at next for a sentinel, and why then."""
+    """Return when a page is looked at next for a sentinel, and why then; `turn` is when its policy would, if it says so itself."""
     if sub.owner.row.state == "disabled":
         return None, f"paused: tidings enable {sub.owner.row.name} goes on"
     if sub.is_only_shown and sub.row.taken:
@@ -128,7 +135,8 @@ def _look(
     if state.checked_at is None:
         return _open(sub, least, "the first look")
     period, how = _period(fetch, learned, settings)
-    return _open(sub, max(state.checked_at + period, least), f"{said}: {how} {spell_duration(_roundly(period))}")
+    due = state.checked_at + period if turn is None else turn
+    return _open(sub, max(due, least), f"{said}: {how} {spell_duration(_roundly(period))}")
 
 
 def _every(sub: Subscription, learned: Any, settings: Settings) -> Duration | None:
@@ -154,6 +162,8 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
     period = max(seconds, 1) * SECOND
     if fetch.shortest is not None and fetch.longest is not None:
         period = min(max(period, fetch.shortest), fetch.longest)
+    if settings.schedule.policy in BY_TURNS:
+        return period, "in its turn, about every"
     return period, "as it changes, about every" if known is not None else "until more is known, about every"
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tidings.clock import HOUR
 from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policy import Remembers
+from tidings.service.outlook import BY_TURNS
 
 
 @pytest.fixture
@@ -111,6 +114,24 @@ def test_experts_see_what_is_learned(watched):
     assert (24.0, False) == (kinds["price"]["promised"], kinds["price"]["binds"])
     assert kinds["certificate"]["share"] is None
     assert "none yet: it needs 7 days of looks" in text
+
+
+def test_show_says_what_plan_says_under_a_policy_that_keeps_nothing(watched):
+    """When its turn comes the planner itself is asked, by both."""
+    flags = ("--set", "schedule.policy=random")
+    watched("check", "free", *flags)
+    (planned,) = watched("plan", "free", "--json", *flags).records
+    (shown,) = [p for p in watched("show", "free", "--json", *flags).records[0]["next"] if p["what"] == "look"]
+
+    assert (planned["at"], planned["reason"]) == (shown["at"], shown["why"])
+    assert "in its turn, about every" in planned["reason"]
+
+
+def test_policies_that_keep_nothing_are_known():
+    """Of all others the plan reads what they keep."""
+    made = {name: make(HOUR) for name, make in POLICIES.items()}
+
+    assert {name for name, policy in made.items() if not isinstance(policy, Remembers)} == BY_TURNS
 
 
 def test_other_policies_have_no_price(watched):

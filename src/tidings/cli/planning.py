@@ -1,0 +1,47 @@
+"""Planning: what only the planner itself can say, for the verbs that tell what comes. It is opened for nothing else: that takes its time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.service.outlook import BY_TURNS
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.service.appraisal import Appraisal
+    from tidings.service.needs import Needs
+    from tidings.service.plan import Planner
+    from tidings.settings import Settings
+    from tidings.storage.connection import Connection
+
+
+def turns(connection: Connection, settings: Settings, now: Instant) -> dict[int, Instant]:
+    """Return when a policy that goes by turns would look at each page; nothing under any other, which keeps what it has learned."""
+    policy = settings.schedule.policy
+    if policy not in BY_TURNS:
+        return {}
+    from tidings.service import appraisal
+
+    planner, _ = _open(connection, settings)
+    return appraisal.turns(connection, planner, policy=policy, now=now)
+
+
+def appraisal(connection: Connection, settings: Settings, now: Instant) -> Appraisal | None:
+    """Return what experts are told, None if the policy knows no price."""
+    from tidings.service.appraisal import appraise
+
+    planner, needs = _open(connection, settings)
+    budget, policy = settings.budget.polls_per_day, settings.schedule.policy
+    return appraise(connection, planner, needs, policy=policy, budget=budget, now=now)
+
+
+def _open(connection: Connection, settings: Settings) -> tuple[Planner, Needs]:
+    """Return a planner that was told all pages that are watched, and the needs that it hears of."""
+    from tidings.service.assembly import open_planner
+    from tidings.service.needs import Needs
+    from tidings.service.watchlist import watched_pages
+
+    pages, needs = watched_pages(connection, zone=settings.serve.zone), Needs()
+    planner = open_planner(settings, pages, needs)
+    planner.touch(pages)
+    return planner, needs
