@@ -72,9 +72,8 @@ def application(inside: Inside) -> ASGIApp:
     )
     inner.router.redirect_slashes = False
     serve = inside.settings.serve
-    names = frozenset(
-        name.lower().removesuffix(".") for name in (*serve.names, urlsplit(serve.public_url).hostname or "")
-    )
+    public = urlsplit(serve.public_url).hostname
+    names = frozenset(name.lower().removesuffix(".") for name in (*serve.names, *([public] if public else [])))
     return Guard(inner, inside.clock, names)
 
 

@@ -39,6 +39,25 @@ def test_every_entrance_says_who_may_enter():
     } == {(one.path, one.method, one.who) for one in entrances()}
 
 
+@pytest.mark.parametrize(
+    ("public_url", "host", "status"),
+    [
+        ("", "", 421),
+        ("", ":8780", 421),
+        ("", ".", 421),
+        ("https://Tidings.example.org/t", "tidings.example.org", 200),
+        ("https://tidings.example.org", "other.example.org", 421),
+    ],
+)
+def test_it_is_asked_by_its_public_name_if_it_has_one(tmp_path, public_url, host, status):
+    """No name is no name: without a public address nobody is let in who names none."""
+
+    async def story(_, app):
+        return await ask(app, "/healthz", headers={"host": host})
+
+    assert status == run(tmp_path, story, public_url=public_url).status
+
+
 @pytest.mark.parametrize("entrance", entrances(), ids=lambda one: f"{one.method} {one.path}")
 def test_other_verbs_do_nothing(tmp_path, entrance):
     """H-086: every path knows its own verb (and HEAD beside GET), any other is 405 and changes nothing."""
