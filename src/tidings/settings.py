@@ -150,7 +150,7 @@ class ScheduleSettings:
         least=0.01,
     )
     policy: str = _setting(
-        "best_effort",
+        "price",
         "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on), best_effort_weighted (the same, and forgets old intervals sooner), price (looks where a look is worth its price, as the page changes and as Importance, Urgency and Life say), price_hours (the same, and learns in which hours of the week the pages of a host change) or round_robin (the pace, always); to compare: azar, cam, ebr, index, lambda_crawl, lambda_crawl_polite, medd, nutch, olston_pandey, periodic, random, sbr, stormcrawler, wic; all are told in docs/howto/when-to-look.md",
     )
     needs: str = _setting(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
+
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
 from tidings.service.monitor import Monitor
 
 
-def test_a_page_that_never_changes_is_looked_at_less_and_less(world: World):
-    """From fourteen looks on the first day to one or two a day."""
+@pytest.mark.parametrize(("policy", "first", "eighth"), [("price", 24, 6), ("best_effort", 20, 2)])
+def test_a_page_that_never_changes_is_looked_at_less_and_less(make_world, policy, first, eighth):
+    """From a look an hour on the first day to a few a day."""
+    world: World = make_world(schedule__policy=policy)
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
     begun = world.clock.now()
@@ -18,13 +22,15 @@ def test_a_page_that_never_changes_is_looked_at_less_and_less(world: World):
     play(world, lambda monitor: world.pass_time(monitor, 8 * DAY))
     by_day = [sum(d * DAY <= p.charged_at - begun < (d + 1) * DAY for p in world.polls()) for d in range(8)]
 
-    assert by_day[0] <= 20
-    assert by_day[7] <= 2
+    assert by_day[0] <= first
+    assert by_day[7] <= eighth
     assert [] == world.violations()
 
 
-def test_what_was_learned_survives_a_restart(world: World):
-    """A page known to be quiet is not looked at hourly again because the service was restarted."""
+@pytest.mark.parametrize(("policy", "most"), [("price", 6), ("best_effort", 3)])
+def test_what_was_learned_survives_a_restart(make_world, policy, most):
+    """A page known to be quiet is not looked at hourly again because the service was restarted eight times in a day."""
+    world: World = make_world(schedule__policy=policy)
     world.page("/a", "<p>still</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change")
 
@@ -33,11 +39,13 @@ def test_what_was_learned_survives_a_restart(world: World):
     for _ in range(8):
         play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR))
 
-    assert len(world.polls()) - before <= 3
+    assert len(world.polls()) - before <= most
 
 
-def test_a_page_that_changes_at_every_look_stays_bounded(world: World):
-    """A clock on a page must not draw all polls to itself."""
+@pytest.mark.parametrize(("policy", "most"), [("price", 220), ("best_effort", 150)])
+def test_a_page_that_changes_at_every_look_stays_bounded(make_world, policy, most):
+    """A clock on a page must not draw all polls to itself: after the first day an hourly look is all it gets."""
+    world: World = make_world(schedule__policy=policy)
     turn = [0]
 
     def clock(seen, wire):
@@ -50,7 +58,7 @@ def test_a_page_that_changes_at_every_look_stays_bounded(world: World):
 
     play(world, lambda monitor: world.pass_time(monitor, 3 * DAY))
 
-    assert len(world.polls()) <= 150
+    assert len(world.polls()) <= most
     assert [] == world.violations()
 
 

@@ -41,7 +41,7 @@ def a_second(world: World, *, after: int) -> Counter[int]:
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_page_said_to_be_fresh_is_left_alone_that_long(make_world, claim):
     """With a pace of ten minutes it is looked at every 45 min, but for one look in five; the record says why so late."""
-    world: World = make_world(schedule__pace_seconds="600")
+    world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     still(world, **CLAIMS[claim])
     world.add("Create Sentinel s Using {/a} Monitor any change")
 
@@ -66,7 +66,7 @@ def test_a_page_said_to_be_fresh_is_left_alone_that_long(make_world, claim):
 )
 def test_a_page_that_claims_nothing_keeps_its_rate(make_world, headers):
     """Ten minutes are ten minutes."""
-    world: World = make_world(schedule__pace_seconds="600")
+    world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     still(world, **headers)
     world.add("Create Sentinel s Using {/a} Monitor any change")
 
@@ -78,7 +78,9 @@ def test_a_page_that_claims_nothing_keeps_its_rate(make_world, headers):
 @pytest.mark.parametrize(("seconds", "longest"), [("3600", HOUR), ("1200", 20 * MINUTE), ("0", 10 * MINUTE)])
 def test_a_year_of_freshness_is_an_hour_or_what_is_set(make_world, seconds, longest):
     """`fetch.freshness_seconds` bounds how far a claim goes; 0 heeds none."""
-    world: World = make_world(schedule__pace_seconds="600", fetch__freshness_seconds=seconds)
+    world: World = make_world(
+        schedule__pace_seconds="600", schedule__policy="best_effort", fetch__freshness_seconds=seconds
+    )
     still(world, **{"Cache-Control": "max-age=31536000, immutable"})
     world.add("Create Sentinel s Using {/a} Monitor any change")
 
@@ -155,7 +157,7 @@ def test_a_modification_within_the_claim_proves_it_false(make_world):
 
 def test_freshness_outlives_a_restart(make_world):
     """A service that comes back after five minutes leaves the page alone for the forty that are left."""
-    world: World = make_world(schedule__pace_seconds="600")
+    world: World = make_world(schedule__pace_seconds="600", schedule__policy="best_effort")
     still(world, **{"Cache-Control": "max-age=2700"})
     world.add("Create Sentinel s Using {/a} Monitor any change")
 
@@ -210,7 +212,7 @@ def test_the_spread_is_the_same_after_a_restart(make_world):
 
 def test_pages_on_change_that_were_added_together_drift_apart(make_world):
     """One pace later they come within a tenth of it, and never sooner than a bound that was named."""
-    world = many(make_world, "Fetch on change between 30 min and 2 hour")
+    world = many(make_world, "Fetch on change between 30 min and 2 hour", schedule__policy="best_effort")
     begun = world.clock.now()
 
     play(world, lambda monitor: world.pass_time(monitor, HOUR + MINUTE), spreads=True)

@@ -93,8 +93,12 @@ def test_equal_intervals_share_each_look(world: World):
     assert [0, 2, 3, 4, 6, 8, 9, 10, 12] == [(p.charged_at - begun) // HOUR for p in world.polls()]
 
 
-def test_who_joins_and_leaves_makes_no_second_rhythm(world: World):
-    """A page that ten more sentinels fetch on change, who come and go, is looked at when one with a single sentinel is (W-72)."""
+def test_who_joins_and_leaves_makes_no_second_rhythm(make_world):
+    """A page that ten more sentinels fetch on change, who come and go, is looked at when one with a single sentinel is (W-72).
+
+    So it is where importance does not count; under `price` a page that matters to more people is looked at sooner.
+    """
+    world: World = make_world(schedule__policy="best_effort")
     for path in ("/a", "/b"):
         _page(world, path)
     world.add(

@@ -50,6 +50,7 @@ host_gap_seconds = 0
 page_floor_seconds = 1
 
 [schedule]
+policy = "best_effort"  # a town where days pass in seconds is no web: what `price` expects of an unknown page is half a change a day
 pace_seconds = 1
 
 [serve]

@@ -9,6 +9,7 @@ import pytest
 def classed(tidings, server, tmp_path, monkeypatch):
     """A sentinel of a class that allows one look a week, and one of none."""
     monkeypatch.setenv("TIDINGS_BUDGET_CLASSES", "gentle: 1 per week")
+    monkeypatch.setenv("TIDINGS_SCHEDULE_POLICY", "best_effort")
     path = tmp_path / "s.txt"
     path.write_text(
         f"Create Sentinel a Using {server.url('/news')} Monitor any change Class gentle Urgency uniform;"
