@@ -88,10 +88,11 @@ class KnowsHours(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedState:
-    """The policy's own state, and what the learner knows of the same pages."""
+    """The policy's own state, what the learner knows of the same pages, and how often it has compared all of them with each other."""
 
     inner: State
     known: Any
+    compared: int = 0
 
     @property
     def population(self) -> Population:
@@ -139,10 +140,10 @@ class Learned:
         rows[here] = places
         known = self.learner.arrange(state.known, rows, after["host"])
         new = np.flatnonzero(rows < 0)
-        return LearnedState(self._timed(self._rated(inner, known, new), known), known)
+        return replace(state, inner=self._timed(self._rated(inner, known, new), known), known=known)
 
     def on_poll(self, state: LearnedState, ids: ArrayLike, observation: Observation) -> LearnedState:
-        """Return the state after looks, with the rates that they taught."""
+        """Return the state after looks, with the rates that they taught; now and then also of all other pages (`has_compared`)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
         told = observation.modified_at
@@ -152,9 +153,10 @@ class Learned:
         counted = None if observation.changes is None else observation.changes[here]
         known = self.learner.observe(state.known, rows, at, changed, modified, interrupted, counted)
         inner = self.policy.on_poll(state.inner, ids, observation)
+        is_compared = self._has_other_hours(state.known, known)
         if (fitted := self.learner.fitted(known, int(at.max(initial=0)))) is not None:
-            known, rows = fitted, np.arange(inner.population.size)
-        return LearnedState(self._timed(self._rated(inner, known, rows), known), known)
+            known, rows, is_compared = fitted, np.arange(inner.population.size), True
+        return LearnedState(self._timed(self._rated(inner, known, rows), known), known, state.compared + is_compared)
 
     def on_signal(self, state: LearnedState, ids: ArrayLike, signal: Signal) -> LearnedState:
         """Return the policy's state after a hint."""
@@ -178,7 +180,7 @@ class Learned:
         told = {page: memory[RATE] for page, memory in memories.items() if isinstance(memory.get(RATE), Mapping)}
         rows, here = state.population.present(list(told))
         known = self.learner.recall(known, rows, list(compress(told.values(), here)))
-        return LearnedState(self._rated(inner, known, rows), known)
+        return replace(state, inner=self._rated(inner, known, rows), known=known)
 
     def market(self, state: LearnedState, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the policy's price and what it leads to, 0 if it has none."""
@@ -209,9 +211,19 @@ class Learned:
         timed: State = self.policy.on_hours(inner, *self.learner.profiles(known))
         return timed
 
+    def _has_other_hours(self, before: Any, after: Any) -> bool:
+        return isinstance(self.learner, KnowsHours) and (
+            self.learner.profiles(before)[0] is not self.learner.profiles(after)[0]
+        )
+
     def _rated(self, inner: State, known: Any, rows: Rows) -> State:
         if not len(rows):
             return inner
         ids = inner.population.ids[rows]
         updated: State = self.policy.on_update(inner, ids, {RATE: self.learner.rates(known, rows)})
         return updated
+
+
+def has_compared(before: State, after: State) -> bool:
+    """Return whether looks have taught something of pages that nobody looked at: then dues of all may be others."""
+    return isinstance(before, LearnedState) and isinstance(after, LearnedState) and before.compared != after.compared

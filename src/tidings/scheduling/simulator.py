@@ -16,6 +16,7 @@ from tidings.model.interval import Duration, Instant
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.drivers import DueQueue, MakeDriver
+from tidings.scheduling.learned import has_compared
 from tidings.scheduling.ledger import Ledger, Polls, account
 from tidings.scheduling.policy import (
     NEVER,
@@ -155,8 +156,12 @@ class _Run:
             before != UNPOLLED and world.trace.changes(page, after=before, until=now) > 0
             for page, before in zip(ids.tolist(), seen, strict=True)
         ]
-        self._state = self._policy.on_poll(self._state, ids, Observation.of(np.full(len(ids), now), changed))
-        self._driver.touch(self._state, ids.tolist(), now)
+        before, self._state = (
+            self._state,
+            self._policy.on_poll(self._state, ids, Observation.of(np.full(len(ids), now), changed)),
+        )
+        touched = self._state.population.ids if has_compared(before, self._state) else ids
+        self._driver.touch(self._state, touched.tolist(), now)
 
     def _next(self, now: Instant) -> Instant:
         """Return the first tick at or after the next instant of driver or updates, at least one tick from now."""

@@ -316,7 +316,7 @@ class Planner:
         self._renew()
         if now is None:
             return
-        if self.pricing.renew(now):
+        if self.pricing.renew(now) | self.proposals.take_compared():
             self._touch_proposed()
         if self._waiting:
             self.touch(self._waiting[:AT_ONCE])

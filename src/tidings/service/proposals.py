@@ -13,6 +13,7 @@ import numpy as np
 
 from tidings.clock import SECOND
 from tidings.scheduling import effective
+from tidings.scheduling.learned import has_compared
 from tidings.scheduling.policy import (
     NEVER,
     PRESENT,
@@ -85,6 +86,7 @@ class Proposals:
         self._interrupted: set[int] = set()
         """pages that nobody could look at for a while since their last good look"""
         self._learned: set[int] = set()
+        self._has_compared = False
 
     @property
     def has_news(self) -> bool:
@@ -106,6 +108,11 @@ class Proposals:
         changes = self._judged(page_id, unit.at, changed=changed, is_interrupted=is_interrupted)
         self._observed[page_id] = Observed(unit.at, changed, self._dated(page_id, unit), is_interrupted, changes)
         self._interrupted.discard(page_id)
+
+    def take_compared(self) -> bool:
+        """Say, once, whether looks have taught something of pages that nobody looked at: then all may be due at other instants."""
+        compared, self._has_compared = self._has_compared, False
+        return compared
 
     def hear_of_hosts(self, gap: Callable[[int], Duration]) -> bool:
         """Tell the policy how long each host's gap is, if it heeds that; say whether it does: then all pages may be due at other instants."""
@@ -167,7 +174,8 @@ class Proposals:
         if not seen:
             return
         told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
-        self.state = self.policy.on_poll(self.state, seen, told)
+        before, self.state = self.state, self.policy.on_poll(self.state, seen, told)
+        self._has_compared |= has_compared(before, self.state)
         self._learned.update(seen)
 
     def _tell_hints(self) -> None:

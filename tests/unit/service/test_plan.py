@@ -10,8 +10,10 @@ import pytest
 
 from tests.planned import Service, steady, watched
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
+from tidings.estimation.learner import GammaLearner
 from tidings.fetching.politeness import HostGate
 from tidings.model.interval import ExecutionInterval
+from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.contest import Contest, contest
 from tidings.scheduling.price.others import LambdaCrawl
@@ -208,3 +210,16 @@ def test_wic_bids_for_an_epoch_where_it_earns_more(monkeypatch):
     assert 0.9 * 60 <= len(made.looks) <= 60 + 30  # half a day's budget was there at the start
     assert priced(made)["wic"]
     assert free.planner.pricing.rival is None
+
+
+def test_what_looks_teach_of_other_pages_of_their_host_moves_when_these_are_due():
+    """Quick pages are found on a host once another one waits for hours: from the next hour on it is taken for one of them, and due sooner."""
+    start = ManualClock().now()
+    pages = [watched(number, host="h.example", at=start) for number in range(1, 7)]
+    changes = steady([0.01, *[200.0] * 5], DAY, start)
+    service = Service(pages, 10_000, changes=changes, policy=Learned(Price(), GammaLearner()), pace=3 * HOUR)
+    late = 0
+    for _ in range(6 * 60):
+        service.run(MINUTE)
+        late = late + 1 if service.planner.due_at(1) != service.planner.proposals.due(1) else 0
+        assert late <= 1
