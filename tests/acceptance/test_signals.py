@@ -99,6 +99,26 @@ def test_a_hint_that_could_not_be_kept_counts_when_it_is_told_again(make_world, 
     play(world, story)
 
 
+def test_a_hint_of_before_a_look_that_failed_waits(make_world):
+    """Whoever tells of it late: nobody has seen it."""
+    world = make_world(**FLAGS)
+    world.page("/a", "<p>as it was</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+        moved = world.clock.now()
+        world.page("/a", "<p>busy</p>", status=503)
+        world.clock.advance(MINUTE)
+        monitor.ask(1)
+        await world.settle(monitor)
+        assert "error" == world.polls(1)[-1].outcome
+        await monitor.parts.signals.take([1], at=moved)
+        assert [(moved,)] == [row.waiting for row in world.read(hints.load)[1]]
+
+    play(world, story)
+
+
 def test_a_flood_breaks_no_limit_and_loses_its_weight(make_world):
     """A hint a minute for a page that never changes: never within its floor or beside its hours, and after the first hours hardly looked at for it."""
     world = make_world(**FLAGS)

@@ -13,6 +13,7 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
 from tidings.service import websub as service
+from tidings.service.finding import Finding
 from tidings.service.monitor import Monitor
 from tidings.service.websub import FIRST_WAIT, LEAVE_ATTEMPTS, PATH
 from tidings.storage import hints, websub
@@ -395,3 +396,27 @@ def test_hubs_are_asked_although_the_disk_was_full_meanwhile(make_world, monkeyp
 
     play(world, story)
     assert 2 == len({form["hub.callback"] for form in hub.asked})
+
+
+def test_doctor_says_which_hub_does_not_tell_and_what_to_do(make_world):
+    """One that answers with a fault, and one that took three requests and verified none; not one that was just asked."""
+    world = make_world(**FLAGS)
+    hub = Hub(world)
+
+    def findings() -> list[Finding]:
+        found: list[Finding] = world.read(lambda c: [*service.findings(c)])
+        return found
+
+    async def story(monitor: Monitor) -> None:
+        await begin(world, monitor)
+        assert ["ok"] == [found.status for found in findings()]
+        await world.pass_time(monitor, 3 * FIRST_WAIT + 2 * MINUTE)
+        (unheard,) = findings()
+        hub.status = 500
+        await world.pass_time(monitor, 4 * FIRST_WAIT)
+        (failing,) = findings()
+        assert {("warn", service.MEND)} == {(found.status, found.mend) for found in (unheard, failing)}
+        assert f"{hub.url}: it took 3 requests and has verified none: {world.server.url('/feed')}" == unheard.detail
+        assert "answered 500" in failing.detail
+
+    play(world, story)

@@ -84,10 +84,14 @@ class Hearing:
         """Hear that a look at a page begins: what hints speak of before, it will see."""
         self._begun[page_id] = at
 
+    def miss(self, page_id: int) -> None:
+        """Hear that the look that has begun saw nothing: it failed, or what came was not the page."""
+        self._begun.pop(page_id, None)
+
     def hear(self, page_id: int, kind: str, at: Instant, *, seen: Instant | None = None) -> bool:
         """Take a hint that a page may have changed at an instant; say whether it says anything new.
 
-        It says nothing if a look has begun since (`seen` is the last one that is known from before), or if it is one that waits already.
+        It says nothing if a look has begun since (`seen` is the last one that went well before all that are known), or if it is one that waits already.
         """
         if at <= self._begun.get(page_id, -1 if seen is None else seen):
             return False

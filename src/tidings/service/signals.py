@@ -19,6 +19,7 @@ from tidings.model.unit import Estimate
 from tidings.scheduling import effective
 from tidings.service.claims import is_on_change
 from tidings.service.hints import DATES, UPDATED, Drained, Hearing
+from tidings.service.needs import GOOD
 from tidings.storage import estimates, hints, leases
 
 if TYPE_CHECKING:
@@ -155,10 +156,12 @@ class Signals:
         self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
 
     def observe(self, unit: Unit) -> None:
-        """Hear of a unit before the watchlist does: whether a page's dates moved as its content did.
+        """Hear of a unit before the watchlist does: whether a look saw its page at all, and whether the page's dates moved as its content did.
 
         Only whole answers count: a 304 says that the date is the same and no more.
         """
+        if unit.poll is not None and unit.poll.outcome not in GOOD:
+            self.hearing.miss(unit.poll.page_id)
         page = None if unit.page is None else self._pages.get(unit.page.page_id)
         if page is None or unit.page is None or unit.poll is None or unit.page.audited_at != unit.at:
             return

@@ -23,7 +23,7 @@ from tidings.fetching import address
 from tidings.model.hub import LONGEST, Hub
 from tidings.model.unit import Estimate
 from tidings.service.finding import Finding, ok, shortened, warn
-from tidings.storage import estimates, leases, websub
+from tidings.storage import estimates, leases, pages, websub
 from tidings.storage.websub import HubRow
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ FIRST_WAIT: Final[Duration] = 10 * MINUTE
 """After so long a hub that has not verified is asked again, and each time after twice as long, up to a day."""
 REVIEWED_EVERY: Final[Duration] = MINUTE
 LEAVE_ATTEMPTS: Final = 3
+UNHEARD_ATTEMPTS: Final = 3
+"""After so many requests that a hub took and did not verify it is said: it may not reach this service."""
+MEND: Final = "see that hubs reach serve.public_url; until then the feed is looked at without them"
 AT_ONCE: Final = 4
 LONGEST_CHALLENGE: Final = 1_024
 METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
@@ -331,10 +334,21 @@ def _drop(c: Connection, page_id: int, *, epoch: int) -> None:
 
 
 def findings(c: Connection) -> Iterator[Finding]:
-    """Yield what `doctor` says: each hub that does not tell what it was asked to."""
+    """Yield what `doctor` says: each hub that does not tell what it was asked to, and why as far as it is known."""
     rows = websub.listing(c)
-    failing = [warn("hub", f"{row.hub}: {row.problem}", f"page {row.page_id}") for row in rows if row.problem]
+    failing = [
+        warn("hub", f"{row.hub}: {why}: {pages.identity(c, row.page_id).given}", MEND)
+        for row in rows
+        if (why := _trouble(row))
+    ]
     yield from shortened(failing)
     if not failing:
         active = sum(row.state == "active" for row in rows)
         yield ok("hubs", f"{active} of {len(rows)} tell what is new" if rows else "none is asked")
+
+
+def _trouble(row: HubRow) -> str:
+    """Return why a hub does not tell, empty if it does or may do so soon."""
+    if row.problem or row.state != "asked" or row.attempts < UNHEARD_ATTEMPTS:
+        return row.problem
+    return f"it took {row.attempts} requests and has verified none"

@@ -66,6 +66,15 @@ def test_what_a_look_has_seen_is_no_news():
     assert 0.0 == gone
 
 
+def test_what_a_failed_look_has_not_seen_is_news():
+    """A date of before it that is read after it, say; what a good look before has seen is none."""
+    heard = hearing()
+    heard.begin(1, START + HOUR)
+    heard.miss(1)
+    assert not heard.hear(1, "sitemap", START, seen=START)
+    assert heard.hear(1, "sitemap", START + MINUTE, seen=START)
+
+
 def test_a_flood_is_held():
     """Not more than so many wait, however many come."""
     heard = hearing()
