@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-from tidings.estimation.interest import LEAST, Interest
 from tidings.estimation.life import Block, End, Survival
 from tidings.model.change import Edit
 from tidings.model.interval import DAY, HOUR
@@ -136,13 +135,3 @@ def test_what_is_kept_is_bounded():
 
     assert len(known.blocks) <= 16
     assert len(known.ends) <= 32
-
-
-def test_the_share_of_changes_that_are_reported_is_learned_and_never_small():
-    """Half before anything is known, then what was seen; nobody is taken for somebody who does not care."""
-    keen, picky = Interest(), Interest()
-    for number in range(98):
-        keen, picky = keen.after(reported=True), picky.after(reported=number == 0)
-
-    assert [0.5, 0.99, LEAST] == [Interest().share, keen.share, picky.share]
-    assert (98, 1) == (picky.visible, picky.reported)
