@@ -55,8 +55,6 @@ class Hints:
     def fresh(self, rate: float, gap: float, signals: int) -> float:
         """Return how likely a page of this rate is unchanged after a gap in which so many signals came: e^{−αt}(ν/γ)^n."""
         missed, told = rate * (1 - self.recall), rate * self.recall + self.noise
-        if signals and not told:
-            return math.exp(-missed * gap)
         return math.exp(-missed * gap) * (self.noise / told if told else 1.0) ** signals
 
     def effective_age(self, rate: float, gap: float, signals: int) -> float:

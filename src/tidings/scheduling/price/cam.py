@@ -27,7 +27,7 @@ class Cam(PriceHours):
     The paper plans an epoch whose updates are forecast; here the epoch is the week, its instants are a pace long, and the forecast is the page's
     rate in its host's learned hours. The resource allocation, the most W·ρ that can be paid for, is the price: it buys what reaches it. A change
     counts for nothing after its instant, so that a page that is not bought waits its longest; that is CAM's objective, not an oversight.
-    What falls on one instant is served by W·ρ, where the paper's list is first come, first served.
+    What falls on one instant is served by W·ρ of a mean hour, where the paper's list is first come, first served.
     """
 
     reads: ClassVar[frozenset[str]] = STALENESS
@@ -43,7 +43,7 @@ class Cam(PriceHours):
         return np.where(self._needed(worth, price) <= 1, float(self.pace), np.inf)
 
     def gathered(self, worth: Values, age: Floats, price: float) -> Floats:  # noqa: ARG002 - what is older than an instant is lost
-        """Return W·ρ of one instant, per unit of cost."""
+        """Return W·ρ of one instant of a mean hour, per unit of cost."""
         return np.asarray(worth.importance * -np.expm1(-worth.rate * self.pace) / worth.cost)
 
     def gaps(
