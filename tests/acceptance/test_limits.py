@@ -8,6 +8,8 @@ import unittest.mock
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from tests.world import World, play
 from tidings.archive.files import Files
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
@@ -325,6 +327,15 @@ def test_a_full_disk_is_waited_for(world: World, caplog):
     assert [] == world.violations()
 
 
+async def _look_while(monitor: Monitor, monkeypatch: pytest.MonkeyPatch, commit: Any) -> None:
+    """Let the first page be looked at while the store commits like this."""
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "commit", commit)
+        monitor.ask(1)
+        await monitor.step()
+        await asyncio.wait(monitor._tasks)
+
+
 def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypatch):
     """What was paid for and asked ends as an error once that can be written: no restart is needed for it."""
     world.page("/a", "<p>one</p>")
@@ -336,12 +347,8 @@ def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypa
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
         world.page("/a", "<p>two</p>")
-        with monkeypatch.context() as patched:
-            patched.setattr(Store, "commit", full)
-            monitor.ask(1)
-            await monitor.step()
-            await asyncio.wait(monitor._tasks)
-            assert 1 == len(world.read(polls.open_polls))
+        await _look_while(monitor, monkeypatch, full)
+        assert 1 == len(world.read(polls.open_polls))
         await world.pass_time(monitor, HOUR)
         assert [] == world.read(polls.open_polls)
 
@@ -367,12 +374,8 @@ def test_a_poll_that_was_ended_is_not_ended_again(world: World, monkeypatch):
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
         world.page("/a", "<p>two</p>")
-        with monkeypatch.context() as patched:
-            patched.setattr(Store, "commit", nearly_full)
-            monitor.ask(1)
-            await monitor.step()
-            await asyncio.wait(monitor._tasks)
-            assert [] == world.read(polls.open_polls)
+        await _look_while(monitor, monkeypatch, nearly_full)
+        assert [] == world.read(polls.open_polls)
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
