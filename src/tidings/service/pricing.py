@@ -136,6 +136,7 @@ class Pricing:
     def _found(self, now: Instant) -> Market:
         """Return the market of now, the policy made the one that it is for: stretched, and WIC if that earns more."""
         roster = self._roster
+        self._proposals.pass_time(now)
         self.promised = float(roster.promised.sum())
         shares = roster.open_share[roster.rows(self._proposals.state.population.ids.tolist())]
         market = self._market(shares)

@@ -87,11 +87,18 @@ class Proposals:
         """pages that nobody could look at for a while since their last good look"""
         self._learned: set[int] = set()
         self._has_compared = False
+        self._now: Instant = 0
 
     @property
     def has_news(self) -> bool:
         """Say whether looks were heard of that the policy has not been told yet."""
         return bool(self._observed)
+
+    def pass_time(self, now: Instant) -> None:
+        """Let the policy know that it is as late as that; an instant that is over says nothing."""
+        if now > self._now > 0:
+            self.state = self.policy.advance(self.state, now - self._now)
+        self._now = max(now, self._now)
 
     def interrupt(self, page_ids: Iterable[int]) -> None:
         """Hear that nobody could look at these pages for a while: that time is not an interval of theirs."""
@@ -174,6 +181,7 @@ class Proposals:
         if not seen:
             return
         told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
+        self.pass_time(int(told.at.max()))
         before, self.state = self.state, self.policy.on_poll(self.state, seen, told)
         self._has_compared |= has_compared(before, self.state)
         self._learned.update(seen)

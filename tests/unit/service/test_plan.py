@@ -13,6 +13,7 @@ from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.fetching.politeness import HostGate
 from tidings.model.interval import ExecutionInterval
+from tidings.scheduling.gardener.policy import Medd
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.contest import Contest, contest
@@ -223,3 +224,16 @@ def test_what_looks_teach_of_other_pages_of_their_host_moves_when_these_are_due(
         service.run(MINUTE)
         late = late + 1 if service.planner.due_at(1) != service.planner.proposals.due(1) else 0
         assert late <= 1
+
+
+def test_work_is_done_ahead_of_a_peak_although_nobody_has_looked_for_long():
+    """Ten pages fall due together a day after their first look, and the budget pays for one an hour: time itself brings the peak near."""
+    start = ManualClock().now()
+    pages = [watched(number, at=start) for number in range(1, 11)]
+    service = Service(pages, 24, burst=40, policy=Medd(DAY))
+    service.run(DAY)
+    first, ahead = service.looks[:10], service.looks[10:]
+
+    assert {at for at, _, _ in first} == {start}
+    assert 13 * HOUR < ahead[0][0] - start < 18 * HOUR
+    assert len(ahead) > 5
