@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -99,36 +100,36 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         write_line(f"next {prospect.what:<5}  {when:<19}  {prospect.why}{f'  {prospect.url}' if prospect.url else ''}")
     for page in held:
         write_line(f"{page['url']}  {page['title']}")
-        write_line(
-            f"    {spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'look')}; {_when(page)}"
-        )
-        if page["kind"]:
-            write_line(
-                f"    {page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
-            )
-        if page["restless_since"]:
-            write_line(
-                f"    restless: it looks different each time, since {short_time(page['restless_since'])} UTC; {saturated_mend(row.name)}"
-            )
-        if page["frames"]:
-            write_line(f"    {len(page['frames'])} frames: {', '.join(frame['url'] for frame in page['frames'])}")
-        for said in taught.spelled(known[page["page"]].learned):
-            write_line(f"    {said}")
-        for said in page["missing"]:
-            write_line(f"    {said}")
-        for part in page["healed"]:
-            write_line(f"    selector healed: {part['selector']} finds nothing, {part['stand_in']} is watched")
-            write_line(f"      write it into the clause to keep it: tidings alter {row.name} …")
-        for line in lines_of(noise.masks(connection, int(page["page"])), row.name):
+        masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
+        for line in _lines(page, row.name, taught.spelled(known[page["page"]].learned), masks):
             write_line(f"    {line}")
-        for frame in failing(page):
-            write_line(f"    partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays")
     for asked, counts in made.items():
         said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
         write_line(f"looks in time, 30 days ({_ASKED[asked]}): {said}")
     for change in found:
         write_line(f"{short_time(rfc3339(change.row.detected_at))}  {change.row.summary}")
     return 0
+
+
+def _lines(page: dict[str, Any], name: str, learned: Iterable[str], masks: Iterable[str]) -> Iterator[str]:
+    """Yield what is said of a page of the sentinel of this name: how it does, what was `learned`, what is missing and what its `masks` leave out."""
+    yield f"{spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'look')}; {_when(page)}"
+    if page["kind"]:
+        yield f"{page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
+    if page["restless_since"]:
+        since = short_time(page["restless_since"])
+        yield f"restless: it looks different each time, since {since} UTC; {saturated_mend(name)}"
+    if page["frames"]:
+        urls = ", ".join(frame["url"] for frame in page["frames"])
+        yield f"{spell_count(len(page['frames']), 'frame')}: {urls}"
+    yield from learned
+    yield from page["missing"]
+    for part in page["healed"]:
+        yield f"selector healed: {part['selector']} finds nothing, {part['stand_in']} is watched"
+        yield f"  write it into the clause to keep it: tidings alter {name} …"
+    yield from masks
+    for frame in failing(page):
+        yield f"partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays"
 
 
 def _when(page: dict[str, Any]) -> str:
