@@ -55,7 +55,7 @@ def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, mos
     best frequency that need not be whole.
     """
     looks = np.minimum(period / fresh_wait(changes, weights, price * period), most).astype(np.int64)
-    looks -= (looks > 0) & (_brings(changes, weights, looks, period) < price)
+    looks -= (looks > 0) & (_brings(changes, weights, np.maximum(looks, 1), period) < price)
     looks += (looks < most) & (_brings(changes, weights, looks + 1, period) >= price)
     return looks
 

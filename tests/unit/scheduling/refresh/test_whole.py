@@ -99,3 +99,8 @@ def test_pages_that_never_change_are_never_stale():
     assert [0, 1, 0, 3, 2, 6, 0] == ebr(
         np.array([0, *CHANGES[:1], 0, *CHANGES[1:], 0]), np.array([9, 1, 9, 2, 1, 3, 9.0]), 12, 10.0
     ).tolist()
+
+
+def test_what_changes_far_too_quickly_is_given_up_without_a_word():
+    """A thousand changes for each look and more: e^{λT} is no number any more, and nobody asks for it."""
+    assert [0, 1] == ebr_looks(np.array([1e4, 1e-3]), np.ones(2), 4e-4, 1.0, 10).tolist()
