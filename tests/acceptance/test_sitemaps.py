@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 from datetime import UTC, datetime
 from typing import Any
@@ -75,6 +76,34 @@ def test_a_date_that_moves_is_a_hint(make_world):
     assert {"unchanged"} == {poll.outcome for poll in polls(world)}
     assert {1.0} == {poll.cost for poll in polls(world)} - {2.0}  # once a day with robots.txt
     assert [] == world.violations()
+
+
+def test_a_date_that_moved_is_told_although_the_service_dies_when_it_has_kept_it(make_world, monkeypatch):
+    """What a sitemap said is told before it is kept: whoever runs next would take it for told."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
+    told: list[int] = []
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, DAY)
+        site.lay(site.urlset(a=SECOND_DATE, b=FIRST, c=FIRST))
+        take, commit = monitor.parts.signals.take, monitor.parts.sitemaps._commit
+
+        async def takes(page_ids: Any, **more: Any) -> Any:
+            told.extend(page_ids)
+            return await take(page_ids, **more)
+
+        async def dies(unit: Any) -> None:
+            await commit(unit)
+            raise asyncio.CancelledError
+
+        monkeypatch.setattr(monitor.parts.signals, "take", takes)
+        monkeypatch.setattr(monitor.parts.sitemaps, "_commit", dies)
+        await world.pass_time(monitor, 7 * HOUR)
+
+    play(world, story)
+    assert [1] == told
 
 
 def _date(seconds: int) -> str:

@@ -224,11 +224,14 @@ class Sitemaps:
         kept = [
             Estimate(page_id=i, name=KIND, state={"date": d, "file": url}, at=answered.at) for i, d in moved.items()
         ]
+        for (
+            i,
+            lastmod,
+        ) in moved.items():  # before the dates count as told: after a crash they are told again rather than never
+            await self._tell(i, lastmod, url, answered.at)
         await self._commit(_unit(answered, state, self._epoch, (_kept(url, file), *kept)))
         self._files[url] = file
         self._forget(url, said, is_whole=found is not None and not found.problem)
-        for i, lastmod in moved.items():
-            await self._tell(i, lastmod, url, answered.at)
         return Sitemap({}, {}) if found is None else found
 
     async def _found(self, answered: Answered, wanted: Mapping[str, int]) -> Sitemap | None:
