@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -31,6 +31,7 @@ MOST: Final = 1024
 class GuardedWic(Wic):
     """WIC with guard 5: urgency decays as it is heeded at the price `level`."""
 
+    spares_rare: ClassVar[bool] = True
     level: float = 0.0
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:

@@ -43,6 +43,8 @@ class Other(Price):
 class Wic(Other):
     """What has gathered is what a look is worth (000 §3): the myopic bid. It looks at what costs nothing to put off as soon as at what does."""
 
+    spares_rare: ClassVar[bool] = False
+
     def waits(self, worth: Values, price: float) -> Floats:
         """Return when G(t) = c·price."""
         kappa = worth.decay + worth.overwritten
@@ -63,6 +65,7 @@ class Index(Other):
     longer it is put off, and `longest` ends every wait (study of scheduling §9, failure mode 1).
     """
 
+    spares_rare: ClassVar[bool] = False
     share: float = 0.05
 
     def waits(self, worth: Values, price: float) -> Floats:

@@ -82,6 +82,8 @@ class Price:
     """Whether ages are effective ages; hints move no instants that are fixed."""
     index_tells: ClassVar[bool] = True
     """Whether a wait is over when what has gathered is worth the price, and hangs on nothing else."""
+    spares_rare: ClassVar[bool] = True
+    """Whether guard 5 is this policy's: urgent rare pages do not starve where it is `guarded`."""
     pace: Duration = HOUR
     longest: Duration = DAY
     shortest: Duration = MINUTE
@@ -114,7 +116,7 @@ class Price:
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:  # noqa: ARG002 - what is worth the same at each price
         """Return what changes of some pages are worth, and what looks at them cost."""
-        return values(state.population, rows, guarded=self.guarded)
+        return values(state.population, rows, guarded=self.guarded and self.spares_rare)
 
     def age(self, population: Population, now: Instant | Instants, rows: Rows | slice) -> Floats:
         """Return how old what is known of each page is, or looks by the hints that wait (µs); `now` is an instant, or one a row."""

@@ -8,6 +8,7 @@ import pytest
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.policy import UNPOLLED, Observation, Population
 from tidings.scheduling.price.explain import explain
+from tidings.scheduling.price.others import Wic
 from tidings.scheduling.price.policy import Price
 
 NOW = 20_000 * DAY
@@ -49,3 +50,13 @@ def test_each_rule_is_named():
     assert ["new", "saturated", "shortest", "longest", "price"] == [each.rule for each in parts]
     assert parts[0].age is None
     assert [2 * HOUR, DAY] == [each.gap for each in parts[2:4]]
+
+
+def test_what_wic_gathers_is_what_it_bids():
+    """It has no guard of urgent rare pages: its half-life is the one that was told, its index what has gathered, per unit of cost."""
+    wic = Wic()
+    state = begin(wic, rate=[0.02], last_polled=[NOW - HOUR], urgency_scale=[10 * MINUTE], cost=[2.0])
+    (one,) = explain(wic, state, NOW, 4 * wic.floor)
+
+    assert 10 * MINUTE == pytest.approx(one.half_life)
+    assert one.gathered == pytest.approx(one.index * one.cost)
