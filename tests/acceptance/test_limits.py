@@ -16,8 +16,8 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreError, StoreFullError
 from tidings.isolation.runner import Died
 from tidings.model.unit import Grant, Unit
-from tidings.service.monitor import Monitor
-from tidings.storage import pages, polls, requests, subscriptions
+from tidings.service.monitor import REMEMBER_EVERY, Monitor
+from tidings.storage import estimates, pages, polls, requests, subscriptions
 from tidings.storage.database import open_database
 from tidings.storage.store import Store
 
@@ -327,6 +327,11 @@ def test_a_full_disk_is_waited_for(world: World, caplog):
     assert [] == world.violations()
 
 
+async def _full(_: Store, units: Sequence[Unit]) -> list[StoreFullError]:
+    """Take nothing, as a store whose disk is full."""
+    return [StoreFullError("it cannot grow; make room")] * len(units)
+
+
 async def _look_while(monitor: Monitor, monkeypatch: pytest.MonkeyPatch, commit: Any) -> None:
     """Let the first page be looked at while the store commits like this."""
     with monkeypatch.context() as patched:
@@ -341,13 +346,10 @@ def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypa
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
 
-    async def full(_: Store, units: Sequence[Unit]) -> list[StoreFullError]:
-        return [StoreFullError("it cannot grow; make room")] * len(units)
-
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
         world.page("/a", "<p>two</p>")
-        await _look_while(monitor, monkeypatch, full)
+        await _look_while(monitor, monkeypatch, _full)
         assert 1 == len(world.read(polls.open_polls))
         await world.pass_time(monitor, HOUR)
         assert [] == world.read(polls.open_polls)
@@ -369,7 +371,7 @@ def test_a_poll_that_was_ended_is_not_ended_again(world: World, monkeypatch):
     async def nearly_full(store: Store, units: Sequence[Unit]) -> Any:
         if all(unit.poll is not None and unit.poll.outcome == "error" for unit in units):
             return await commit(store, units)
-        return [StoreFullError("it cannot grow; make room")] * len(units)
+        return await _full(store, units)
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
@@ -383,6 +385,27 @@ def test_a_poll_that_was_ended_is_not_ended_again(world: World, monkeypatch):
     assert 1 == sum(poll.outcome == "error" for poll in world.polls())
     assert 1 == len(world.changes("s"))
     assert [] == world.violations()
+
+
+def test_what_was_learned_while_a_disk_was_full_is_kept_later(world: World, monkeypatch):
+    """Without another look: it is told to the store until that has it."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change")
+    policy = world.settings.schedule.policy
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        assert {} == world.read(estimates.load_all, policy)
+        world.clock.advance(REMEMBER_EVERY)
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "commit", _full)
+            with pytest.raises(StoreFullError):
+                await monitor.step()
+        world.clock.advance(REMEMBER_EVERY)
+        await monitor.step()
+        assert {1} == world.read(estimates.load_all, policy).keys()
+
+    play(world, story)
 
 
 def test_a_request_with_a_long_timeout_may_have_left_just_before_a_crash(make_world):

@@ -248,7 +248,11 @@ class Monitor:
         learned = [Estimate(page_id=i, name=name, state=m, at=now) for i, m in self.parts.planner.memories().items()]
         for start in range(0, len(learned), MEMORIES_A_UNIT):
             part = tuple(learned[start : start + MEMORIES_A_UNIT])
-            await self.committer.write(Unit(at=now, epoch=self.parts.epoch, estimates=part))
+            try:
+                await self.committer.write(Unit(at=now, epoch=self.parts.epoch, estimates=part))
+            except StoreError:
+                self.parts.planner.proposals.owe(each.page_id for each in learned[start:])
+                raise
         await self._remember_price(now)
 
     async def _remember_price(self, now: Instant) -> None:

@@ -243,6 +243,10 @@ class Proposals:
         kept = [i for i in sorted(learned) if self.state.population.has([i])[0]]
         return {i: memory for i in kept if (memory := self.memory(i)) is not None}
 
+    def owe(self, page_ids: Iterable[int]) -> None:
+        """Hear that what was learned of pages could not be kept: it is told again."""
+        self._learned.update(page_ids)
+
     def memory(self, page_id: int) -> dict[str, Any] | None:
         """Return what the policy knows of a page, None if it remembers nothing of any; where looks have a price, `period` (s) is how long the page
         waits at the price of now.
