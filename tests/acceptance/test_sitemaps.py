@@ -12,9 +12,12 @@ import pytest
 from tests.fakes import Page
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.errors import StoreFullError
 from tidings.service.monitor import Monitor
 from tidings.service.sitemaps import KIND
 from tidings.storage import hints
+from tidings.storage.polls import open_polls
+from tidings.storage.store import Store
 
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "fetch__robots": "true"}
 FIRST, SECOND_DATE = "2023-11-10T00:00:00Z", "2023-11-20T00:00:00Z"
@@ -88,22 +91,45 @@ def test_a_date_that_moved_is_told_although_the_service_dies_when_it_has_kept_it
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, DAY)
         site.lay(site.urlset(a=SECOND_DATE, b=FIRST, c=FIRST))
-        take, commit = monitor.parts.signals.take, monitor.parts.sitemaps._commit
+        take, keep = monitor.parts.signals.take, monitor.parts.sitemaps._keep
 
         async def takes(page_ids: Any, **more: Any) -> Any:
             told.extend(page_ids)
             return await take(page_ids, **more)
 
-        async def dies(unit: Any) -> None:
-            await commit(unit)
+        async def dies(*kept: Any) -> None:
+            await keep(*kept)
             raise asyncio.CancelledError
 
         monkeypatch.setattr(monitor.parts.signals, "take", takes)
-        monkeypatch.setattr(monitor.parts.sitemaps, "_commit", dies)
+        monkeypatch.setattr(monitor.parts.sitemaps, "_keep", dies)
         await world.pass_time(monitor, 7 * HOUR)
 
     play(world, story)
     assert [1] == told
+
+
+def test_a_reading_that_a_full_disk_left_open_is_ended_later(make_world, monkeypatch):
+    """As an error, like any look; the sitemap is read again."""
+    world = make_world(**FLAGS)
+    site = Site(world)
+    site.lay(site.urlset(a=FIRST, b=FIRST, c=FIRST))
+    commit = Store.commit
+
+    async def full(store: Store, units: Any) -> Any:
+        if any(unit.poll is not None and unit.poll.reason == KIND for unit in units):
+            return [StoreFullError("it cannot grow; make room")] * len(units)
+        return await commit(store, units)
+
+    async def story(monitor: Monitor) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(Store, "commit", full)
+            await world.pass_time(monitor, HOUR)
+        await world.pass_time(monitor, HOUR)
+        assert [] == world.read(open_polls)
+
+    play(world, story)
+    assert {("error", "net"), ("unchanged", "")} == {(p.outcome, p.kind) for p in world.polls() if p.reason == KIND}
 
 
 def _date(seconds: int) -> str:

@@ -363,7 +363,7 @@ async def _build(
                 runner,
                 named=client.robots.sitemaps,
                 ask=grants.ask_for,
-                commit=commit,
+                keep=grants.keep,
                 least=settings.schedule.sitemap_pages,
                 epoch=epoch,
             ),

@@ -146,13 +146,23 @@ class Grants:
     async def ask_for(self, grant: Grant, request: FetchRequest) -> Answered | str:
         """Ask for what is no page of anybody, its first request charged when it leaves; return why it was not asked, if so.
 
-        Whoever asks ends the poll.
+        Whoever asks ends the poll, by `keep`.
         """
 
         async def make() -> FetchRequest:
             return request
 
         return await self._ask_unplanned(grant, make)
+
+    async def keep(self, answered: Answered, unit: Unit) -> None:
+        """Write what `ask_for` has brought; return once it is durable. Where it is refused the poll is ended as an error later. Raises `StoreError`."""
+        try:
+            await self._committer.write(unit)
+        except StaleEpochError:
+            raise
+        except StoreError as error:
+            self._unended[answered.charged.poll_id] = (answered.charged, answered.outcome, error, answered.at)
+            raise
 
     async def _ask_unplanned(
         self, grant: Grant, make: Callable[[], Awaitable[FetchRequest | Failed]]

@@ -66,7 +66,8 @@ class File:
 
 
 class Sitemaps:
-    """Reads them. `named` gives those that are known of a URL's robots.txt, `ask` asks for one, `commit` returns once a unit is durable.
+    """Reads them. `named` gives those that are known of a URL's robots.txt, `ask` asks for one, `keep` writes what
+    an answer brings, and returns once that is durable.
 
     `least` is how many watched pages a host's sitemaps must list (0: none is ever read). `next_due` is when there may be something to read.
     """
@@ -80,7 +81,7 @@ class Sitemaps:
         *,
         named: Callable[[str], Awaitable[list[str]]],
         ask: Ask,
-        commit: Callable[[Unit], Awaitable[object]],
+        keep: Callable[[Answered, Unit], Awaitable[None]],
         least: int,
         epoch: int,
     ) -> None:
@@ -90,7 +91,7 @@ class Sitemaps:
         self._runner = runner
         self._named = named
         self._ask = ask
-        self._commit = commit
+        self._keep = keep
         self._least = least
         self._epoch = epoch
         self._files: dict[str, File] = {}
@@ -229,7 +230,7 @@ class Sitemaps:
             lastmod,
         ) in moved.items():  # before the dates count as told: after a crash they are told again rather than never
             await self._tell(i, lastmod, url, answered.at)
-        await self._commit(_unit(answered, state, self._epoch, (_kept(url, file), *kept)))
+        await self._keep(answered, _unit(answered, state, self._epoch, (_kept(url, file), *kept)))
         self._files[url] = file
         self._forget(url, said, is_whole=found is not None and not found.problem)
         return Sitemap({}, {}) if found is None else found
