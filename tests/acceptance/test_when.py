@@ -159,8 +159,9 @@ def test_hours_of_one_sentinel_do_not_bind_another(world: World):
     assert 24 == len(world.polls())
 
 
-def test_a_look_outside_its_hours_tells_a_sentinel_nothing(world: World):
+def test_a_look_outside_its_hours_tells_a_sentinel_nothing(make_world):
     """What others find at night is told to those with hours at their opening, in one comparison; by day each hour's change is."""
+    world: World = make_world(schedule__policy="best_effort")  # which looks on the hour
     _begin(world, "2026-03-02T00:00")
     world.page("/a", "<p>count 0</p>")
     world.add(
