@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from tests.world import World, play
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.unit import Unit
 from tidings.service.monitor import Monitor
 
 
@@ -159,6 +164,39 @@ def test_who_was_missed_is_told(world: World):
     play(world, lambda monitor: world.pass_time(monitor, 9 * DAY))
 
     assert ["missed"] == [m["data"]["kind"] for _, m in world.received]
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["its own end", "the end of the one it waits for"])
+def test_a_step_that_an_alter_has_overtaken_is_none(world: World, waits: bool):
+    """Somebody gives a sentinel two hours more just as its end is to be written: it lives on, and so who waits for its end waits on."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change For 1 hour")
+    if waits:
+        world.add("Create Sentinel t Using {/a} Monitor any change From end(s) For 1 hour")
+    begun = world.clock.now()
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 59 * MINUTE)
+        write = monitor.committer.write
+        alters = iter(["Alter s For 3 hour"])
+
+        async def overtaken(unit: Unit) -> Any:
+            if unit.sentinels and (alter := next(alters, None)):
+                world.add(alter)
+            return await write(unit)
+
+        monitor.committer.write = overtaken  # type: ignore[method-assign]
+        await world.pass_time(monitor, 2 * MINUTE)
+        assert ["enabled", *(["waiting"] if waits else [])] == _states(world, *("s", "t")[: 1 + waits])
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, story)
+
+    assert 3 * HOUR == world.sentinel("s").ended_at - begun
+    if waits:
+        assert (3 * HOUR, 4 * HOUR) == tuple(
+            at - begun for at in (world.sentinel("t").started_at, world.sentinel("t").ended_at)
+        )
 
 
 def test_each_step_is_one_event(world: World):

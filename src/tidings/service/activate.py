@@ -92,7 +92,15 @@ class _Play:
             life.state, life.started_at = "enabled", step.at
         else:
             life.state = "waiting"
-        yield SentinelMove(sentinel_id=life.row.id, state=life.state, at=step.at, reason=step.reason, before=before)
+        rests_on = (life, *(self._names[name] for name in sorted(life.awaits()) if name in self._names))
+        yield SentinelMove(
+            sentinel_id=life.row.id,
+            state=life.state,
+            at=step.at,
+            reason=step.reason,
+            before=before,
+            revisions=tuple((other.row.id, other.row.revision) for other in rests_on),
+        )
         self._numbers[life.row.id] += 1
         concerned = [life] if step.order == _WAIT else [life, *self._waiting.get(life.row.name, ())]
         for other in concerned:

@@ -111,7 +111,8 @@ class Lives:
         await self._reload(moves)
 
     async def _reload(self, moves: Sequence[SentinelMove]) -> None:
-        for sentinel_id in dict.fromkeys(move.sentinel_id for move in moves):
+        concerned = [i for move in moves for i in (move.sentinel_id, *(other for other, _ in move.revisions))]
+        for sentinel_id in dict.fromkeys(concerned):  # what a step rested on may be what made it none
             self._planner.touch(await self._watchlist.reload(sentinel_id))
         if any(move.state == "ended" for move in moves):
             self._watchlist.forget()

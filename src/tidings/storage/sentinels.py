@@ -66,6 +66,7 @@ _INSERT = (
 _INSERT_TEXT = (
     "INSERT INTO sentinel_revision (sentinel_id, number, text, created_at) VALUES (:sentinel_id, 1, :text, :at)"
 )
+_REVISION = "SELECT revision FROM sentinel WHERE id = :id"
 _MOVE = (
     "UPDATE sentinel SET state = :state, reason = :reason, started_at = CASE WHEN :started = 1 AND started_at IS NULL THEN :at"
     " ELSE started_at END, ended_at = CASE WHEN :ended = 1 THEN :at ELSE ended_at END WHERE id = :id"
@@ -180,7 +181,7 @@ def names(c: Connection) -> list[str]:
 
 def move(c: Connection, step: SentinelMove) -> None:
     """Bring a sentinel into a state, with the event `sentinel.<state>`; a step to where it stands already does nothing, nor does one
-    that was decided on another state than it has (`step.before`): somebody else was first.
+    that was decided on another state than it has (`step.before`), or on clauses that have been altered (`step.revisions`): somebody else was first.
 
     Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`, which is final.
     """
@@ -191,6 +192,8 @@ def move(c: Connection, step: SentinelMove) -> None:
         )
     name, before = row
     if before == step.state or step.before not in {None, before}:
+        return
+    if any(c.value(_REVISION, id=other) != revision for other, revision in step.revisions):
         return
     if before == "ended":
         raise UsageError(
