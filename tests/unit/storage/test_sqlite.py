@@ -192,7 +192,7 @@ def test_a_full_disk_is_an_error_that_passes(world: World):
     assert isinstance(driver, SqliteDriver)
     pages = driver._raw.execute("PRAGMA page_count").fetchone()[0]
     driver._raw.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreError, match="free space") as caught:
+    with pytest.raises(StoreError, match="make room") as caught:
         world.write(secrets.put, "big", "x" * 100_000)
     assert not isinstance(caught.value, UnitError)
 
