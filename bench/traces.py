@@ -8,7 +8,8 @@ intervals of Nutch, StormCrawler, the Best Effort Algorithm and the fixed interv
 for the rules of a run; nobody looks more often than the source did. At these ticks a host could take hundreds of looks 5 s apart: host
 limits never bind. `price` fills what its price leaves over, as the service does. `price_lab` does too, and has neither guard 5 nor a longest wait: urgent
 rare pages are given up as the bare model says. `price_hours` learns hours of the week beside. `wic` and `index` have no price: each tick's budget goes
-to who bids most. Of the best crawler's distance to the bound `closed` is what `price` takes. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--quick`: a quarter of the groups, 30 days.
+to who bids most. Of the best crawler's distance to the bound `closed` is what `price` takes. `--help-scraper` adds an eighth of the groups of simonw/help-scraper. `--feeds`: the series of
+releases and vendors alone, and as many feeds from a generator (`lab/generate.feeds`). `--quick`: a quarter of the groups, 30 days.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import csv
 import gzip
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ import numpy as np
 from tests.data_sets import path_of
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
+from tidings.lab.generate import feeds
 from tidings.lab.traces import (
     Outcome,
     Series,
@@ -54,6 +56,7 @@ FAR = 3_650 * DAY
 SHARES = (1 / 4, 1 / 16, 1 / 64)
 HALF_LIVES = {"1 h": HOUR, "1 d": DAY, "7 d": 7 * DAY}
 PACE = 600 * SECOND  # the floor of prices, low enough that the budget always binds
+FEEDS = ("product release page (extracted JSON)", "vendor security JSON/RSS", "vendor JSON/RSS")
 RAW = ("terms page, raw HTML", "news RSS feed")
 
 
@@ -366,6 +369,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--help-scraper", action="store_true")
+    parser.add_argument("--feeds", action="store_true", help="release and vendor series, and as many generated feeds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--tick", type=int, default=30, help="minutes")
@@ -381,6 +385,11 @@ def main() -> None:
     began = time.process_time()
     rng = np.random.default_rng(given.seed)
     everything = load(help_scraper=1 / 8 if given.help_scraper else 0.0)
+    if given.feeds:
+        everything = [one for one in everything if one.kind in FEEDS]
+        groups = max(one.group for one in everything) + 1
+        made = feeds(len(everything), days, rng)
+        everything += [replace(one, page=groups + one.page, group=groups + one.group) for one in made]
     if part < 1:
         kept = {group for group in sorted({one.group for one in everything}) if rng.random() < part}
         everything = [one for one in everything if one.group in kept]

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
+from tidings.lab.traces import Series
+from tidings.model.interval import DAY, HOUR, MINUTE, WEEK
 from tidings.scheduling.profiles.cei import Cei, Interval
+
+FEED: Final = "generated feed"
+BURSTS: Final = 1 / 4
+"""which part of the entries of a generated feed is followed by another one at once"""
 
 
 def poisson_updates(resources: int, instants: int, mean: float, rng: np.random.Generator) -> dict[int, list[int]]:
@@ -67,3 +74,29 @@ def profiles(
         chosen = rng.choice(resources, rank, replace=False, p=popularity).tolist()
         made += watch(updates, chosen, window=window, instants=instants, rank=rank)
     return made
+
+
+def feeds(count: int, days: int, rng: np.random.Generator, *, middle: float = 0.5, spread: float = 1.5) -> list[Series]:
+    """Return so many feeds of publishers, none of them like another, at whose sources somebody looked every half hour.
+
+    A feed's rate (entries a day) is lognormal about `middle` with deviation `spread` of its logarithm. Entries come by a Poisson process whose
+    rate follows the week: nine times as likely in the ten working hours of a zone of the feed's own as at other times, a fifth of that at weekends; one
+    entry of four is followed by another after a quarter of an hour or so, as publishers post in bursts.
+    """
+    return [
+        _feed(page, days, float(rng.lognormal(np.log(middle), spread)) / (1 + BURSTS), rng)
+        for page in range(1, count + 1)
+    ]
+
+
+def _feed(page: int, days: int, rate: float, rng: np.random.Generator) -> Series:
+    zone, end = int(rng.integers(24)), days * DAY
+    wanted = rng.integers(0, end, rng.poisson(rate * days * 5))  # five times too many, to be thinned out
+    hours = (wanted + zone * HOUR) % WEEK // HOUR
+    weight = np.where(hours % 24 < 10, 9.0, 1.0) * np.where(hours // 24 < 5, 1.0, 0.2)
+    mean = (10 * 9 + 14) / 24 * (5 + 2 * 0.2) / 7
+    first = wanted[rng.random(len(wanted)) < weight / mean / 5]
+    burst = first[rng.random(len(first)) < BURSTS]
+    more = burst + rng.exponential(15 * MINUTE, len(burst)).astype(np.int64) + 1
+    changes = np.unique(np.concatenate([first, more]))
+    return Series(page, page, FEED, changes[changes < end], 0, end, 30 * MINUTE)
