@@ -22,6 +22,8 @@ WHOLE = frozenset({200, 203})
 SHORTEST_PAUSE: Duration = MINUTE
 LONGEST_PAUSE: Duration = DAY
 
+CLOCKS_APART: Duration = MINUTE
+"""how far the date of a page may lie ahead of its server's clock and still be of now"""
 LONGEST_FRESHNESS: Duration = DAY
 """Longest claim of freshness that is taken down (trust.md P-6)."""
 
@@ -139,11 +141,25 @@ def content_encoding(headers: Headers) -> str:
     return ", ".join(values) if values else ""
 
 
-def validators_of(headers: Headers, old: Validators | None = None) -> Validators:
-    """Return ETag and Last-Modified byte for byte, those of `old` where a 304 repeats none."""
-    etag = _validator(headers.get("ETag")) or (old.etag if old else None)
-    modified = _validator(headers.get("Last-Modified")) or (old.last_modified if old else None)
-    return Validators(etag, modified)
+def validators_of(headers: Headers, old: Validators | None = None, *, now: Instant) -> Validators:
+    """Return ETag and Last-Modified byte for byte, those of `old` where a 304 repeats none. `now` is wall time.
+
+    A date of the very second of the answer is none: what is written later in that second has the same (RFC 9110 §8.8.2.2). Nor is an ETag
+    then that is made of the date, as nginx makes it.
+    """
+    etag, modified = _validator(headers.get("ETag")), _validator(headers.get("Last-Modified"))
+    if modified is not None and (young := _too_young(modified, headers, now)) is not None:
+        modified = None
+        etag = None if etag is not None and f"{young // SECOND:x}" in etag.lower() else etag
+    return Validators(etag or (old.etag if old else None), modified or (old.last_modified if old else None))
+
+
+def _too_young(modified: str, headers: Headers, now: Instant) -> Instant | None:
+    """Return the date if the page may be written again under it, by the server's clock, else None. The clocks of one server may be apart a little."""
+    date, written = _http_date(headers.get("Date", "")), _http_date(modified)
+    if written is None or not -CLOCKS_APART < (now if date is None else date) - written < SECOND:
+        return None
+    return written
 
 
 def _validator(value: str | None) -> str | None:

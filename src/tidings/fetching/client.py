@@ -174,7 +174,7 @@ class Client:
                 hops=tuple(journey.hops),
                 requests=journey.requests,
                 wire_bytes=journey.wire_bytes,
-                validators=answers.validators_of(response.headers, journey.validators),
+                validators=answers.validators_of(response.headers, journey.validators, now=self.clock.wall()),
                 moved=journey.moved,
                 fresh=answers.freshness(response.headers, now=self.clock.wall()),
                 headers=answers.plain_headers(response.headers),
@@ -235,7 +235,7 @@ class Client:
             wire_bytes=already + decoder.wire_bytes,
             framing=framing,
             encoding=decoder.encoding,
-            validators=answers.validators_of(response.headers),
+            validators=answers.validators_of(response.headers, now=self.clock.wall()),
             moved=journey.moved,
             fresh=answers.freshness(response.headers, now=self.clock.wall()),
         )

@@ -96,14 +96,43 @@ def test_a_304_keeps_the_validators_it_does_not_repeat():
     """New validators replace old ones, silence keeps them."""
     old = Validators('"1"', "Mon")
 
-    assert Validators('"2"', "Mon") == answers.validators_of(headers(("ETag", '"2"')), old)
-    assert Validators('"2"') == answers.validators_of(headers(("ETag", '"2"')))
+    assert Validators('"2"', "Mon") == answers.validators_of(headers(("ETag", '"2"')), old, now=NOW)
+    assert Validators('"2"') == answers.validators_of(headers(("ETag", '"2"')), now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("date", "modified", "is_kept"),
+    [
+        ("22:13:20", "22:13:20", False),
+        ("22:13:21", "22:13:20", True),
+        ("22:13:20", "22:13:50", False),
+        ("22:13:20", "22:15:20", True),
+        (None, "22:13:20", False),
+        (None, "22:13:19", True),
+    ],
+    ids=["its second", "a second later", "clocks apart", "a date to come", "by our clock, its second", "by our clock"],
+)
+def test_a_date_of_the_second_of_the_answer_is_no_validator(date, modified, is_kept):
+    """What is written later in that second has the same date, and with nginx the same ETag: asked with it the server would say unchanged."""
+    said = f"Tue, 14 Nov 2023 {modified} GMT"
+    epoch = 1_700_000_000 + 60 * (int(modified[3:5]) - 13) + int(modified[6:]) - 20
+    dates = [("Last-Modified", said), *([("Date", f"Tue, 14 Nov 2023 {date} GMT")] if date else [])]
+    plain = answers.validators_of(headers(("ETag", '"a hash"'), *dates), now=NOW)
+    nginx = answers.validators_of(headers(("ETag", f'W/"{epoch:X}-2f"'), *dates), now=NOW)
+
+    assert Validators('"a hash"', said if is_kept else None) == plain
+    assert Validators(f'W/"{epoch:X}-2f"' if is_kept else None, said if is_kept else None) == nginx
+
+
+def test_a_date_that_nobody_can_read_is_a_validator():
+    """It is sent back byte for byte, and the server knows what it means."""
+    assert Validators(None, "lately") == answers.validators_of(headers(("Last-Modified", "lately")), now=NOW)
 
 
 @pytest.mark.parametrize("etag", ["", "ä", '"\udce4"', '"a\x01"', '"' + "x" * 2_000 + '"'])
 def test_validators_that_cannot_be_stored_and_sent_back_are_none(etag):
     """Without a validator the page is fetched whole, which is always right."""
-    assert not answers.validators_of(headers(("ETag", etag)))
+    assert not answers.validators_of(headers(("ETag", etag)), now=NOW)
 
 
 def test_plain_headers_are_storable_and_hold_no_cookies():
