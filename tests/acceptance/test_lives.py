@@ -166,6 +166,38 @@ def test_who_was_missed_is_told(world: World):
     assert ["missed"] == [m["data"]["kind"] for _, m in world.received]
 
 
+def overtake(world: World, monitor: Monitor, text: str) -> None:
+    """Let somebody say this just before the next step is written."""
+    write, texts = monitor.committer.write, iter([text])
+
+    async def overtaken(unit: Unit) -> Any:
+        if unit.sentinels and (said := next(texts, None)):
+            world.add(said)
+        return await write(unit)
+
+    monitor.committer.write = overtaken  # type: ignore[method-assign]
+
+
+def test_an_end_that_an_alter_has_overtaken_is_not_told(world: World):
+    """Its life had passed unwatched, and as that is to be written and told somebody makes it ten days longer: it begins, and nobody hears of an end."""
+    world.page("/a", "<p>one</p>")
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel s Using {{/a}} Monitor any change From now + 1 day For 1 day Notify By webhook {hook} immediate"
+    )
+    play(world, world.settle)
+    world.clock.advance(5 * DAY)
+
+    async def story(monitor: Monitor) -> None:
+        overtake(world, monitor, "Alter s For 10 day")
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert ["enabled"] == _states(world, "s")
+    assert [] == world.received
+
+
 @pytest.mark.parametrize("waits", [False, True], ids=["its own end", "the end of the one it waits for"])
 def test_a_step_that_an_alter_has_overtaken_is_none(world: World, waits: bool):
     """Somebody gives a sentinel two hours more just as its end is to be written: it lives on, and so who waits for its end waits on."""
@@ -177,15 +209,7 @@ def test_a_step_that_an_alter_has_overtaken_is_none(world: World, waits: bool):
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 59 * MINUTE)
-        write = monitor.committer.write
-        alters = iter(["Alter s For 3 hour"])
-
-        async def overtaken(unit: Unit) -> Any:
-            if unit.sentinels and (alter := next(alters, None)):
-                world.add(alter)
-            return await write(unit)
-
-        monitor.committer.write = overtaken  # type: ignore[method-assign]
+        overtake(world, monitor, "Alter s For 3 hour")
         await world.pass_time(monitor, 2 * MINUTE)
         assert ["enabled", *(["waiting"] if waits else [])] == _states(world, *("s", "t")[: 1 + waits])
         await world.pass_time(monitor, 5 * HOUR)

@@ -200,8 +200,8 @@ class EndpointMove:
 class SentinelMove:
     """A step in a sentinel's life (sentinels §2).
 
-    `before` is the state that it was decided on, `revisions` are the sentinels whose clauses it was decided on, with the revision of each; if
-    another process has moved the sentinel or altered any of them meanwhile, the step is none.
+    `before` is the state that it was decided on; if another process has moved the sentinel meanwhile, the step is none. `revisions` are the
+    sentinels whose clauses it was decided on, with the revision of each; if any has been altered meanwhile, the whole unit is none.
     """
 
     sentinel_id: int

@@ -57,9 +57,11 @@ _QUARANTINE = (
 def commit(c: Connection, units: Sequence[Unit]) -> list[Committed]:
     """Write units in their order, all in the caller's transaction.
 
-    Raises `StaleEpochError`, and `UnitError` where a unit contradicts what is stored: nothing of the transaction may stay then.
+    Of a unit whose step in a sentinel's life was decided on clauses that have been altered since, nothing is written. Raises `StaleEpochError`,
+    and `UnitError` where a unit contradicts what is stored: nothing of the transaction may stay then.
     """
     _check_epochs(c, units)
+    units = [Unit(at=unit.at, epoch=unit.epoch) if _is_overtaken(c, unit) else unit for unit in units]
     polls.finish(c, [unit.poll for unit in units if unit.poll is not None])
     _write_versions(c, units)
     _write_pages(c, units)
@@ -79,6 +81,10 @@ def _check_epochs(c: Connection, units: Iterable[Unit]) -> None:
         raise StaleEpochError(f"units of the epochs {sorted(epochs)} in one commit: only one of them can hold")
     for epoch in epochs:
         leases.check_epoch(c, epoch)
+
+
+def _is_overtaken(c: Connection, unit: Unit) -> bool:
+    return any(sentinels.is_overtaken(c, step) for step in unit.sentinels)
 
 
 def _is_rare(unit: Unit) -> bool:

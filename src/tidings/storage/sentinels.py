@@ -179,9 +179,14 @@ def names(c: Connection) -> list[str]:
     return sorted(row[0] for row in rows)
 
 
+def is_overtaken(c: Connection, step: SentinelMove) -> bool:
+    """Return whether clauses that a step was decided on have been altered since."""
+    return any(c.value(_REVISION, id=other) != revision for other, revision in step.revisions)
+
+
 def move(c: Connection, step: SentinelMove) -> None:
     """Bring a sentinel into a state, with the event `sentinel.<state>`; a step to where it stands already does nothing, nor does one
-    that was decided on another state than it has (`step.before`), or on clauses that have been altered (`step.revisions`): somebody else was first.
+    that was decided on another state than it has (`step.before`): somebody else was first.
 
     Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`, which is final.
     """
@@ -192,8 +197,6 @@ def move(c: Connection, step: SentinelMove) -> None:
         )
     name, before = row
     if before == step.state or step.before not in {None, before}:
-        return
-    if any(c.value(_REVISION, id=other) != revision for other, revision in step.revisions):
         return
     if before == "ended":
         raise UsageError(
