@@ -249,9 +249,8 @@ class Grants:
             wire_bytes=outcome.wire_bytes,
         )
         await self._poller.settle(charged, page, failed, at=at)
-        if isinstance(error, StoreError) and not isinstance(
-            error, UnitError
-        ):  # of a bad unit the store itself has told
+        is_told = isinstance(error, UnitError)  # by the store itself
+        if isinstance(error, StoreError) and not is_told:
             problem = Event(type="problem.unit", at=at, page_id=page.state.page_id, data={"error": str(error)})
             await self._committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
 

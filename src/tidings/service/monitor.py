@@ -473,9 +473,7 @@ class Monitor:
         if page_id is not None:
             self.parts.planner.hold(page_id, self.parts.clock.now() + HOLD_AFTER_FAULT)
         if not isinstance(error, StaleEpochError):
-            if isinstance(
-                error, StoreError
-            ):  # a disk that is full or gone: people can mend it, and need no traceback for that
+            if isinstance(error, StoreError):  # a full disk, say: people can mend it, and need no traceback for that
                 log.error("%s", unkept(error))
             else:
                 log.error("a task of the service failed", exc_info=error)

@@ -163,17 +163,15 @@ class Proposals:
         members = [i for i in here if is_on_change(self._pages[i])]
         out = [i for i in (*gone, *(i for i in here if not is_on_change(self._pages[i]))) if known(i)]
         seen = [i for i in observed if i in self._pages and is_on_change(self._pages[i])]
-        joins = [i for i in seen if not population.has([i])[0]]
+        was_here = dict(zip(seen, population.has(seen).tolist(), strict=True))
         if out:
             self.state = self.policy.on_update(self.state, out, {PRESENT: np.zeros(len(out), np.bool_)})
-        self._teach(
-            [i for i in seen if i not in joins], observed
-        )  # what a look changes of its page came after the look
+        self._teach([i for i in seen if was_here[i]], observed)  # before the columns, which a look may have changed
         if members:
             columns = self._columns(members)
             if not population.has(members).all() or self._differs(members, columns):
                 self.state = self.policy.on_update(self.state, members, columns)
-        self._teach(joins, observed)
+        self._teach([i for i in seen if not was_here[i]], observed)
         self._interrupted.difference_update(gone)
         self._tell_hints()
 
