@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "tidings",
-    max_examples=int(os.environ.get("TESTS_EXAMPLES", "32")),  # those who hunt ask for more
+    max_examples=int(os.environ.get("TESTS_EXAMPLES", "40")),  # those who hunt ask for more
     deadline=None,  # a busy machine is no fault of the code
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=bool(os.environ.get("CI")),  # CI runs the same examples each time; people look for new ones
