@@ -136,7 +136,7 @@ def _look(
         return _open(sub, least, "the first look")
     period, how = _period(fetch, learned, settings)
     due = state.checked_at + period if turn is None else turn
-    return _open(sub, max(due, least), f"{said}: {how} {spell_duration(_roundly(period))}")
+    return _open(sub, max(due, least), f"{said}: {how} {spell_duration(roundly(period))}")
 
 
 def _every(sub: Subscription, learned: Any, settings: Settings) -> Duration | None:
@@ -167,7 +167,7 @@ def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Dur
     return period, "as it changes, about every" if known is not None else "until more is known, about every"
 
 
-def _roundly(period: Duration) -> Duration:
+def roundly(period: Duration) -> Duration:
     """Return an interval as people say it: three units and more of minutes, hours or days are whole ones."""
     unit = next((unit for unit in (DAY, HOUR, MINUTE) if period >= 3 * unit), SECOND)
     return round(period / unit) * unit

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import SECOND
 from tidings.language import expressions
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchEvery
 from tidings.service import register
 from tidings.service.finding import spell_count
-from tidings.service.outlook import outlook
+from tidings.service.outlook import Prospect, outlook, roundly
 from tidings.service.records import rfc3339
 from tidings.service.watchlist import meaning
 from tidings.storage import events, pages, sentinels, subscriptions
@@ -44,6 +43,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
     facts = events.newest(connection, "page.first", page_id=page_id)
     seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
     coming = outlook(connection, row, find=register.lives(connection, dropped=True), settings=settings, now=now)
+    look = next((prospect for prospect in coming if prospect.what == "look"), None)
     return {
         "url": identity.given,
         "title": state.title,
@@ -51,8 +51,8 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
         "watched": _watched(sentinel, seen),
         "first_words": seen.get("first_words", ""),
         "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
-        "next_look": rfc3339(next((prospect.at for prospect in coming if prospect.what == "look"), None)),
-        "pace": _pace(sentinel, settings),
+        "next_look": rfc3339(None if look is None else look.at),
+        "pace": _pace(sentinel, look),
         "warnings": [*_warnings(state, seen, settings), *missing(connection, sentinel_id, page_id)],
     }
 
@@ -65,10 +65,12 @@ def _watched(sentinel: Sentinel, seen: dict[str, Any]) -> str:
     return f"{what} ({seen_text(seen['words'], seen['links'], seen['images'])} now{frames})"
 
 
-def _pace(sentinel: Sentinel, settings: Settings) -> str:
+def _pace(sentinel: Sentinel, look: Prospect | None) -> str:
     if isinstance(sentinel.fetch, FetchEvery):
         return f"every {spell_duration(sentinel.fetch.interval)}"
-    return f"about every {spell_duration(round(settings.schedule.pace_seconds * SECOND))}"
+    if look is None or look.every is None:
+        return "when it is asked for"
+    return f"about every {spell_duration(roundly(look.every))}"
 
 
 def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> list[str]:
