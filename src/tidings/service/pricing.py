@@ -98,7 +98,7 @@ class Pricing:
             self._step(self.market, now, is_new=before is None or not before.binds)
         else:
             self.trim, self._shape = Trim(), None
-        self._proposals.price = _grained(max(self.market.price * self.trim.factor, self.market.floor))
+        self._proposals.price = max(_grained(self.market.price * self.trim.factor), self.market.floor)
         told = (self._proposals.price, self.stretch, self.rival is not None)
         if not (_differ(told[0], self._told[0]) or _differ(told[1], self._told[1]) or told[2] != self._told[2]):
             return False

@@ -81,6 +81,7 @@ def test_where_the_budget_does_not_bind_nobody_is_asked_more_often_than_the_pace
     made = service([1.0] * 5, 5_000, 2)
     made.run(2 * DAY, tick=10 * MINUTE)
 
+    assert made.planner.proposals.price == Price().floor
     assert not any(why == SPARE for _, _, why in made.looks)
     assert len(made.looks) < 5 * 60
 
