@@ -18,6 +18,11 @@ PAGES = st.lists(
 )
 
 
+def columns(pages):
+    """Return bids, costs, hosts and the flags of pages, a tuple each."""
+    return zip(*pages, strict=True) if pages else ((), (), (), ())
+
+
 def chosen(bids, *, cost=None, host=None, tokens=100.0, **other):
     count = len(bids)
     return choose(
@@ -109,7 +114,7 @@ def test_a_page_that_nobody_can_pay_for_takes_no_place_of_its_host():
 )
 def test_all_limits_hold_at_once(pages, tokens, connections, limit, purses):
     """Budget, budgets within it, hosts, places in flight and number, whatever costs; each page once, best first."""
-    bids, cost, host, flying = zip(*pages, strict=True) if pages else ((), (), (), ())
+    bids, cost, host, flying = columns(pages)
     purse = np.arange(len(pages)) % 3
     rows = chosen(
         bids,
@@ -175,7 +180,7 @@ def worth(rows, bids, cost):
 
 def best(pages, tokens, connections, limit):
     """The best feasible worth, by trying every set."""
-    bids, cost, host, flying = zip(*pages, strict=True) if pages else ((), (), (), ())
+    bids, cost, host, flying = columns(pages)
     free = [row for row in range(len(pages)) if bids[row] > 0 and not flying[row]]
     top = 0
     for size in range(min(len(free), limit) + 1):
@@ -191,7 +196,7 @@ def best(pages, tokens, connections, limit):
 def test_equal_costs_get_the_best_set(pages, tokens, connections, limit):
     """Where costs are equal no feasible set is worth more, hosts, pages in flight and limit included."""
     pages = [(bid, 1, host, flying) for bid, _, host, flying in pages]
-    bids, cost, host, flying = zip(*pages, strict=True) if pages else ((), (), (), ())
+    bids, cost, host, flying = columns(pages)
     rows = chosen(
         bids,
         cost=cost,
@@ -210,7 +215,7 @@ def test_equal_costs_get_the_best_set(pages, tokens, connections, limit):
 def test_other_costs_get_half_of_the_best_set(pages, tokens):
     """With hosts apart the choice is feasible and worth at least half of the best (scheduling §1.4)."""
     pages = [(bid, cost, row, False) for row, (bid, cost, _, _) in enumerate(pages)]
-    bids, cost, host, _ = zip(*pages, strict=True) if pages else ((), (), (), ())
+    bids, cost, host, _ = columns(pages)
     rows = chosen(bids, cost=cost, host=np.array(host, dtype=int), tokens=tokens)
 
     assert sum(cost[row] for row in rows) <= tokens
@@ -221,7 +226,7 @@ def test_other_costs_get_half_of_the_best_set(pages, tokens):
 @given(PAGES, st.integers(0, 8), st.sets(st.integers(0, 3)), st.integers(1, 2))
 def test_who_is_closed_or_of_a_host_that_waits_is_as_if_not_there(pages, tokens, waiting, connections):
     """Opening hours and gaps take pages out, and nothing else."""
-    bids, cost, host, closed = zip(*pages, strict=True) if pages else ((), (), (), ())
+    bids, cost, host, closed = columns(pages)
     common = {"cost": cost, "host": np.array(host, dtype=int), "tokens": tokens, "host_connections": connections}
     silent = [0 if shut or name in waiting else bid for bid, name, shut in zip(bids, host, closed, strict=True)]
     limits = {"open_now": ~np.array(closed, dtype=bool), "host_ready": dict.fromkeys(waiting, False)}
