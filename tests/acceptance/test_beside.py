@@ -18,7 +18,7 @@ from tidings.service import activate, register
 from tidings.service import check as checking
 from tidings.service.monitor import Monitor
 from tidings.service.watchlist import meaning
-from tidings.storage import polls, subscriptions
+from tidings.storage import deliveries, polls, subscriptions
 from tidings.storage.connection import Connection
 from tidings.storage.database import open_database
 
@@ -225,3 +225,26 @@ def test_a_look_that_fails_by_our_fault_is_answered(world: World):
 
     assert 6 <= len(world.polls(2)) <= 7
     assert [] == world.violations()
+
+
+def test_a_receiver_that_is_free_again_while_the_queue_is_read_is_not_forgotten(world: World):
+    """An attempt ends just as the monitor reads when the next delivery is due: it looks again at once, not a second later."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        read = monitor.parts.store.read
+
+        async def meanwhile(work: Any, *given: Any, **named: Any) -> Any:
+            found = await read(work, *given, **named)
+            if work is deliveries.next_due:
+                monitor._next_delivery = 0
+            return found
+
+        monitor.parts.store.read = meanwhile  # type: ignore[method-assign]
+        monitor._next_delivery = 0
+        await monitor._send(world.clock.now())
+        assert 0 == monitor._next_delivery
+
+    play(world, story)

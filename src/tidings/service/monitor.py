@@ -411,13 +411,19 @@ class Monitor:
         parts = self.parts
         if self._next_delivery is None or now < self._next_delivery:
             return
-        due = await parts.store.read(deliveries.first_due, now=now)
-        for delivery in parts.deliverer.choose(due):
-            parts.deliverer.in_flight.add(delivery.endpoint_id)
-            self._spawn(self._attempt(delivery))
-        self._next_delivery = await parts.store.read(deliveries.next_due)
-        if self._next_delivery is not None and self._next_delivery <= now:
-            self._next_delivery = now + SECOND
+        self._next_delivery = None  # whoever has something to send meanwhile, or a receiver that is free again, says so
+        next_at: Instant | None = 0
+        try:
+            due = await parts.store.read(deliveries.first_due, now=now)
+            for delivery in parts.deliverer.choose(due):
+                parts.deliverer.in_flight.add(delivery.endpoint_id)
+                self._spawn(self._attempt(delivery))
+            next_at = await parts.store.read(deliveries.next_due)
+            if next_at is not None and next_at <= now:
+                next_at = now + SECOND
+        finally:
+            if self._next_delivery is None:
+                self._next_delivery = next_at
 
     async def _attempt(self, delivery: DeliveryRow) -> None:
         try:
