@@ -242,7 +242,7 @@ def test_a_receiver_that_is_free_again_while_the_queue_is_read_is_not_forgotten(
                 monitor._next_delivery = 0
             return found
 
-        monitor.parts.store.read = meanwhile  # type: ignore[method-assign]
+        monitor.parts.store.read = meanwhile  # type: ignore[assignment,method-assign]
         monitor._next_delivery = 0
         await monitor._send(world.clock.now())
         assert 0 == monitor._next_delivery
