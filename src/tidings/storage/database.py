@@ -14,7 +14,7 @@ from tidings.storage.sqlite import SqliteDriver
 P = ParamSpec("P")
 T = TypeVar("T")
 
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 """Every schema that this Tidings can read or migrate from, oldest first; the last is the one it works with."""
 
 
