@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 SATURATED: Final = "page.saturated"
 """The type of the event of a page that looks different each time."""
-FAILURES_TO_ERROR: Final = 3
+FAILURES_TO_ERROR: Final = 2
 SHAKY_AT_LEAST: Final = HOUR
+"""A page is in error once so many failures span so long, or once its server asks to be left alone for so long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a kind of failure is met: at once in error or after `FAILURES_TO_ERROR`; the first wait, its growth, the longest wait (µs)."""
+    """How a kind of failure is met: in error `at_once` or once it lasts; the first wait, its growth, the longest wait (µs)."""
 
     at_once: bool
     first: Duration
@@ -63,7 +64,8 @@ def after_failure(before: PageState, failed: Failed, at: Instant) -> tuple[PageS
     failures = before.failures + 1
     since = before.failing_since if before.failing_since is not None else at
     lasting = failures >= FAILURES_TO_ERROR and at - since >= SHAKY_AT_LEAST
-    in_error = before.health == "error" or MANNERS[failed.kind].at_once or lasting
+    is_held = (failed.retry_after or 0) >= SHAKY_AT_LEAST
+    in_error = before.health == "error" or MANNERS[failed.kind].at_once or lasting or is_held
     state = replace(
         before,
         polled_at=at,
