@@ -1,5 +1,5 @@
-"""Bring a database to the newest schema. The only module that imports SQLAlchemy and alembic, and it is itself imported only when
-the stored revision is not the newest (contracts.md §10, docs/decisions/0013). A new database is made as `schema` describes it, in one
+"""Bring a database to the newest schema. Beside `completion` and `schema` the only module that imports SQLAlchemy and alembic; imported only when the
+stored revision is not the newest (contracts.md §10, docs/decisions/0013). A new database is made as `schema` describes it, in one
 go; the steps are for those that an older Tidings left (tests/unit/storage/test_schema.py holds both to the same).
 """
 
@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from tidings.clock import SystemClock
+from tidings.storage.completion import complete
 from tidings.storage.driver import Driver
 from tidings.storage.schema import metadata
 
@@ -42,7 +43,7 @@ class _Borrowed:
 
 def migrate(driver: Driver, newest: str) -> None:
     """Make an empty database, or run the steps that are missing up to `newest`, inside the transaction that the caller began on `driver`."""
-    act = run_steps if driver.has_table("alembic_version") else _make
+    act = _step_up if driver.has_table("alembic_version") else _make
     url, raw, arguments = driver.engine_arguments()
     engine = create_engine(url, poolclass=StaticPool, creator=lambda: _Borrowed(raw), **arguments)
     try:
@@ -51,6 +52,14 @@ def migrate(driver: Driver, newest: str) -> None:
     except DBAPIError as error:
         raise error.orig or error from error
     _seed(driver)
+
+
+def _step_up(connection: Connection, newest: str) -> None:
+    """Add what the database lacks of its own revision, then take the steps from there to `newest`."""
+    revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if revision is not None:
+        complete(connection, revision, run_steps)
+    run_steps(connection, newest)
 
 
 def run_steps(connection: Connection, newest: str) -> None:
