@@ -153,6 +153,66 @@ def test_our_own_network_being_down_is_told_once_and_held_against_no_page(world:
     assert [] == world.changes()
 
 
+def test_a_network_that_is_away_for_an_hour_is_announced_once_to_each_recipient(world: World):
+    """Five pages of five hosts notify one receiver: one message that no page can be checked, one that they can again."""
+    hook = world.receiver()
+    others = [WebServer(f"127.0.0.{n}") for n in range(2, 7)]
+    for n, other in enumerate(others):
+        other.__enter__()
+        other.pages["/a"] = Page(TEXT.encode(), {"Content-Type": "text/html", "Connection": "close"})
+        world.add(
+            f"Create Sentinel s{n} Using {other.url('/a')} Monitor any change Fetch every 10 min Notify By {hook}"
+        )
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for other in others:
+            other.__exit__(None, None, None)
+        await world.pass_time(monitor, 30 * MINUTE)
+        assert [] == world.received
+        await world.pass_time(monitor, 2 * HOUR)
+        for other in others:
+            other.__enter__()
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+    for other in others:
+        other.__exit__(None, None, None)
+
+    assert ["network.away", "network.back"] == [body["type"] for _, body in world.received]
+    assert "this machine seems to be down" in world.received[0][1]["data"]["summary"]
+
+
+def test_a_fault_of_tidings_at_one_page_is_an_error_of_that_page(world: World, monkeypatch):
+    """Whatever a fetch raises is an outcome with its reason; the owner is notified within the hour, other pages go on."""
+    hook = world.receiver()
+    for path in ("/a", "/b"):
+        world.page(path, TEXT)
+        world.add(f"Create Sentinel s{path[1]} Using {{{path}}} Monitor any change Fetch every 1 hour Notify By {hook}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        fetcher = monitor.parts.grants._fetcher
+        fetch = fetcher.fetch
+
+        async def fail(request, permit):
+            if request.url.endswith("/a"):
+                message = "nobody thought of this"
+                raise RuntimeError(message)
+            return await fetch(request, permit)
+
+        monkeypatch.setattr(fetcher, "fetch", fail)
+        world.page("/b", TEXT + "<p>More</p>")
+        await world.pass_time(monitor, 3 * HOUR)
+
+    play(world, story)
+    told = [body["data"] for _, body in world.received]
+
+    assert [("sb", "change"), ("sa", "problem")] == [(one["sentinel"], one["record"]) for one in told]
+    assert "a fault of Tidings (RuntimeError: nobody thought of this)" in told[1]["summary"]
+    assert [] == world.violations()
+
+
 def test_one_host_that_is_gone_among_others_is_its_own_error(world: World):
     """Two of three hosts answer: the third is in error(net), told once, and the network is not blamed."""
     others = [WebServer(f"127.0.0.{n}") for n in range(2, 5)]

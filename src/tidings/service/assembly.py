@@ -39,6 +39,7 @@ from tidings.scheduling.policies import POLICIES, reads_of
 from tidings.scheduling.policy import HeedsHours
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
+from tidings.service.bulletins import Bulletins
 from tidings.service.collect import Collector
 from tidings.service.committer import Committer
 from tidings.service.complex_needs import ComplexNeeds
@@ -337,6 +338,7 @@ async def _build(
         poller=poll,
         needs=needs,
         hearing=signals.hearing,
+        bulletins=Bulletins(watchlist),
         remembered=client.robots.export,
         epoch=epoch,
     )

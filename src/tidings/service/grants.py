@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import BudgetError, StaleEpochError, StoreError, UnitError
 from tidings.fetching import address, files
@@ -18,6 +18,7 @@ from tidings.model.unit import Event, Grant, PollRecord, Unit
 from tidings.service.circuit import Circuits
 from tidings.service.frames import REASON as FRAME
 from tidings.service.network import NetworkWatch
+from tidings.service.records import BULLETINS, bulletin_record
 from tidings.storage import charge, polls
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tidings.model.outcome import FetchRequest
     from tidings.model.page import HostState
     from tidings.model.unit import Charged
+    from tidings.service.bulletins import Bulletins
     from tidings.service.committer import Committer
     from tidings.service.hints import Hearing
     from tidings.service.needs import Needs
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
     from tidings.storage.store import Store
 
 log = logging.getLogger("tidings.service")
+NETWORK_WORDS: Final = {
+    "network.down": "our own network seems to be down: most hosts cannot be reached",
+    "network.up": "our own network is back",
+}
 
 
 @dataclass(slots=True)
@@ -77,6 +83,7 @@ class Grants:
         poller: Poller,
         needs: Needs,
         hearing: Hearing,
+        bulletins: Bulletins,
         remembered: Callable[[HostState], HostState],
         epoch: int,
     ) -> None:
@@ -89,6 +96,7 @@ class Grants:
         self._poller = poller
         self._needs = needs
         self._hearing = hearing
+        self._bulletins = bulletins
         self._remembered = remembered
         self._epoch = epoch
         self._network = NetworkWatch()
@@ -105,7 +113,10 @@ class Grants:
             self._needs.begin(page_id, self._clock.now())
             self._hearing.begin(page_id, self._clock.now())
             request = await self._poller.request(page, now=self._clock.now(), obey_robots=not asked.first)
-            outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
+            try:
+                outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
+            except BudgetError as error:
+                outcome = _no_further(error)
         at = self._clock.now()
         ours = await self._hear(host, outcome, at, has_asked=not isinstance(request, Failed))
         await self._settle(
@@ -185,7 +196,7 @@ class Grants:
             request = await make()
             outcome: Outcome
             try:
-                outcome = request if isinstance(request, Failed) else await self._fetcher.fetch(request, permit)
+                outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
                 if not paid:
                     await pay(grant.host)  # refused before a request left: that is an outcome too
             except BudgetError as error:
@@ -290,20 +301,27 @@ class Grants:
     async def _fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
         try:
             return await self._fetcher.fetch(request, permit)
-        except BudgetError as error:
-            return _no_further(error)
+        except (BudgetError, StoreError):
+            raise
+        except Exception as error:  # whatever goes wrong at one page is an outcome of that page, which its owner sees
+            log.exception("a fault of Tidings while %s was fetched", request.url)
+            return Failed(
+                kind="fault", reason=f"a fault of Tidings ({type(error).__name__}: {error}); please report it"
+            )
 
     async def _hear_network(self, host: str, outcome: Outcome, at: Instant) -> bool:
         """Note whether a host was reached; say whether this failure is our own network's. Going down and coming back is told once."""
         failed = isinstance(outcome, Failed) and outcome.kind == "net" and not outcome.reached
-        was_down = self._network.is_down
         self._network.hear(host, reached=not failed, at=at)
-        if was_down != self._network.is_down:
-            kind = "network.up" if was_down else "network.down"
-            await self._committer.write(Unit(at=at, epoch=self._epoch, events=(Event(type=kind, at=at),)))
-            log.warning(
-                "our own network %s", "is back" if was_down else "seems to be down: most hosts cannot be reached"
+        for kind, since in self._network.news(at):
+            event = Event(type=kind, at=at, data={"since": since})
+            is_announced = kind in BULLETINS
+            await self._committer.write(
+                self._bulletins.unit(event, epoch=self._epoch)
+                if is_announced
+                else Unit(at=at, epoch=self._epoch, events=(event,))
             )
+            log.warning("%s", bulletin_record(event)["message"] if is_announced else NETWORK_WORDS[kind])
         return failed and self._network.is_down
 
     def _host_news(self, host: str) -> tuple[HostState, ...]:

@@ -1,6 +1,7 @@
 """Our own network: when most hosts fail at once, it is not they (sentinels_and_events §5.3, trust.md F-15).
 
-While it is down pages keep their state: nobody is marked as failing, one event tells that nothing can be reached, one that it can again.
+While it is down pages keep their state: none is marked as failing. An event says when it went down and when it came back; whoever is
+notified of changes is notified of both if it lasts for an hour.
 """
 
 from __future__ import annotations
@@ -8,15 +9,17 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from tidings.clock import MINUTE
+from tidings.clock import HOUR, MINUTE
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
 
 LEAST_HOSTS: Final = 3
 """Fewer hosts say nothing about the network."""
 REMEMBERED = 10 * MINUTE
 """Older answers count no more."""
+LASTING: Final[Duration] = HOUR
+"""Recipients are notified once it has been away for so long; a router that starts anew is no news."""
 
 
 class NetworkWatch:
@@ -25,6 +28,24 @@ class NetworkWatch:
     def __init__(self) -> None:
         self._last: OrderedDict[str, tuple[Instant, bool]] = OrderedDict()
         self._unreachable = 0
+        self._since: Instant | None = None
+        self._is_announced = False
+
+    def news(self, at: Instant) -> tuple[tuple[str, Instant], ...]:
+        """Return what is new since the last call: (type of event, since when it was down), at most one of each."""
+        if not self.is_down:
+            since, self._since = self._since, None
+            was_announced, self._is_announced = self._is_announced, False
+            if since is None:
+                return ()
+            return (("network.up", since), *((("network.back", since),) if was_announced else ()))
+        if self._since is None:
+            self._since = at
+            return (("network.down", at),)
+        if at - self._since >= LASTING and not self._is_announced:
+            self._is_announced = True
+            return (("network.away", self._since),)
+        return ()
 
     def hear(self, host: str, *, reached: bool, at: Instant) -> None:
         """Note whether a host could be reached; an HTTP error is an answer like any other."""

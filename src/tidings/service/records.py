@@ -348,6 +348,36 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     return problem_record(summary, where=sentinel, details=details)
 
 
+BULLETINS = ("network.away", "network.back")
+"""Events of the whole service that every recipient is notified of (`bulletins`)."""
+
+
+def bulletin_record(event: NoticeEvent) -> Record:
+    """Return a state of the whole service that everybody is notified of; its sentinel, page and URL are empty."""
+    data = event.data
+    match event.type:
+        case "network.away":
+            summary = (
+                f"no page can be checked: most hosts have not answered for {spell_gap(event.at - data['since'])}, so the network"
+                " connection of this machine seems to be down; checks go on by themselves once it is back"
+            )
+        case "network.back":
+            summary = f"pages can be checked again: the network was away for {spell_gap(event.at - data['since'])}"
+        case _:
+            summary = str(data.get("summary", event.type))
+    details = {
+        "event": event.type,
+        "sentinel": "",
+        "page": "",
+        "url": "",
+        "kind": "",
+        "summary": summary,
+        "since": rfc3339(data.get("since")),
+        "detected_at": rfc3339(event.at),
+    }
+    return problem_record(summary, where="Tidings", details=details)
+
+
 def healed_text(data: Mapping[str, Any]) -> str:
     """Return what is said of a selector that was healed."""
     said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'

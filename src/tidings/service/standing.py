@@ -44,6 +44,7 @@ MANNERS: Final[dict[ErrorKind, Manner]] = {
     "5xx": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
     "framing": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
     "encoding": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "fault": Manner(at_once=False, first=10 * MINUTE, factor=2, longest=HOUR),
     "request": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
     "denied": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
     "blocked": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
