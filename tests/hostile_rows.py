@@ -399,7 +399,14 @@ def _encodings() -> Iterator[Row]:
     fifty = functools.reduce(lambda body, _: gzip.compress(body), range(50), b"a page")
     yield _answer("H-046", "gzip 50 times", "FAIL", "encoding", whole(FIFTY, body=fifty))
     yield _answer("H-046", "gzip in 50 lines", "FAIL", "encoding", whole(*["Content-Encoding: gzip"] * 50, body=fifty))
-    yield _answer("H-047", "an unknown encoding", "FAIL", "encoding", whole("Content-Encoding: foo"))
+    yield _answer("H-047", "an unknown encoding of plain text", "SAFE", "fetched", whole("Content-Encoding: foo"))
+    yield _answer(
+        "H-047",
+        "an unknown encoding",
+        "FAIL",
+        "encoding",
+        whole("Content-Encoding: foo", body=gzip.compress(b"a page")),
+    )
 
 
 def _slow() -> Iterator[Row]:

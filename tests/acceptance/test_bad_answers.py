@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trustme
 
 from tests.fakes import Page, WebServer
 from tests.world import World, play
@@ -305,3 +311,42 @@ def test_a_host_that_is_down_is_not_asked_by_each_of_its_pages(world: World):
     play(world, lambda monitor: world.pass_time(monitor, 6 * HOUR))
 
     assert len(world.server.seen) <= 5 + 10
+
+
+def _with_bad_certificates() -> list[WebServer]:
+    """Return servers of which none shows a certificate that is accepted: of an unknown authority, for another name, expired."""
+    authority = trustme.CA()
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    servers = []
+    for n, certificate in enumerate(
+        [
+            authority.issue_cert("127.0.0.5"),
+            authority.issue_cert("elsewhere.example"),
+            authority.issue_cert("127.0.0.7", not_after=long_ago, not_before=long_ago - timedelta(days=90)),
+        ],
+        start=5,
+    ):
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        certificate.configure_cert(tls)
+        servers.append(WebServer(f"127.0.0.{n}", tls=tls))
+    return servers
+
+
+@pytest.mark.parametrize("robots", ["true", "false"])
+def test_bad_certificates_are_the_pages_own_errors(server: WebServer, tmp_path: Path, robots: str):
+    """Three hosts whose certificates are not accepted are none of the network's fault: each page's reason is notified."""
+    world = World(tmp_path / "data", server, fetch__robots=robots)
+    others = _with_bad_certificates()
+    for n, other in enumerate(others):
+        other.__enter__()
+        world.add(
+            f"Create Sentinel s{n} Using {other.url('/a')} Monitor any change Fetch every 10 min Notify By console"
+        )
+
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+    for other in others:
+        other.__exit__(None, None, None)
+
+    assert [] == world.events("network.down")
+    assert [1, 2, 3] == sorted(e.page_id for e in world.events("page.error"))
+    assert 3 == world.console.getvalue().count("the certificate of")

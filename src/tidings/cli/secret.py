@@ -12,6 +12,7 @@ from tidings.cli.output import add_json, short_time, table, write_json, write_li
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.secret import Secret
+from tidings.presentation.writing import tame
 from tidings.service import secrets
 from tidings.service.records import rfc3339
 from tidings.storage.database import open_database
@@ -85,10 +86,13 @@ def _value(arguments: argparse.Namespace) -> Secret:
 def _set(database: Database, vault: Vault, arguments: argparse.Namespace, value: Secret) -> int:
     name, jar = arguments.name, arguments.cookies is not None
     again = database.write(secrets.set_, vault, name, value, jar=jar, at=SystemClock().now())
+    left_out = secrets.left_out(value) if jar else ()
     (found,) = [row for row in database.read(secrets.listing, vault) if row.name == name]
     if arguments.json:
-        write_json({**found.record(), "looked_at_again": again})
+        write_json({**found.record(), "looked_at_again": again, "left_out": list(left_out)})
         return 0
+    for said in left_out:
+        sys.stderr.write(f"warning: {tame(said)}; this cookie is left out\n")
     write_line(f"{name} is set{f'; used by {_few(found.sentinels)}' if found.sentinels else ''}")
     if again:
         write_line(f"looked at again now: {_few(again)}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 import aiohttp
@@ -180,11 +180,15 @@ class Client:
                 headers=answers.plain_headers(response.headers),
             )
         if status in answers.REDIRECTS:
-            self._go_on(journey, status, response)
+            self._go_on(journey, response, response.headers.getall("Location", ()))
             return None
         if status not in answers.WHOLE or "Content-Range" in response.headers:
             raise answers.failure_of(status, response.headers, now=self.clock.wall())
-        return await self._body(journey, response)
+        fetched = await self._body(journey, response)
+        if journey.method == "GET" and (place := redirects.refresh(journey.url, response.headers, body=fetched.body)):
+            self._go_on(journey, response, (place,))
+            return None
+        return fetched
 
     def _conditions(self, journey: Journey) -> dict[str, str]:
         conditions: dict[str, str] = {}
@@ -196,25 +200,27 @@ class Client:
         journey.conditional = bool(conditions)
         return conditions
 
-    def _go_on(self, journey: Journey, status: int, response: aiohttp.ClientResponse) -> None:
+    def _go_on(self, journey: Journey, response: aiohttp.ClientResponse, places: Sequence[str]) -> None:
         """Turn a journey to where an answer points. Raises `FetchError` of kind `redirect` when it may not go there."""
+        now, status = self.clock.wall(), response.status
         try:
-            destination = redirects.target(journey.url, response.headers.getall("Location", ()))
+            destination = redirects.target(journey.url, places)
             private = journey.body is not None or bool(journey.cookies)
             redirects.refuse_downgrade(journey.url, destination, journey.headers, private=private)
+            journey.visit(now)
             if status == 303 or (journey.method not in REPEATABLE and status in {301, 302}):
                 journey.become_get()
             elif journey.body is not None or journey.method not in REPEATABLE:
                 redirects.refuse_to_carry(destination, first=journey.first)
+            journey.take_cookies(response.headers.getall("Set-Cookie", ()), now)
+            journey.turn(destination, status)
+            if journey.method in REPEATABLE and not journey.visit(now):
+                raise FetchError("redirect", "the page points back to itself in a circle")
+            if len(journey.hops) > journey.max_redirects:
+                raise FetchError("redirect", f"the page points on more than {journey.max_redirects} times")
         except FetchError as error:
             error.status = status
             raise
-        journey.hops.append(journey.url)
-        if destination in journey.hops and journey.method in REPEATABLE:
-            raise FetchError("redirect", "the page points back to itself in a circle", status=status)
-        if len(journey.hops) > journey.max_redirects:
-            raise FetchError("redirect", f"the page points on more than {journey.max_redirects} times", status=status)
-        journey.turn(destination, status)
 
     async def _body(self, journey: Journey, response: aiohttp.ClientResponse) -> Fetched:
         encoding = answers.content_encoding(response.headers)
@@ -262,6 +268,12 @@ class Client:
                 body = await self.exchange(journey, target, {}, self._read_robots)
                 if body is not None:
                     return body
+        except FetchError as error:
+            if (
+                journey.hops and error.kind == "address"
+            ):  # where it points to may not be asked: it cannot be had there (RFC 9309 §2.3.1.3)
+                error.kind = "redirect"
+            raise
         finally:
             page.requests += journey.requests
             page.wire_bytes += journey.wire_bytes
@@ -269,7 +281,7 @@ class Client:
 
     async def _read_robots(self, journey: Journey, response: aiohttp.ClientResponse) -> bytes | None:
         if response.status in answers.REDIRECTS:
-            self._go_on(journey, response.status, response)
+            self._go_on(journey, response, response.headers.getall("Location", ()))
             return None
         if response.status != 200:
             raise answers.failure_of(response.status, response.headers, now=self.clock.wall())

@@ -19,6 +19,7 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.resolver import DefaultResolver
 
 from tidings.fetching.guard import Guard
+from tidings.fetching.heads import Head
 
 MAX_INFORMATIONAL = 20
 MAX_HEADERS = 100
@@ -68,10 +69,31 @@ class GuardedResolver(AbstractResolver):
 
 
 class Connection(ResponseHandler):
-    """One connection to a server. Counts informational answers and header bytes; a reset inside a body is an error."""
+    """One connection to a server. Counts informational answers and header bytes; a reset inside a body is an error.
+
+    The head of each answer is read before the parser gets it (`heads.Head`), since the parser refuses what browsers read.
+    """
 
     _informational = 0
     _given_up = False
+    _head: Head | None = None
+
+    def set_response_params(self, **given: Any) -> None:
+        """Prepare for the answer to a request."""
+        self._head = Head(is_bodiless=given.get("skip_payload", False))
+        super().set_response_params(**given)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the socket; what follows a head that has no body is thrown away, and the connection with it."""
+        if self._head is None or self._parser is None:
+            super().data_received(data)
+            return
+        if ready := self._head.take(data):
+            super().data_received(ready)
+        if self._head.is_last:
+            self._should_close = True
+            if self.transport is not None:
+                self.transport.close()
 
     def feed_data(self, data: Any, size: int = 0) -> None:
         """Take one parsed message head; give the connection up when the server talks too much."""
@@ -88,6 +110,8 @@ class Connection(ResponseHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """End the body in progress: with an error if the connection was reset, however the body is framed."""
+        if self._head is not None and (rest := self._head.end()):
+            super().data_received(rest)
         payload = self._payload
         if exc is not None and payload is not None and not payload.is_eof():
             payload.set_exception(aiohttp.ClientPayloadError("the connection was reset inside the body"))

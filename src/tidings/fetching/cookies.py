@@ -1,11 +1,14 @@
-"""Kept logins: cookies from a `cookies.txt` that go only where a browser would send them (RFC 6265 §5.4).
+"""Cookies that go only where a browser would send them (RFC 6265 §5.4): kept logins from a `cookies.txt`, and what servers set on one journey.
 
-What servers set is not kept: each fetch sends the cookies of its sentinel's secret and no others.
+What servers set is kept for the redirects of one fetch and no longer; each fetch begins with the cookies of its sentinel's secret and no others.
 """
 
 from __future__ import annotations
 
+import email.utils
+import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC
 
 from tidings.clock import SECOND, Instant
 from tidings.errors import UsageError
@@ -16,49 +19,79 @@ _FIELDS = 7
 _HTTP_ONLY = "#HttpOnly_"
 _LAST = 253_402_300_799
 """the last second of the year 9999; some exporters write later ones"""
-_UNSENDABLE = frozenset('";,\\ ')
+_UNSENDABLE = re.compile("[\x00-\x1f\x7f;]")
+_MOST_SET = 50
+_LONGEST_SET = 4_096
 
 
 def read(text: str) -> tuple[Cookie, ...]:
-    """Return the cookies of a `cookies.txt` (Netscape's format, as browsers' add-ons and curl write it).
+    """Return the cookies of a `cookies.txt` (Netscape's format, as browsers' add-ons and curl write it); `left_out` names those it lacks.
 
-    Raises `UsageError` that names a line that cannot be read, never what stands in it, and where there is no cookie at all.
+    Raises `UsageError` where no cookie can be read. It names a line, never the value in it.
     """
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        is_comment = line.startswith("#") and not line.startswith(_HTTP_ONLY)
-        if is_comment or not line.strip():
-            continue
-        fields = line.removeprefix(_HTTP_ONLY).split("\t")
-        if len(fields) != _FIELDS:
-            message = f"line {number} of the cookies has {len(fields)} fields; each line has {_FIELDS}, a tab between (Netscape cookies.txt)"
-            raise UsageError(message)
-        found.append(_cookie(number, fields))
+    found, faults = _parse(text)
     if not found:
         message = "there is no cookie in this file; export it in the format of Netscape's cookies.txt"
-        raise UsageError(message)
+        raise UsageError(f"{faults[0]}; {message}" if faults else message)
     return tuple(found)
 
 
-def _cookie(number: int, fields: Sequence[str]) -> Cookie:
-    domain, subdomains, path, secure, expires, name, value = (field.strip() for field in fields)
-    domain = domain.lower()
-    host = domain.removeprefix(".")
+def left_out(text: str) -> tuple[str, ...]:
+    """Return what is said of each cookie of a `cookies.txt` that no request can carry."""
+    return tuple(_parse(text)[1])
+
+
+def _parse(text: str) -> tuple[list[Cookie], list[str]]:
+    found, faults = [], []
+    for number, line in enumerate(text.split("\n"), 1):
+        is_comment = line.startswith("#") and not line.startswith(_HTTP_ONLY)
+        if is_comment or not line.strip():
+            continue
+        fields = [field.strip() for field in line.removeprefix(_HTTP_ONLY).split("\t")]
+        if len(fields) == _FIELDS - 1:  # an empty value, whose tab an editor has taken away
+            fields.append("")
+        fault = (
+            f"it has {len(fields)} fields, not {_FIELDS} with a tab between"
+            if len(fields) != _FIELDS
+            else _fault(fields)
+        )
+        if fault:
+            faults.append(f"line {number}{_named(fields)}: {fault}")
+        else:
+            found.append(_cookie(fields))
+    return found, faults
+
+
+def _fault(fields: Sequence[str]) -> str:
+    domain, _, path, _, expires, name, value = fields
+    host = domain.lower().removeprefix(".")
     faults = {
-        "the domain": not host or "/" in host or not host.isascii(),
-        "the path": not path.startswith("/"),
-        "the time it expires at": not expires.partition(".")[0].lstrip("-").isdigit(),
-        "the name": not name or "=" in name or not _is_sendable(name),
-        "the value": not _is_sendable(value),
+        "the domain cannot be read": not host or "/" in host or not host.isascii(),
+        "the path cannot be read": not path.startswith("/"),
+        "the time it expires at cannot be read": not expires.partition(".")[0].lstrip("-").isdigit(),
+        "the name cannot be sent": "=" in name or bool(_UNSENDABLE.search(name)),
+        "the value cannot be sent: it has a semicolon or a control character": bool(_UNSENDABLE.search(value)),
+        "it has neither a name nor a value": not name and not value,
     }
-    if fault := next((what for what, wrong in faults.items() if wrong), ""):
-        message = f"line {number} of the cookies: {fault} cannot be read; export the file anew"
-        raise UsageError(message)
+    return next((what for what, wrong in faults.items() if wrong), "")
+
+
+def _named(fields: Sequence[str]) -> str:
+    """Return the name and the domain of a cookie, as far as its line has them where they belong."""
+    if len(fields) != _FIELDS:
+        return ""
+    name, domain = (re.sub(r"[^\x20-\x7e]", "?", fields[at])[:60] for at in (5, 0))
+    return f", the cookie {name or 'without a name'} of {domain or 'no domain'}"
+
+
+def _cookie(fields: Sequence[str]) -> Cookie:
+    domain, subdomains, path, secure, expires, name, value = fields
+    domain = domain.lower()
     ends = int(expires.partition(".")[0])
     return Cookie(
         name=name,
         value=Secret(value),
-        domain=host,
+        domain=domain.removeprefix("."),
         subdomains=subdomains.upper() == "TRUE" or domain.startswith("."),
         path=path,
         secure=secure.upper() == "TRUE",
@@ -66,8 +99,62 @@ def _cookie(number: int, fields: Sequence[str]) -> Cookie:
     )
 
 
-def _is_sendable(text: str) -> bool:
-    return text.isascii() and (text.isprintable()) and not _UNSENDABLE & set(text.strip('"'))
+def merged(old: Iterable[Cookie], lines: Iterable[str], url: str, *, now: Instant) -> tuple[Cookie, ...]:
+    """Return cookies after an answer of the rebuilt URL with these `Set-Cookie` lines, at the wall time `now` (RFC 6265 §5.3).
+
+    An answer sets cookies for its own host, or for a domain above it that is one owner's. A new one takes the place of that of the same name,
+    domain and path; one that has expired takes it away. At most 50 are held.
+    """
+    jar = {(cookie.name, cookie.domain, cookie.path): cookie for cookie in old}
+    for line in lines:
+        cookie = _of_line(line, url, now=now)
+        if cookie is not None:
+            jar.pop((cookie.name, cookie.domain, cookie.path), None)
+            jar[cookie.name, cookie.domain, cookie.path] = cookie
+    return tuple(jar.values())[-_MOST_SET:]
+
+
+def _of_line(line: str, url: str, *, now: Instant) -> Cookie | None:
+    """Return what one `Set-Cookie` says, None if a browser would not take it."""
+    pair, *attributes = line.split(";")
+    name, equals, value = (part.strip() for part in pair.partition("="))
+    if not equals:
+        name, value = "", name
+    given = {key.strip().lower(): text.strip() for key, _, text in (each.partition("=") for each in attributes)}
+    parts = address.parse(url)
+    host = parts.host.strip("[]")
+    domain = given.get("domain", "").lower().removeprefix(".")
+    whole = Cookie(name=name, value=Secret(value), domain=domain, subdomains=True)
+    is_foreign = bool(domain) and domain != host and not _is_for_host(whole, parts.host)
+    if is_foreign or len(pair) > _LONGEST_SET or _UNSENDABLE.search(pair) or not (name or value):
+        return None
+    path = given.get("path", "")
+    return Cookie(
+        name=name,
+        value=Secret(value),
+        domain=domain or host,
+        subdomains=bool(domain),
+        path=path if path.startswith("/") else _folder(parts.target),
+        secure="secure" in given,
+        expires_at=_expiry(given, now),
+    )
+
+
+def _folder(target: str) -> str:
+    """Return the path that a cookie without one is for: that of the address up to its last slash."""
+    return target.partition("?")[0].rpartition("/")[0] or "/"
+
+
+def _expiry(given: dict[str, str], now: Instant) -> Instant | None:
+    """Return when a cookie expires; `Max-Age` goes before `Expires`, and what cannot be read is no end."""
+    age = given.get("max-age", "")
+    if age.removeprefix("-").isdigit() and age.isascii():
+        return now + min(int(age[:12]), _LAST) * SECOND if int(age[:12]) > 0 else 0
+    try:
+        date = email.utils.parsedate_to_datetime(given.get("expires", ""))
+        return round((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()) * SECOND
+    except (ValueError, OverflowError):
+        return None
 
 
 def fitting(cookies: Iterable[Cookie], url: str, *, now: Instant) -> tuple[Cookie, ...]:
@@ -99,4 +186,5 @@ def _is_for_path(of_cookie: str, path: str) -> bool:
 
 def header(cookies: Iterable[Cookie]) -> Secret:
     """Return the value of the header Cookie."""
-    return Secret("; ".join(f"{cookie.name}={cookie.value.reveal()}" for cookie in cookies))
+    pairs = ((cookie.name, cookie.value.reveal()) for cookie in cookies)
+    return Secret("; ".join(f"{name}={value}" if name else value for name, value in pairs))

@@ -1,11 +1,13 @@
 """Content-Encoding undone in bounded steps (contracts.md §6, trust.md R-05 and R-06).
 
-A body counts only if every decoder came to its own end exactly where the bytes end. Nothing is decoded further than 64 KiB ahead
+A body counts only if every decoder came to its own end. Bytes behind that end are left out (not of brotli, which nobody appends to), and a name that names no coding (`UTF-8`, `none`,
+`aws-chunked`) counts as none if the body is text as it stands: browsers do both. Nothing is decoded further than 64 KiB ahead
 of the checks: size in all, and growth (`max_ratio`) once over 1 MB. Checked at each stage, so that a chain cannot hide a bomb.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Protocol
@@ -42,7 +44,7 @@ class Decoder:
     """Takes a body's wire bytes piece by piece, gives the decoded body. `encoding` is the canonical header value."""
 
     def __init__(self, content_encoding: str, *, max_bytes: int, max_ratio: int) -> None:
-        names = encodings(content_encoding)
+        names, self._unknown = encodings(content_encoding)
         self.encoding = ", ".join(names)
         self.wire_bytes = 0
         self.decoded_bytes = 0
@@ -61,11 +63,15 @@ class Decoder:
             self._add(piece)
 
     def finish(self) -> bytes:
-        """Return the whole body. Raises `FetchError` of kind `encoding` if a decoder has not reached its end."""
+        """Return the whole body. Raises `FetchError` of kind `encoding` if a decoder has not reached its end, or for an unknown coding."""
         for stage, _ in self._stages:
             stage.finish()
         self._stages.clear()  # their windows go before the body is put together
-        return b"".join(self._pieces)
+        body = b"".join(self._pieces)
+        if self._unknown and not _is_plain(body):
+            reason = f"the body has the unknown Content-Encoding {self._unknown[:40]!r} and is no text as it stands"
+            raise FetchError("encoding", reason)
+        return body
 
     def cut(self) -> bytes:
         """Return what was decoded so far, for texts of which the beginning is enough (robots.txt)."""
@@ -110,18 +116,45 @@ class _Limit:
             raise FetchError("size", f"the body grows more than {self.max_ratio} times by decoding")
 
 
-def encodings(content_encoding: str) -> list[str]:
-    """Return the encodings in the order in which they were applied. Raises `FetchError` for an unknown one or too many."""
-    if not content_encoding:
-        return []
+def encodings(content_encoding: str) -> tuple[list[str], str]:
+    """Return the known encodings in the order in which they were applied, and the first that is unknown. Raises `FetchError` for too many."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     names = [_ALIASES.get(name, name) for name in names if name not in {"", "identity"}]
     if len(names) > MAX_ENCODINGS:
         raise FetchError("encoding", f"the body is encoded {len(names)} times; {MAX_ENCODINGS} is the most")
-    for name in names:
-        if name not in STAGES:
-            raise FetchError("encoding", f"the body has the unknown Content-Encoding {name[:40]!r}")
-    return names
+    return [name for name in names if name in STAGES], next((name for name in names if name not in STAGES), "")
+
+
+def _is_plain(body: bytes) -> bool:
+    """Return whether a body can be read as it stands: text by the rule of the WHATWG MIME Sniffing standard, §7.2, or a PDF."""
+    return body.startswith(_READABLE) or not _BINARY.search(body, 0, _SNIFFED)
+
+
+_READABLE = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"%PDF-")
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_SNIFFED = 1_445
+
+
+class _Tail:
+    """What follows the end of a whole body: more of it if it begins as one does (`magic`), else nothing that counts."""
+
+    def __init__(self, magic: re.Pattern[bytes] | None, length: int = 0) -> None:
+        self._magic = magic
+        self._length = length
+        self._held = b""
+
+    def take(self, data: bytes) -> bytes:
+        """Return what belongs to another part of the body, empty as long as nothing does."""
+        if self._magic is None:
+            return b""
+        self._held += data
+        if len(self._held) < self._length:
+            return b""
+        held, self._held = self._held, b""
+        if self._magic.match(held):
+            return held
+        self._magic = None
+        return b""
 
 
 class _Zlib:
@@ -130,13 +163,16 @@ class _Zlib:
     def __init__(self, name: str, window_bits: int, *, members: bool) -> None:
         self._name = name
         self._window_bits = window_bits
-        self._repeats = members
+        self._tail = _Tail(_GZIP if members else None, 2)
         self._members_left = MAX_MEMBERS
         self._inflate = zlib.decompressobj(window_bits)
 
     def decode(self, data: bytes) -> Iterator[bytes]:
         while data:
             if self._inflate.eof:
+                data = self._tail.take(data)
+                if not data:
+                    return
                 self._next_member()
             try:
                 piece = self._inflate.decompress(data, STEP_BYTES)
@@ -157,8 +193,6 @@ class _Zlib:
             raise _cut(self._name)
 
     def _next_member(self) -> None:
-        if not self._repeats:
-            raise _trailing(self._name)
         if not self._members_left:
             raise _too_many(self._name)
         self._members_left -= 1
@@ -196,8 +230,8 @@ class _Brotli:
         pending = False
         while data or pending:
             if self._decoder.is_finished():
-                if data:
-                    raise _trailing("br")
+                if data:  # the library cannot say where a body ended of which more came in the same piece
+                    raise FetchError("encoding", "bytes follow the end of the br body")
                 return
             try:
                 piece = self._decoder.process(data, output_buffer_limit=STEP_BYTES)
@@ -217,11 +251,13 @@ class _Brotli:
 class _Zstd:
     def __init__(self) -> None:
         self._decoder = self._fresh()
+        self._tail = _Tail(_ZSTD, 4)
         self._frames_left = MAX_MEMBERS
 
     def decode(self, data: bytes) -> Iterator[bytes]:
         while data or not self._decoder.needs_input:
             if self._decoder.eof:
+                data = self._tail.take(data)
                 if not data:
                     return
                 if not self._frames_left:
@@ -251,6 +287,8 @@ def _gzip() -> _Zlib:
 
 STAGES: dict[str, Callable[[], Stage]] = {"gzip": _gzip, "deflate": _Deflate, "br": _Brotli, "zstd": _Zstd}
 _ALIASES = {"x-gzip": "gzip"}
+_GZIP = re.compile(rb"\x1f\x8b")
+_ZSTD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
 
 
 def _damaged(name: str) -> FetchError:
@@ -259,10 +297,6 @@ def _damaged(name: str) -> FetchError:
 
 def _cut(name: str) -> FetchError:
     return FetchError("encoding", f"the {name} body ends before its end")
-
-
-def _trailing(name: str) -> FetchError:
-    return FetchError("encoding", f"bytes follow the end of the {name} body")
 
 
 def _too_many(name: str) -> FetchError:

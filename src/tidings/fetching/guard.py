@@ -2,7 +2,8 @@
 
 The registries are embedded (`special_networks.toml`), because `ipaddress.is_global` lets multicast, NAT64 and others through
 (trust.md §0 no. 11). IPv6 is allowed only inside 2000::/3, the part given out as global unicast. An IPv4 address that an IPv6
-address carries is judged too, so that allowing a translation prefix does not open the private networks behind it.
+address carries is judged too, so that allowing a translation prefix does not open the private networks behind it. Where it only may
+carry one (`::1`, or any address that ends like ISATAP's), a network that is allowed is taken at its word.
 """
 
 from __future__ import annotations
@@ -43,10 +44,14 @@ class Guard:
             address = ipaddress.ip_address(text.partition("%")[0])
         except ValueError:
             return f"{text[:60]!r} is no IP address"
-        return self._fault_of(address) or next(filter(None, map(self._fault_of, embedded(address))), "")
+        carried = translated(address) if self._is_allowed(address) else embedded(address)
+        return self._fault_of(address) or next(filter(None, map(self._fault_of, carried)), "")
+
+    def _is_allowed(self, address: IPAddress) -> bool:
+        return any(address in network for network in self._allowed)
 
     def _fault_of(self, address: IPAddress) -> str:
-        if any(address in network for network in self._allowed):
+        if self._is_allowed(address):
             return ""
         for network, name in special_networks():
             if address in network:
@@ -61,7 +66,7 @@ class Inside(Guard):
 
     def _judge(self, text: str) -> str:
         fault = super()._judge(text)
-        if fault or any(ipaddress.ip_address(text.partition("%")[0]) in network for network in self._allowed):
+        if fault or self._is_allowed(ipaddress.ip_address(text.partition("%")[0])):
             return fault
         return f"{text[:60]} is outside the networks of fetch.allow_networks, where this page began"
 
@@ -75,17 +80,24 @@ def special_networks() -> tuple[tuple[IPNetwork, str], ...]:
 
 
 def embedded(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
-    """Yield the IPv4 addresses that an IPv6 address carries: mapped, compatible, NAT64, 6to4, Teredo, ISATAP."""
+    """Yield the IPv4 addresses that an IPv6 address carries or may carry: those of `translated`, and by its form compatible or ISATAP."""
     if isinstance(address, ipaddress.IPv4Address):
         return
+    yield from translated(address)
     number = int(address)
+    if address in _COMPATIBLE or (number >> 32) & _IPV4_MASK in _ISATAP:
+        yield ipaddress.IPv4Address(number & _IPV4_MASK)
+
+
+def translated(address: IPAddress) -> Iterator[ipaddress.IPv4Address]:
+    """Yield the IPv4 addresses that an IPv6 address stands for by its prefix: mapped, NAT64, 6to4, Teredo."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return
     if address.ipv4_mapped is not None:
         yield address.ipv4_mapped
-    elif address in _COMPATIBLE or any(address in network for network in _NAT64):
-        yield ipaddress.IPv4Address(number & _IPV4_MASK)
+    elif any(address in network for network in _NAT64):
+        yield ipaddress.IPv4Address(int(address) & _IPV4_MASK)
     if address.sixtofour is not None:
         yield address.sixtofour
     if address.teredo is not None:
         yield from address.teredo
-    if (number >> 32) & _IPV4_MASK in _ISATAP:
-        yield ipaddress.IPv4Address(number & _IPV4_MASK)

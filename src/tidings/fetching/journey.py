@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -48,6 +49,9 @@ class Journey:
     route: Route = DIRECT
     body: str | Secret | None = None
     cookies: tuple[Cookie, ...] = ()
+    jar: tuple[Cookie, ...] = ()
+    """what servers have set on the way; it ends with the journey"""
+    visited: set[tuple[str, frozenset[tuple[str, str, str, str]]]] = field(default_factory=set)
     hops: list[str] = field(default_factory=list)
     moved: str = ""
     is_moving: bool = True
@@ -59,6 +63,7 @@ class Journey:
 
     def turn(self, destination: str, status: int) -> None:
         """Go on to where an answer points; `moved` is how far nothing but permanent redirects have led."""
+        self.hops.append(self.url)
         self.is_moving = self.is_moving and status in {301, 308}
         if self.is_moving:
             self.moved = destination
@@ -74,13 +79,32 @@ class Journey:
     def leaving(self, now: Instant) -> list[tuple[str, str | Secret]]:
         """Return the headers of the next request: what is the sentinel's own stays at the origin where the fetch began."""
         headers = list(redirects.headers_for(self.url, first=self.first, headers=self.headers))
-        if self.cookies and redirects.is_at_home(self.url, first=self.first):
+        if fitting := self._fitting(now):
             written = [reveal(value) for name, value in headers if name.lower() == "cookie"]
-            fitting = cookies.fitting(self.cookies, self.url, now=now)
-            together = "; ".join([*written, *([cookies.header(fitting).reveal()] if fitting else [])])
+            together = "; ".join([*written, cookies.header(fitting).reveal()])
             headers = [header for header in headers if header[0].lower() != "cookie"]
-            headers += [("cookie", Secret(together))] if together else []
+            headers.append(("cookie", Secret(together)))
         return headers
+
+    def take_cookies(self, lines: Iterable[str], now: Instant) -> None:
+        """Take what an answer on the way sets, for the hosts that it may set it for."""
+        self.jar = cookies.merged(self.jar, lines, self.url, now=now)
+
+    def visit(self, now: Instant) -> bool:
+        """Note where the next request goes and with which cookies; return whether none like it has left before."""
+        sent = frozenset((c.name, c.domain, c.path, c.value.reveal()) for c in self._fitting(now))
+        here = (self.url, sent)
+        is_new = here not in self.visited
+        self.visited.add(here)
+        return is_new
+
+    def _fitting(self, now: Instant) -> tuple[Cookie, ...]:
+        """Return the cookies that go with the next request: kept ones at home only, those of the way where they were set."""
+        if not self.cookies and not self.jar:
+            return ()
+        kept = self.cookies if redirects.is_at_home(self.url, first=self.first) else ()
+        known = {(cookie.name, cookie.domain, cookie.path): cookie for cookie in (*kept, *self.jar)}
+        return cookies.fitting(known.values(), self.url, now=now)
 
 
 @functools.lru_cache(maxsize=16_384)

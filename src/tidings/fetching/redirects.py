@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import urllib.parse
 from collections.abc import Sequence
 
 from tidings.errors import AddressError
 from tidings.fetching import address
-from tidings.fetching.answers import readable
+from tidings.fetching.answers import Headers, readable
 from tidings.fetching.failure import FetchError
 from tidings.model.secret import Secret
 
@@ -17,6 +18,12 @@ HARMLESS = frozenset({"accept", "accept-language", "cache-control", "dnt", "prag
 """Request headers that say nothing of who asks, unless a secret holds their value; all others go to the first origin only."""
 OF_A_BODY = frozenset({"content-language", "content-location", "content-type"})
 """Request headers that go with a body and end with it."""
+
+
+_READ_SECONDS = 1
+_REFRESH = re.compile(
+    r"\s*(?P<seconds>[0-9]{1,9})[0-9.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?P<place>\S.*)", re.IGNORECASE | re.DOTALL
+)
 
 
 def target(url: str, locations: Sequence[str]) -> str:
@@ -33,6 +40,30 @@ def target(url: str, locations: Sequence[str]) -> str:
         raise FetchError("redirect", f"the page points to an address that is not followed: {error}") from None
     except ValueError:
         raise FetchError("redirect", "the page points to something that is no address") from None
+
+
+def refresh(url: str, headers: Headers, *, body: bytes) -> str:
+    """Return where the header Refresh of a whole answer of `url` leads, as it is written there; empty if nobody is led on.
+
+    Browsers go there after so many seconds. It counts as a redirect if nothing stands in the body, or if nobody could read what does: after
+    a second at most, and to another address than its own.
+    """
+    match = _REFRESH.match(headers.get("Refresh", ""))
+    if match is None:
+        return ""
+    place = match["place"].strip()
+    if place[:1] in {"'", '"'}:
+        place = place[1:].partition(place[0])[0]
+    if body.strip() and (int(match["seconds"]) > _READ_SECONDS or _leads_back(url, place)):
+        return ""
+    return place
+
+
+def _leads_back(url: str, place: str) -> bool:
+    try:
+        return target(url, (place,)) == url
+    except FetchError:
+        return True
 
 
 def headers_for(url: str, *, first: str, headers: RequestHeaders) -> RequestHeaders:

@@ -154,7 +154,7 @@ class Robots:
         if error.status is not None:
             return await self._keep(origin, host, Record("5xx", b"", now, now))
         kind = error.kind if error.kind in {"net", "address"} else "robots"
-        raise FetchError(kind, f"robots.txt could not be read: {error}") from None
+        raise FetchError(kind, f"robots.txt could not be read: {error}", reached=error.reached) from None
 
     async def _look_up(self, origin: str, host: str) -> _Open | None:
         known = self._open.get(origin)

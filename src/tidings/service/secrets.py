@@ -62,7 +62,8 @@ def check_name(name: str) -> None:
 def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = False, at: Instant) -> list[str]:
     """Seal a value under a name; return the sentinels of which a page is looked at again for it.
 
-    `jar` says that it is a `cookies.txt`. Raises `UsageError` for a value that cannot be what it is meant for, without repeating it.
+    `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `left_out`.
+    Raises `UsageError` for a value that cannot be what it is meant for, without repeating it.
     """
     check_name(name)
     text = value.reveal()
@@ -80,6 +81,11 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
     vault.seal_plain(c)
     vault.put(c, name, value, kind=kind, at=at)
     return _look_again(c, name, at)
+
+
+def left_out(value: Secret) -> tuple[str, ...]:
+    """Return what is said of each cookie of a `cookies.txt` that no request can carry."""
+    return cookies.left_out(value.reveal())
 
 
 def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:

@@ -109,6 +109,19 @@ def test_cookies_are_set_from_a_file(tidings, pipe, server, tmp_path):
     assert "sid=c4nary" == seen.headers["cookie"]
 
 
+def test_one_odd_cookie_is_left_out_with_a_warning(tidings, tmp_path):
+    """The others of the file are set; the warning names line, cookie and site, never the value."""
+    (tmp_path / "jar.txt").write_text(JAR + "other.example\tFALSE\t/\tFALSE\t0\todd\tc4nary;\x01\n")
+    ran = tidings("secret", "set", "shop", "--cookies", str(tmp_path / "jar.txt"))
+    [record] = tidings("secret", "set", "shop", "--cookies", str(tmp_path / "jar.txt"), "--json").records
+
+    assert 0 == ran.code
+    assert "warning: line" in ran.err
+    assert "the cookie odd of other.example" in ran.err
+    assert "c4nary" not in ran.err
+    assert 1 == len(record["left_out"])
+
+
 def test_list_shows_names_states_and_users_never_values(tidings, pipe, server, tmp_path):
     """Also what sentinels name and nobody has set, and what does not open."""
     watch(tidings, server, tmp_path, secret="missing")

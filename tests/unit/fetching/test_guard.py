@@ -120,3 +120,25 @@ def test_a_page_that_is_at_home_inside_stays_inside():
     assert inside.allows("10.1.2.3")
     assert not inside.allows("127.0.0.1")
     assert "outside the networks of fetch.allow_networks" in inside.fault("93.184.216.34")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "address", "may"),
+    [
+        ("::1/128", "::1", True),
+        ("::/0", "::1", True),
+        ("::/0", "::ffff:10.0.0.1", False),
+        ("::/0", "64:ff9b::a00:1", False),
+        ("::/0", "2002:a00:1::1", False),
+        ("fd12::/16", "fd12::5efe:a00:1", True),
+        ("fd12::/16", "fd12::5efe:7f00:1", True),
+        ("fd13::/16", "fd12::5efe:a00:1", False),
+        ("127.0.0.0/8", "::1", False),
+        ("::1/128", "::2", False),
+        ("::1/128", "::7f00:1", False),
+        ("64:ff9b::/96", "64:ff9b::a00:1", False),
+    ],
+)
+def test_an_allowed_network_is_taken_at_its_word(allowed, address, may):
+    """An address that only looks as if it carried an IPv4 address is the network's own; one that a prefix translates is judged as before."""
+    assert may == Guard([allowed]).allows(address)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Callable
 
 import pytest
 import trustme
 
-from tests.fakes import Page, WebServer
+from tests.fakes import Page, Seen, WebServer, Wire, response
 from tests.unit.fetching.asking import ask, settings
 from tidings.fetching import cookies
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Validators
@@ -150,15 +151,146 @@ def test_cookies_are_chosen_anew_at_each_hop():
         assert ["own=0; top=2", "own=0; deep=1; top=2"] == [seen.headers["cookie"] for seen in server.seen]
 
 
-def test_what_servers_set_is_not_kept():
-    """A Set-Cookie goes with no later request, of this fetch or another."""
+def test_what_servers_set_is_kept_for_one_fetch():
+    """A Set-Cookie goes with the redirects of its fetch, and with no other fetch."""
     with WebServer() as server:
         server.pages["/"] = Page(status=302, headers={"Location": "/b", "Set-Cookie": "a=b"})
         server.pages["/b"] = Page(b"ok", headers={"Set-Cookie": "c=d; Path=/"})
         ask(server.url(), server.url())
 
-        assert 4 == len(server.seen)
-        assert not any("cookie" in seen.headers for seen in server.seen)
+        assert [None, "a=b", None, "a=b"] == [seen.headers.get("cookie") for seen in server.seen]
+
+
+def gate(to: str, *cookies: str, opened: str) -> Callable[[Seen, Wire], object]:
+    """Return what leads on to `to` with these cookies, until a request carries the cookie `opened`."""
+
+    def answer(seen: Seen, wire: Wire) -> None:
+        if opened in seen.headers.get("cookie", ""):
+            wire.send(response(Page(b"<p>the page</p>")))
+        else:
+            wire.send(response(Page(status=302, headers=[("Location", to), *(("Set-Cookie", c) for c in cookies)])))
+
+    return answer
+
+
+def test_a_page_behind_a_cookie_gate_is_read():
+    """302 to itself with a cookie: the page comes to who brings it back."""
+    with WebServer() as server:
+        server.pages["/p"] = gate("/p", "ok=1", opened="ok=1")
+        [outcome] = ask(server.url("/p"))
+
+    assert isinstance(outcome, Fetched)
+    assert (b"<p>the page</p>", 2) == (outcome.body, outcome.requests)
+
+
+def test_a_gate_by_another_site_is_gone_through():
+    """A leads to B, B back to A with a token, A sets a cookie and leads to itself: each sees its own cookies and no others."""
+    with WebServer() as server, WebServer("127.0.0.2") as other:
+
+        def page(seen: Seen, wire: Wire) -> None:
+            if "in=1" in seen.headers.get("cookie", ""):
+                wire.send(response(Page(b"<p>the page</p>")))
+            elif seen.target.endswith("?token=7"):
+                headers = [("Location", "/p"), ("Set-Cookie", "in=1; Path=/")]
+                wire.send(response(Page(status=302, headers=headers)))
+            else:
+                headers = [("Location", other.url("/gate")), ("Set-Cookie", "from=p; Path=/")]
+                wire.send(response(Page(status=302, headers=headers)))
+
+        server.pages["/p"] = page
+        other.pages["/gate"] = Page(
+            status=302, headers={"Location": server.url("/p?token=7"), "Set-Cookie": "theirs=1"}
+        )
+        [outcome] = ask(server.url("/p"))
+
+        assert isinstance(outcome, Fetched)
+        assert server.url("/p") == outcome.final_url
+        assert [None, "from=p", "from=p; in=1"] == [seen.headers.get("cookie") for seen in server.seen]
+        assert [None] == [seen.headers.get("cookie") for seen in other.seen]
+
+
+def test_a_cookie_takes_the_place_of_a_kept_one_on_the_way():
+    """A session that the server renews on the way, or ends, is the one that goes with the next request; a cookie of another path stays."""
+    jar = cookies.read("127.0.0.1\tFALSE\t/\tFALSE\t0\tsid\told\n127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\t1")
+    with WebServer() as server:
+        server.pages["/"] = Page(status=302, headers={"Location": "/b", "Set-Cookie": "sid=new"})
+        server.pages["/b"] = Page(status=302, headers={"Location": "/c", "Set-Cookie": "sid=; Max-Age=0; Path=/"})
+        server.pages["/c"] = Page(b"ok")
+        ask(FetchRequest(url=server.url(), cookies=jar))
+
+        assert ["sid=old; kept=1", "sid=new; kept=1", "kept=1"] == [s.headers["cookie"] for s in server.seen]
+
+
+@pytest.mark.parametrize(
+    ("to", "set_cookies"),
+    [("/p", []), ("/p", ["ok=1; Path=/other"]), ("/p", ["ok=1; Domain=com"]), ("/p", ["ok=1; Secure"])],
+)
+def test_a_gate_that_no_cookie_opens_is_a_circle(to, set_cookies):
+    """The same address with the same cookies: nothing else will come of it."""
+    with WebServer() as server:
+        server.pages["/p"] = gate(to, *set_cookies, opened="never")
+        [outcome] = ask(server.url("/p"))
+
+    assert isinstance(outcome, Failed)
+    assert ("redirect", "the page points back to itself in a circle", 302) == (
+        outcome.kind,
+        outcome.reason,
+        outcome.status,
+    )
+
+
+def test_a_gate_that_sets_another_cookie_each_time_ends():
+    """The number of redirects is bounded, whatever the cookies."""
+    with WebServer() as server:
+
+        def answer(seen: Seen, wire: Wire) -> None:
+            cookie = f"n={len(server.seen)}; Path=/"
+            wire.send(response(Page(status=302, headers={"Location": "/p", "Set-Cookie": cookie})))
+
+        server.pages["/p"] = answer
+        [outcome] = ask(server.url("/p"), using=settings(max_redirects=4))
+
+    assert isinstance(outcome, Failed)
+    assert ("redirect", "the page points on more than 4 times") == (outcome.kind, outcome.reason)
+
+
+@pytest.mark.parametrize(
+    ("refresh", "body", "ends_at"),
+    [
+        ("0; url=/x", b"", "/x"),
+        ("0;URL='/x'", b" \n", "/x"),
+        ('5, url = "/x" ', b"", "/x"),
+        ("300; url=/x", b"", "/x"),
+        ("0; /x", b"", "/x"),
+        ("0.5;url=/x", b"<p>you are led on</p>", "/x"),
+        ("5; url=/x", b"<p>read this first</p>", "/p"),
+        ("0; url=/p", b"<p>a page that loads itself again</p>", "/p"),
+        ("0; url=http://[", b"<p>a page</p>", "/p"),
+        ("60", b"<p>a page</p>", "/p"),
+        ("60", b"", "/p"),
+        ("soon", b"", "/p"),
+        ("", b"", "/p"),
+    ],
+)
+def test_a_refresh_header_leads_on_where_there_is_nothing_to_read(refresh, body, ends_at):
+    """An empty answer with a Refresh is followed like a redirect; so is one that gives nobody time to read. A page that loads itself again stays."""
+    with WebServer() as server:
+        server.pages["/p"] = Page(body, {"Refresh": refresh})
+        server.pages["/x"] = Page(b"<p>the page</p>")
+        [outcome] = ask(server.url("/p"))
+
+        assert isinstance(outcome, Fetched)
+        assert server.url(ends_at) == outcome.final_url
+
+
+def test_an_empty_page_that_refreshes_itself_is_said_to_be_a_circle():
+    """Nothing is ever there to be watched."""
+    with WebServer() as server:
+        server.pages["/p"] = Page(b"", {"Refresh": "0; url=/p"})
+        [outcome] = ask(server.url("/p"))
+
+    assert isinstance(outcome, Failed)
+    assert "redirect" == outcome.kind
 
 
 def test_robots_is_asked_for_without_headers():

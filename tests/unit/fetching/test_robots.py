@@ -68,11 +68,23 @@ def reset(seen: Seen, wire: Wire) -> None:
         (cut, "robots"),
         (reset, "net"),
         (hang, "net"),
-        (Page(status=302, headers={"Location": "http://10.0.0.1/robots.txt"}), "address"),
+        *[
+            (Page(status=302, headers={"Location": place}), "ok")
+            for place in (
+                "http://10.0.0.1/robots.txt",
+                "http://[::1]/",
+                "http://169.254.169.254/",
+                "file:///etc/passwd",
+                "//",
+            )
+        ],
     ],
 )
 def test_each_answer_has_its_meaning(server, answer, verdict):
-    """2xx: its rules; 4xx: none; 5xx, 429, unreadable: nothing may be asked; no answer: the host is not reached (P-1, P-2)."""
+    """2xx: its rules; 4xx: none; 5xx, 429, unreadable: nothing may be asked; no answer: the host is not reached (P-1, P-2).
+
+    A robots.txt that is somewhere that must not be asked cannot be had, and there are no rules (RFC 9309 §2.3.1.3).
+    """
     server.pages["/robots.txt"] = answer
     server.pages["/elsewhere.txt"] = Page(b"User-agent: *\nDisallow: /")
 
