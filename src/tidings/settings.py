@@ -48,7 +48,11 @@ class FetchSettings:
         5.0, "least time from the start of one request to a host to the start of the next", least=0
     )
     host_connections: int = _setting(1, "requests to one host at the same time", least=1, most=16)
-    page_floor_seconds: float = _setting(60.0, "least time between two polls of a page", least=0)
+    page_floor_seconds: float = _setting(
+        60.0,
+        "least time between two polls of a page; a second look may come sooner, unless it is more than a minute",
+        least=0,
+    )
     total_seconds: float = _setting(30.0, "deadline of one fetch, all hops and the body included", least=0.01, most=600)
     connect_seconds: float = _setting(10.0, "deadline for a connection, TLS included", least=0.01, most=600)
     max_body_bytes: int = _setting(10_000_000, "largest body after decoding", least=1)
@@ -175,7 +179,7 @@ class DetectSettings:
     job_memory_mb: int = _setting(1_024, "address space of a worker", least=64)
     second_looks: bool = _setting(
         True,
-        "whether a page that changed may be looked at again a minute later, to tell noise from news (2, and 1 in 50 polls)",
+        "whether a page that changed may be fetched again within a minute, to tell noise from news (at most 8 times, and 1 in 50 polls)",
     )
     attempts: int = _setting(3, "deaths after which a comparison is given up and told so", least=1)
     heal: bool = _setting(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.happenings import write_happenings
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.model.weight import WHOLE
+from tidings.service import noise
+from tidings.service.finding import spell_count
 from tidings.service.records import class_of, event_record, rfc3339, sentinel_record
 from tidings.storage import members, outside, pages, sentinels, subscriptions
 from tidings.storage.database import open_database
@@ -63,6 +65,9 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
         ),
         ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "PAGES", "CHANGED (UTC)", "URL"),
     )
+    for row in rows:
+        if places := sum(page["masked_places"] for page in held.get(row.id, [])):
+            write_line(f"{row.name}: {spell_count(places, 'place')} left out as noise; tidings mask {row.name}")
     write_happenings(happenings)
     return 0
 
@@ -80,6 +85,7 @@ def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
     """Return the pages of each sentinel, and how they do."""
     known = {state.page_id: (identity, state) for identity, state in pages.listing(connection)}
     held: dict[int, list[dict[str, Any]]] = {}
+    masked = noise.counts(connection)
     frames = {page_id: members.frames(connection, page_id) for page_id in members.framed_pages(connection)}
     for sub in subscriptions.listing(connection):
         identity, state = known[sub.page_id]
@@ -97,6 +103,7 @@ def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
                 "changed_at": rfc3339(state.changed_at),
                 "text_changed_at": rfc3339(state.text_changed_at),
                 "retry_at": rfc3339(state.retry_at),
+                "masked_places": masked.get(sub.page_id, 0),
                 "restless_since": rfc3339(state.saturation.since),
                 "frames": [
                     {"url": f.identity.url, "health": f.state.health, "kind": f.state.kind, "reason": f.state.reason}

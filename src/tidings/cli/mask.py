@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.service import noise, register
+from tidings.service.finding import spell_count
 from tidings.service.records import rfc3339
 from tidings.storage import subscriptions
 from tidings.storage.database import open_database
@@ -47,6 +48,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def lines_of(page: PageMasks, name: str = "NAME") -> Iterator[str]:
     """Yield what is said of a page's masks, a line or two each, and which ones `name` may ask for."""
+    if places := len([thing for thing in page.things if thing.id not in page.kept]):
+        yield f"{spell_count(places, 'place')} left out as noise"
     for thing in page.things:
         off = "OFF, told all the same" if thing.id in page.kept else f"since {short_time(rfc3339(thing.since))} UTC"
         yield f"mask {thing.id}  {thing.sort} {noise.where(thing)}: {noise.why(thing)}; {off}"

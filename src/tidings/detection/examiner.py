@@ -208,6 +208,7 @@ class _Examiner:
                         extraction=name,
                         number=wanted.number,
                         quiet=change.is_quiet,
+                        silenced=() if self.noise is None else self.noise.note(wanted.key, change),
                     )
                 )
         return found

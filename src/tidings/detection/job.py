@@ -12,7 +12,7 @@ from typing import Any, Literal
 from tidings.detection.noise.memory import Memory
 from tidings.document.extraction import PAGE, WHOLE, Extraction
 from tidings.document.frames import ALONE
-from tidings.model.change import ChangeSet
+from tidings.model.change import ChangeSet, Masked
 from tidings.model.hub import Hub
 from tidings.model.interest import Selector
 from tidings.model.interval import Instant
@@ -83,7 +83,7 @@ class Noise:
     """What is known of a page's noise, and when its versions were looked at: the new one at `at`, references at `times`.
 
     `kept` are the names of masks that somebody has switched off. With `learns` the new body is a look at the page, after `polls` of it,
-    `is_quick` if in the minutes after the one before; `history` are references that are learned from first, where nothing is known yet.
+    `is_second` if it was made right after the one before, to tell noise from news; `history` are references that are learned from first, where nothing is known yet.
     """
 
     memory: Memory = Memory()
@@ -92,7 +92,7 @@ class Noise:
     times: Mapping[int, Instant] = field(default_factory=dict)
     learns: bool = False
     polls: int = 0
-    is_quick: bool = False
+    is_second: bool = False
     history: tuple[int, ...] = ()
 
 
@@ -156,7 +156,8 @@ class FramedJob:
 class Found:
     """A change for subscription `key`, in its comparison `number`, never an empty one. `extraction` names the text whose tokens its edits count.
 
-    A `quiet` one is all noise: it is kept, and nobody is told.
+    A `quiet` one is all noise: it is kept, and nobody is told. `silenced` is what masks left out if that, at the newest polls, was all that would have been
+    notified, and its owner has not heard of these masks yet.
     """
 
     key: int
@@ -165,6 +166,7 @@ class Found:
     extraction: str = PAGE
     number: int = 0
     quiet: bool = False
+    silenced: tuple[Masked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +249,7 @@ class Examination:
     nothing), `why` a sentence for people that names the rule and the evidence. `frames` are the addresses of its frames that `Job.depth`
     follows, in their order. `parts` are the digests of the parts that were looked at, `absent` what was not there, `refused` what could not be compared,
     `selected` what those see that had nothing to compare yet. `work` is what it took. `memory` is what is known of the page's noise now, None
-    if nothing was learned; `second_look` says that another look in a minute would tell noise from news. `hub` is who a feed says tells of its news, `updated`
+    if nothing was learned; `second_look` says that another look within a minute would tell noise from news. `hub` is who a feed says tells of its news, `updated`
     the newest date of its entries.
     """
 

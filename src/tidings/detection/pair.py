@@ -71,7 +71,7 @@ class Pair:
     def compare(self, interest: Interest, term: str = "") -> tuple[ChangeSet, ...]:
         """Return the findings of a change type, of one of its terms if it has any."""
         found = self._compared(interest, term)
-        if self._mask is None or not looks_through(interest.kind):
+        if self._mask is None or not looks_through(interest):
             return found
         mask = self._mask
         real = (mask.real(interest, finding, self.old, self.new) for finding in found)

@@ -15,11 +15,11 @@ from tidings.detection.expression import evaluate
 from tidings.detection.interests import interests_of
 from tidings.detection.job import Noise, Wanted
 from tidings.detection.noise.learn import learned
-from tidings.detection.noise.looks import Looked, calm, is_quick, with_second_look
+from tidings.detection.noise.looks import Looked, calm, with_second_look
 from tidings.detection.noise.mask import Mask, Shared, looks_through, with_masked
 from tidings.detection.noise.memory import Memory
 from tidings.detection.pair import Pair
-from tidings.model.change import ChangeSet
+from tidings.model.change import ChangeSet, Masked
 from tidings.model.interest import Interest
 
 _ANY, _WORDS = Interest("any"), Interest("words")
@@ -28,10 +28,11 @@ _CONTENT = frozenset({"words", "body"})
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a comparison found, all of it noise if it is quiet."""
+    """What a comparison found, all of it noise if it is quiet; `within` are the things that all of it lies in, None if some lies elsewhere."""
 
     found: ChangeSet = ChangeSet()
     is_quiet: bool = False
+    within: frozenset[str] | None = None
 
 
 def settled(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
@@ -53,7 +54,7 @@ class Quieter:
         kinds = {interest.kind for one in wanted for interest in interests_of(one.expression)}
         self._interest = _ANY if "any" in kinds else _WORDS  # what is compared already is not compared again
         self._is_masked = any(
-            looks_through(interest.kind) and interest.selector is None and not one.extraction.selectors
+            looks_through(interest) and interest.selector is None and not one.extraction.selectors
             for one in wanted
             for interest in interests_of(one.expression)
         )
@@ -70,22 +71,23 @@ class Quieter:
             old, new = self._pair_of(before).old, self._pair_of(after).old
             if not (old.problem or new.problem):
                 at = noise.times.get(after, 0)
-                looked = Looked(self._memory.polls + 1, at, is_quick(noise.times.get(before, 0), at))
+                looked = Looked(self._memory.polls + 1, at)
                 self._take(Pair(old, new), looked, (noise.times.get(before, 0), at))
         if noise.history:
             self._memory = replace(self._memory, polls=max(0, noise.polls - 1))
         pair = self._pair_of(newest)
         if pair.old.problem or pair.old.textless or pair.new.textless:
             return
-        self._take(pair, Looked(noise.polls, noise.at, noise.is_quick), (noise.times.get(newest, 0), noise.at))
-        if not noise.is_quick and self._is_masked:
+        self._take(pair, Looked(noise.polls, noise.at, noise.is_second), (noise.times.get(newest, 0), noise.at))
+        if not noise.is_second and self._is_masked:
             self._memory, self.second_look = with_second_look(self._memory, noise.polls)
-        self.learned = self._memory
+        self.learned = self._memory = self._memory.settle()
 
     def rest(self) -> None:
         """Learn from a new body in which nothing differs that could be noise."""
-        if self._noise.is_quick and self._memory.things:
-            self.learned = self._memory = calm(self._memory, Looked(self._noise.polls, self._noise.at, is_quick=True))
+        noise = self._noise
+        if self._memory.things:
+            self.learned = self._memory = calm(self._memory, Looked(noise.polls, noise.at, noise.is_second))
 
     def is_news(self, reference: int) -> bool:
         """Return whether words that are no noise, or the body of what has none, differ from a reference."""
@@ -99,7 +101,31 @@ class Quieter:
         """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
         pair, mask = self._pair_of(wanted.reference), self._mask(wanted.reference)
         real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
-        return settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
+        heard = settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
+        if not heard.found:
+            return heard
+        return replace(heard, within=self._within(wanted, heard, mask))
+
+    def _within(self, wanted: Wanted, heard: Heard, mask: Mask) -> frozenset[str] | None:
+        """Return the things that all of what was found lies in, whether they are noise or not; None if some lies elsewhere."""
+        if not heard.is_quiet:
+            if not self._memory.things:
+                return None
+            every = self._memory.wanting(thing.id for thing in self._memory.things)
+            mask = Mask(every, self._noise.kept, mask.old_at, mask.new_at, self._shared)
+            if evaluate(wanted.expression, self._pair_of(wanted.reference).through(mask), wanted.extraction):
+                return None
+        return frozenset(one.mask for one in mask.masked)
+
+    def note(self, key: int, heard: Heard) -> tuple[Masked, ...]:
+        """Remember what was found for a subscription; return what masks left out if that is all that it would have been notified of of late."""
+        if not heard.found:
+            return ()
+        polls = self._noise.polls or self._memory.polls
+        self._memory = self._memory.with_heard(key, polls, heard.within)
+        self.learned = self._memory
+        names = self._memory.silences(key, polls) if heard.is_quiet else frozenset()
+        return tuple(one for one in heard.found.masked if one.mask in names)
 
     def _mask(self, reference: int) -> Mask:
         noise = self._noise

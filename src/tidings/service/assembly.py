@@ -61,6 +61,7 @@ from tidings.service.purses import render_cost
 from tidings.service.reports import Reporter
 from tidings.service.rules import Rules
 from tidings.service.signals import Signals
+from tidings.service.silence import Silence
 from tidings.service.sitemaps import Sitemaps
 from tidings.service.summons import Summons
 from tidings.service.take import Taker
@@ -311,6 +312,7 @@ async def _build(
         asker=Asker(vault, settings.data),
         timeout=usual,
         floor=floor,
+        silence=Silence(store),
         commit=commit,
     )
     signing = await store.write(_signing, settings, vault, now)

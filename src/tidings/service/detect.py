@@ -150,7 +150,7 @@ class Detector:
                 if (f := found.get((sub.row.id, asked.number))) is not None and f.change:
                     row = self._change(look, sub, f, asked, healed=_stand_ins(sub, examination))
                     changes.append(row)
-                    events.append(_event(row))
+                    events.append(event_of(row))
         refused = {refusal.key: refusal.reason for refusal in examination.refused}
         lost = {
             s.row.id: reason
@@ -393,7 +393,8 @@ def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event
             )
 
 
-def _event(row: ChangeRow) -> Event:
+def event_of(row: ChangeRow) -> Event:
+    """Return the event of a change: of news, of a part of a composite, or of what is all noise."""
     return Event(
         type=QUIET if row.noise else PART if row.quiet else "change.found",
         at=row.detected_at,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.clock import SECOND
+from tidings.clock import MINUTE, SECOND
 from tidings.model.interval import spell_duration
 from tidings.scheduling.policy import NEVER
 from tidings.service.claims import (
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     from tidings.model.unit import Unit
     from tidings.service.needs import Needs
     from tidings.service.watchlist import WatchedPage
+
+
+SOONEST = 10 * SECOND
+"""A second look comes so long after a poll at least, and a minute at most."""
+PARTS = 10
+"""Within these bounds it comes after one part in so many of the time to the next poll."""
 
 
 class Due(NamedTuple):
@@ -65,7 +71,7 @@ class Dues:
         self._eased: dict[int, Duration] = {}
         """by how much the freshness that its server claims holds a page back"""
         self._second: dict[int, Instant] = {}
-        """pages that are to be looked at a second time, to tell noise from news: not before that instant"""
+        """pages that are to be looked at a second time, to tell noise from news: a minute after the look that asked for it"""
         self._moved: set[int] = set()
         """pages whose tick lies outside its hours and waits for their beginning"""
         self._servable: set[int] = set()
@@ -76,10 +82,10 @@ class Dues:
         self._shut.pop(page_id, None)
         self._second.pop(page_id, None)
         if second := second_at(unit.estimates):
-            self.look_again(page_id, max(second, unit.at + self._floor))
+            self.look_again(page_id, second)
 
     def look_again(self, page_id: int, at: Instant) -> None:
-        """Let a page be looked at a second time, not before `at`, where second looks are made."""
+        """Let a page be looked at a second time, at `at` or sooner, where second looks are made."""
         if self._second_looks:
             self._second[page_id] = at
 
@@ -161,11 +167,17 @@ class Dues:
         (self._servable.add if tick.servable else self._servable.discard)(page_id)
 
     def _sooner(self, page: WatchedPage, due: Instant, retry: Instant | None) -> Instant:
-        """Return when a page is due if it is to be looked at a second time: in its hours and soon, or not at all."""
+        """Return when a page is due if it is to be looked at a second time: in its hours and soon, or not at all.
+
+        It comes so soon that what moves from poll to poll has hardly had time to move: within a floor of a minute too, if it must.
+        """
         page_id = page.state.page_id
         second = self._second.get(page_id)
         if second is None:
             return due
+        looked = second - MINUTE
+        gap = min(MINUTE, max(SOONEST, (due - looked) // PARTS)) if self._floor <= MINUTE else self._floor
+        second = looked + gap
         if retry is not None or page_id in self._held or second >= due or first_open(page, second) != second:
             del self._second[page_id]
             return due

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import MINUTE
 from tidings.detection.job import Noise
-from tidings.detection.noise.looks import Looked, calm, is_quick
+from tidings.detection.noise.looks import Looked, calm, is_soon
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Thing, from_plain, to_plain
 from tidings.errors import UsageError
 from tidings.model.unit import Estimate
@@ -20,7 +20,6 @@ from tidings.service.records import Record, rfc3339
 from tidings.storage import estimates, pages
 
 if TYPE_CHECKING:
-    from tidings.detection.job import Examination
     from tidings.model.interval import Instant
     from tidings.model.page import PageState
     from tidings.storage.connection import Connection
@@ -64,8 +63,10 @@ def switch(
     estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state=state, at=at)])
 
 
-def of_look(known: Known, state: PageState, times: Mapping[int, Instant], at: Instant, seq: int) -> Noise:
-    """Return what a job is told of the noise of a page that was just looked at and shows its version `seq`."""
+def of_look(
+    known: Known, state: PageState, times: Mapping[int, Instant], at: Instant, seq: int, *, reason: str
+) -> Noise:
+    """Return what a job is told of the noise of a page that was just looked at, for a `reason`, and shows its version `seq`."""
     older = sorted(times)[-HISTORY:] if known.is_new else []
     return Noise(
         memory=known.memory,
@@ -74,7 +75,7 @@ def of_look(known: Known, state: PageState, times: Mapping[int, Instant], at: In
         times=times,
         learns=seq > 1,
         polls=state.polls + 1,
-        is_quick=is_quick(state.checked_at or 0, at),
+        is_second=_says_noise(reason, state, at),
         history=tuple(older) if len(older) > 1 else (),
     )
 
@@ -97,8 +98,12 @@ def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int
         times=times,
         learns=known.is_new and before > 0,
         polls=seq,
-        is_quick=is_quick(times.get(before, 0), at),
     )
+
+
+def _says_noise(reason: str, state: PageState, at: Instant) -> bool:
+    """Return whether a look says what is noise: it was made for that, within about a minute of the one before."""
+    return reason == SECOND_LOOK and is_soon(state.checked_at or 0, at)
 
 
 def is_second(reason: str, eager: Collection[int]) -> bool:
@@ -106,22 +111,19 @@ def is_second(reason: str, eager: Collection[int]) -> bool:
     return reason == SECOND_LOOK and not eager
 
 
-def rested(known: Known, state: PageState, at: Instant) -> tuple[Estimate, ...]:
-    """Return what a look that found nothing changed a minute after another has taught, to be stored with it."""
+def rested(known: Known, state: PageState, at: Instant, *, reason: str) -> Memory | None:
+    """Return what is known after a look that found nothing changed, None if nothing is."""
     if known.is_new:
-        return ()
-    memory = calm(known.memory, Looked(state.polls + 1, at, is_quick(state.checked_at or 0, at)))
-    return (Estimate(page_id=state.page_id, name=LEARNED, state=to_plain(memory), at=at),)
+        return None
+    return calm(known.memory, Looked(state.polls + 1, at, _says_noise(reason, state, at)))
 
 
-def estimates_of(
-    seen: Examination | None, page_id: int, *, at: Instant, is_doubtful: bool = False
-) -> tuple[Estimate, ...]:
-    """Return what a look has taught, to be stored with it, and when the page is to be looked at a second time; also if all of it `is_doubtful`."""
-    if seen is None or seen.memory is None:
+def estimates_of(memory: Memory | None, page_id: int, *, at: Instant, has_second: bool = False) -> tuple[Estimate, ...]:
+    """Return what is known of a page's noise, to be stored, and when the page is to be looked at a second time if it is."""
+    if memory is None:
         return ()
-    second = {"second_at": at + MINUTE} if seen.second_look or is_doubtful else {}
-    return (Estimate(page_id=page_id, name=LEARNED, state=to_plain(seen.memory) | second, at=at),)
+    second = {"second_at": at + MINUTE} if has_second else {}
+    return (Estimate(page_id=page_id, name=LEARNED, state=to_plain(memory) | second, at=at),)
 
 
 def second_at(found: tuple[Estimate, ...]) -> Instant:
@@ -133,7 +135,7 @@ def second_looks(connection: Connection, states: Iterable[PageState], now: Insta
     """Return which pages, by a look that brought a version just now, are to be looked at a second time, and when."""
     found: dict[int, Instant] = {}
     for state in states:
-        if state.polled_at is not None and state.polled_at == state.changed_at and is_quick(state.polled_at, now):
+        if state.polled_at is not None and state.polled_at == state.changed_at and is_soon(state.polled_at, now):
             second = (estimates.get(connection, LEARNED, state.page_id) or {}).get("second_at", 0)
             found |= {state.page_id: second} if second > state.polled_at else {}
     return found
@@ -171,6 +173,19 @@ def masks(connection: Connection, page_id: int) -> PageMasks:
     return PageMasks(page_id, url, known.memory.masks, known.kept, known.wanted, known.memory.offers)
 
 
+def counts(connection: Connection) -> dict[int, int]:
+    """Return how many places of each page are left out as noise, for the pages where any is."""
+    kept = estimates.load_all(connection, KEPT)
+    found: dict[int, int] = {}
+    for page_id, state in estimates.load_all(connection, LEARNED).items():
+        said = kept.get(page_id, {})
+        wanted = said.get("wanted", ())
+        ids = {thing["id"] for thing in state["things"] if thing["since"] or thing["id"] in wanted}
+        if number := len(ids.difference(said.get("names", ()))):
+            found[page_id] = number
+    return found
+
+
 def masks_of_page(connection: Connection, key: str) -> PageMasks | None:
     """Return what is masked of the page of a key, None if there is no such page."""
     page_id = pages.find_by_key(connection, key)
@@ -205,12 +220,15 @@ def where(thing: Thing) -> str:
     return f"between {start} and {end}"
 
 
+_SECOND_LOOKS = "at second looks within a minute"
+
+
 def why(thing: Thing) -> str:
     """Return why a thing is noise, or may be taken for it, for people."""
     if thing.verdict == "rotating":
-        return f"shows the same {len(thing.seen)} things in turn, also within a minute"
+        return f"shows the same {len(thing.seen)} things in turn, also {_SECOND_LOOKS}"
     order = "the same words in another order" if thing.name == ORDER else "something else"
-    soon = ", also within a minute" if thing.verdict and not thing.wanted else ""
+    soon = f", also {_SECOND_LOOKS}" if thing.verdict and not thing.wanted else ""
     asked = ", left out since you asked for it" if thing.wanted else ""
     return f"shows {order} at {round(100 * thing.likelihood)} % of looks{soon}{asked}"
 

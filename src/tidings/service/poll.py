@@ -29,15 +29,17 @@ from tidings.service.saturated import with_evidence
 from tidings.service.states import with_states
 
 if TYPE_CHECKING:
+    from tidings.detection.noise.memory import Memory
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import HostState, PageState
-    from tidings.model.unit import Charged
+    from tidings.model.unit import Charged, Estimate
     from tidings.model.version import Version
     from tidings.service.asking import Asker
     from tidings.service.bodies import Bodies
     from tidings.service.deliver import Teller
     from tidings.service.detect import Detector, Findings
     from tidings.service.framed import Framed
+    from tidings.service.silence import Silence
     from tidings.service.take import Taker
     from tidings.service.watchlist import WatchedPage
     from tidings.storage.instance import Instance
@@ -63,6 +65,7 @@ class Poller:
         asker: Asker,
         timeout: Duration,
         floor: Duration,
+        silence: Silence,
         commit: Callable[[Unit], Awaitable[object]],
     ) -> None:
         self._store = store
@@ -76,6 +79,7 @@ class Poller:
         self._asker = asker
         self._timeout = timeout
         self._floor = floor
+        self._silence = silence
 
     async def request(
         self, page: WatchedPage, *, now: Instant, obey_robots: bool = True, ignoring_robots: bool = False
@@ -139,7 +143,11 @@ class Poller:
         """Let subscriptions take the newest stored version without a poll: a tick that a late look serves, a comparison that is owed."""
         page = page.as_it_is()
         findings = await self._taker.take(page, at, owed=owed, looked_at=page.state.checked_at)
-        unit = Unit(at=at, epoch=epoch, page=page.state)
+        memory = findings.examination.memory if findings.examination is not None else None
+        findings, memory = await self._silence.review(page, findings, memory, at)
+        unit = Unit(
+            at=at, epoch=epoch, page=page.state, estimates=noise.estimates_of(memory, page.state.page_id, at=at)
+        )
         unit = with_findings(unit, page, findings, at, teller=self._teller, settles=owed)
         await self._commit(await self._noted(unit, page, findings))
 
@@ -169,10 +177,19 @@ class Poller:
         state = standing.learn_validators(state, outcome, changed=False, at=poll.at)
         state = standing.learn_freshness(poll.page.state, state, outcome, changed=False, at=poll.at)
         unit = poll.unit(poll.record("unchanged", outcome, reason=poll.charged.grant.reason), state, events)
-        if noise.is_second(poll.charged.grant.reason, poll.eager):
+        reason = poll.charged.grant.reason
+        is_second = noise.is_second(reason, poll.eager)
+        memory = None
+        if is_second or await self._silence.settles(poll.page):
             known = await self._store.read(noise.read, poll.page.state.page_id)
-            return self._told(replace(unit, estimates=noise.rested(known, poll.page.state, poll.at)), poll)
+            memory = noise.rested(known, poll.page.state, poll.at, reason=reason)
+        if is_second:
+            return self._told(replace(unit, estimates=self._learned(poll.page, memory, poll.at)), poll)
         findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
+        if findings.examination is not None and memory is None:
+            memory = findings.examination.memory
+        findings, memory = await self._silence.review(poll.page, findings, memory, poll.at)
+        unit = replace(unit, estimates=self._learned(poll.page, memory, poll.at))
         unit = with_findings(
             unit,
             poll.page,
@@ -184,6 +201,11 @@ class Poller:
             eager=poll.eager,
         )
         return unit if findings.examination is None else await self._noted(unit, poll.page, findings)
+
+    def _learned(self, page: WatchedPage, memory: Memory | None, at: Instant) -> tuple[Estimate, ...]:
+        if memory is not None:
+            self._silence.expect(page.state.page_id, memory)
+        return noise.estimates_of(memory, page.state.page_id, at=at)
 
     async def _noted(self, unit: Unit, page: WatchedPage, findings: Findings) -> Unit:
         return await self._framed.note(unit, page, findings.examination)
@@ -214,7 +236,9 @@ class Poller:
             status=fetched.status,
             is_unframed=fetched.framing == "unframed",
             usual_words=stored.usual_words if before.last_seq else None,
-            noise=noise.of_look(stored.noise, before, stored.times, at, before.last_seq + 1),
+            noise=noise.of_look(
+                stored.noise, before, stored.times, at, before.last_seq + 1, reason=poll.charged.grant.reason
+            ),
         )
         findings = await self._detector.examine(look, attempts=poll.owed)
         seen = findings.examination
@@ -254,6 +278,9 @@ class Poller:
         differs = text_changed and not is_first
         before, events = standing.after_look(page.state, at, moved=fetched.moved, differs=differs, floor=self._floor)
         events = await with_evidence(events, self._store, before.page_id, seen.memory if seen is not None else None)
+        memory = seen.memory if seen is not None else None
+        findings, memory = await self._silence.review(page, findings, memory, at)
+        has_second = seen is not None and (seen.second_look or is_doubtful(before.saturation))
         seed = self._instance.hash_seed
         state = standing.with_version(before, fetched, seen, seq=look.seq, at=at, text_changed=text_changed, seed=seed)
         state = standing.learn_validators(state, fetched, changed=before.last_seq > 0, at=at)
@@ -273,7 +300,7 @@ class Poller:
             version=version_of(look, fetched, seen, text_changed=text_changed),
             digests=digests_of(look, seen),
             estimates=(
-                *noise.estimates_of(seen, before.page_id, at=at, is_doubtful=is_doubtful(before.saturation)),
+                *noise.estimates_of(memory, before.page_id, at=at, has_second=has_second),
                 *websub.estimates_of(before.page_id, fetched, seen.hub if seen is not None else Hub(), at),
                 *signals.estimates_of(before.page_id, seen, at),
             ),

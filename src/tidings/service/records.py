@@ -284,7 +284,7 @@ _SAID = frozenset({"price", "availability"})
 
 TROUBLES = (
     "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.back", "part.healed", "part.appeared", "comparison.given_up",
-    "page.moved", "page.saturated",
+    "page.moved", "page.saturated", "sentinel.silenced",
 )  # fmt: skip
 """Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
 NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
@@ -313,6 +313,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
             summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
         case "page.saturated":
             summary = saturated_text(data, sentinel)
+        case "sentinel.silenced":
+            summary = silenced_text(data, sentinel)
         case "page.ok" if data.get("first"):
             summary = "the page has appeared: what it shows now is what the next change is compared with"
         case "page.ok":
@@ -397,6 +399,16 @@ def saturated_mend(sentinel: str, mask: str = "") -> str:
     if mask:
         return f"if that is no news: tidings mask {sentinel} --on {mask}"
     return "if that is no news: Select watches one part of a page, Exclude leaves a part out"
+
+
+def silenced_text(data: Mapping[str, Any], sentinel: str) -> str:
+    """Return what is said of a sentinel all of whose newest news was left out as noise, and how to undo that."""
+    words = "; ".join(f'"{_short(old)}" → "{_short(new)}"' for old, new in data["words"])
+    off = " ".join(f"--off {mask}" for mask in data["masks"])
+    return (
+        f"all that changed for it in its last ten polls is left out as noise from now on: {words}; to be notified of it again:"
+        f" tidings mask {sentinel} {off}"
+    )
 
 
 def _short(text: str) -> str:

@@ -81,6 +81,14 @@ def listing(
     return [_to_row(row) for row in c.rows(text, **given)]
 
 
+def since(c: Connection, type: str, at: Instant) -> list[EventRow]:  # noqa: A002
+    """Return the events of a type that happened at `at` or later, oldest first."""
+    conditions = ("owner_id = :owner_id", "type = :type", "at >= :at")
+    return [
+        _to_row(row) for row in c.rows(select(_SELECT, conditions, "ORDER BY seq"), owner_id=OWNER, type=type, at=at)
+    ]
+
+
 def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow | None:  # noqa: A002
     """Return the newest event of a type (about a page), or None."""
     given: dict[str, Any] = {"owner_id": OWNER, "type": type, **({} if page_id is None else {"page_id": page_id})}

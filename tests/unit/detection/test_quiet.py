@@ -8,7 +8,6 @@ import pytest
 
 from tidings.detection.examiner import examine
 from tidings.detection.job import Body, Job, Noise, Wanted
-from tidings.detection.noise.looks import is_quick
 from tidings.detection.noise.memory import VALUES, Memory
 from tidings.model.interest import AllOf, Interest, Not, Selector
 
@@ -57,7 +56,7 @@ class Watch:
             times={seq: at for seq, (_, _, at) in kept.items()},
             learns=True,
             polls=newest + 1,
-            is_quick=bool(newest) and is_quick(kept[newest][2], self._at),
+            is_second=is_second,
         )
         seen = examine(
             Job(

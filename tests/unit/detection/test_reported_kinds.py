@@ -134,7 +134,7 @@ def test_10_to_and_fro():
     place = Place(b"the latest news", b"contact us", 12)
     block = Thing(id=place.id, sort="words", place=place)
     for look, (old, new) in enumerate(pairwise("abab"), start=1):
-        block = block.hear(old, new, before=0, is_quick=look == 3, at=look)
+        block = block.hear(old, new, before=0, is_second=look > 1, at=look)
 
     assert "rotating" == block.verdict
     assert block.covers("a", "b")

@@ -110,7 +110,7 @@ def _heard(
     longest = min(max(was[1][1] - was[1][0], now[1][1] - now[1][0]), MOST_WORDS)
     if thing.place is not None and longest > thing.place.longest:
         thing = replace(thing, place=replace(thing.place, longest=longest))
-    return thing.hear(gone, come, before=steady, is_quick=looked.is_quick, at=looked.at, examples=examples)
+    return thing.hear(gone, come, before=steady, is_second=looked.is_second, at=looked.at, examples=examples)
 
 
 def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, steady: int) -> Iterator[Thing]:
@@ -163,7 +163,7 @@ def _grouped(
 def _heard_group(thing: Thing, old: Sequence[str], new: Sequence[str], looked: Looked, steady: int) -> Thing:
     gone, come = digest_of(old), digest_of(new)
     examples = (_first_of(old, new), _first_of(new, old)) if gone != come else ("", "")
-    return thing.hear(gone, come, before=steady, is_quick=looked.is_quick, at=looked.at, examples=examples)
+    return thing.hear(gone, come, before=steady, is_second=looked.is_second, at=looked.at, examples=examples)
 
 
 def _first_of(these: Sequence[str], those: Sequence[str]) -> str:

@@ -32,9 +32,9 @@ _THROUGH = frozenset({"any", "words", "links", "images"})
 _SORTS: dict[str, tuple[Sort, Sort]] = {"links": ("links", "links.query"), "images": ("images", "images.query")}
 
 
-def looks_through(kind: str) -> bool:
-    """Return whether a change type looks at pages through masks; all others name what they look at."""
-    return kind in _THROUGH
+def looks_through(interest: Interest) -> bool:
+    """Return whether an interest looks at pages through masks; all others name what they look at, by their type or a condition."""
+    return interest.kind in _THROUGH and not interest.where
 
 
 @dataclass(slots=True)

@@ -1,33 +1,44 @@
 """What was learned of the noise of one page: places and addresses, how often each changed, and what that means (detection.md §4.3).
 
-Beta counts with decay say how likely a thing differs at a look. That alone would silence the front page of a newspaper, which differs at each look
-too: so a thing is noise only if it also differed between two looks of the same few minutes, more often than not. What returns to contents that it had
-before (A, B, A) is `rotating` by the same evidence, and then only while it shows what it has shown; a sign that comes back in the shop window
-after a week is news each time.
+Beta counts with decay say how likely a thing differs at a poll. That alone would silence the front page of a newspaper, which differs at each poll
+too. So a thing is noise only if it also differed at second looks: fetches that were made within about a minute of a poll, for this purpose alone. Two
+polls that happen to be close say nothing, for a price may move between them. What returns to contents that it had before (A, B, A) is `rotating` by
+the same evidence, and then only while it shows what it has shown; a sign that comes back in the shop window after a week is news each time.
+
+What is left out and then stays as it is for several polls is `owed`: it has settled, and is news once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import ceil, log
 from typing import Any, Literal
 
 import xxhash
 
 from tidings.model.interval import Duration, Instant
 
-QUICK: Duration = 5 * 60 * 1_000_000
-"""Two looks no further apart are of the same few minutes."""
+SOON: Duration = 2 * 60 * 1_000_000
+"""A second look that comes later than this says nothing about noise."""
 FEWEST_LOOKS = 5
 LIKELY = 0.8
 """A thing that differs more often than so, after so many looks, is volatile."""
 RETURNS = 2
 """Returns to contents seen before that make a thing rotating."""
 MORE_OFTEN_THAN_NOT = 0.5
-NOW_AND_THEN = 0.2
+NOW_AND_THEN = 0.3
 """Share of the second looks at which a volatile and a rotating thing differed, at least."""
-ENOUGH = 5
-"""Second looks that tell for sure."""
+TWICE = 1.5
+"""Second looks (with decay) at which it differed, at least: one alone may have come upon real news."""
+FEW, MORE, MANY = 3, 6, 8
+"""Second looks that are made before a thing that never differed at one is news: so many, more if it returned to what it showed, and most that are
+made for one that did differ."""
+SETTLED_POLLS = 5
+CHANCE = 0.001
+"""A thing that was left out has settled when it stayed for so many polls, and when chance alone would make it stay so long no more often than this."""
+SILENT_POLLS = 10
+"""Where masks left out all that a sentinel would have notified in so many polls, its owner is notified of that."""
 DECAY = 0.98
 """What a look is worth after the next one."""
 MOST_THINGS = 14
@@ -47,6 +58,11 @@ ORDER = "order"
 VALUES = "values"
 """The name by which all value classes are switched off together."""
 
+FORM = 2
+"""The form in which a memory is stored; the first had none."""
+MOST_HEARD = 40
+
+Within = tuple[int, tuple[str, ...] | None]
 Verdict = Literal["", "volatile", "rotating"]
 Sort = Literal["words", "links", "images", "links.query", "images.query"]
 
@@ -69,9 +85,10 @@ class Place:
 class Thing:
     """A place of the text, or a family of addresses (`name`), and what was seen of it. A place of the name `ORDER` is noise only in the order of its words.
 
-    `changed` and `steady` count looks with decay, `quick` and `slow` those of the same few minutes at which it differed or did not. `seen` are digests of its
+    `changed` and `steady` count looks with decay, `quick` and `slow` the second looks at which it differed or did not. `seen` are digests of its
     newest contents, `fresh` what it shows now if that was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
-    `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere.
+    `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere. `still` counts the polls in a row at which it stayed as it
+    is, `owed` says that its newest change was left out.
     """
 
     id: str
@@ -90,6 +107,8 @@ class Thing:
     since: Instant = 0
     examples: tuple[str, str] = ("", "")
     wanted: bool = False
+    still: int = 0
+    owed: bool = False
 
     @property
     def likelihood(self) -> float:
@@ -101,7 +120,7 @@ class Thing:
         """Return what kind of noise it is, empty for none. What shows a few things in turn is rotating however often it does."""
         if self.wanted:
             return "volatile"
-        if self.quick < _CERTAIN:
+        if self.quick < TWICE:
             return ""
         share = self.quick / (self.quick + self.slow)
         is_rotating = self.returns >= RETURNS and share > NOW_AND_THEN
@@ -113,7 +132,7 @@ class Thing:
 
     @property
     def differs_each_time(self) -> bool:
-        """Return whether it differs at nearly every look; unless it also does within minutes, that may be news."""
+        """Return whether it differs at nearly every look; unless it also does at second looks, that may be news."""
         return self.looks >= FEWEST_LOOKS and self.likelihood > LIKELY
 
     @property
@@ -121,8 +140,18 @@ class Thing:
         """Return whether a second look at the page would tell if it is noise: it differs often, or returns, and too few have told yet."""
         if self.verdict or self.changed < _CERTAIN:
             return False
-        tried = self.quick + self.slow
-        return tried < _CERTAIN or (tried < ENOUGH and (self.returns > 0 or self.likelihood > _CERTAIN))
+        most = MANY if self.quick >= _CERTAIN else MORE if self.returns else FEW
+        return self.quick + self.slow < most - 1  # with decay
+
+    @property
+    def polls_to_settle(self) -> int:
+        """Return how many more polls it has to stay as it is to have settled; -1 if it is not owed."""
+        if not self.owed or self.wanted:
+            return -1
+        before = max(0.0, self.steady - self.still)
+        stays = 1 - (1 + self.changed) / (2 + self.changed + before)
+        needed = max(SETTLED_POLLS, ceil(log(CHANCE) / log(stays)))
+        return max(0, needed - self.still)
 
     def covers(self, old: str, new: str) -> bool:
         """Return whether the change from one content to another (digests) is noise."""
@@ -132,10 +161,10 @@ class Thing:
         )
 
     def hear(
-        self, old: str, new: str, *, before: int, is_quick: bool, at: Instant, examples: tuple[str, str] = ("", "")
+        self, old: str, new: str, *, before: int, is_second: bool, at: Instant, examples: tuple[str, str] = ("", "")
     ) -> Thing:
         """Return it after a look at which it was found on both sides; `before` looks at which nothing differed came first."""
-        aged = self.rest(before, is_quick=is_quick)
+        aged = self.rest(before)
         differs = old != new
         seen = self.seen or (old,)
         heard = replace(
@@ -143,14 +172,17 @@ class Thing:
             changed=aged.changed * DECAY + differs,
             steady=aged.steady * DECAY + (not differs),
             looks=aged.looks + 1,
-            quick=aged.quick * (DECAY if is_quick else 1) + (is_quick and differs),
-            slow=aged.slow * (DECAY if is_quick else 1) + (is_quick and not differs),
+            quick=aged.quick * (DECAY if is_second else 1) + (is_second and differs),
+            slow=aged.slow * (DECAY if is_second else 1) + (is_second and not differs),
             returns=aged.returns + (differs and new in seen),
             seen=(*(digest for digest in seen if digest != new), new)[-MOST_SEEN:],
             fresh=new if new not in seen else "" if differs else self.fresh,
             lost=0,
+            still=0 if differs else aged.still + (not is_second),
             examples=(examples[0][:LONGEST_EXAMPLE], examples[1][:LONGEST_EXAMPLE]) if any(examples) else aged.examples,
         )
+        if differs:
+            heard = replace(heard, owed=heard.covers(old, new))
         if not heard.verdict:
             return replace(heard, since=0)
         return heard if heard.since else replace(heard, since=at)
@@ -164,8 +196,8 @@ class Thing:
         """Return whether it may be noise yet: neither steady for long nor lost for long."""
         return self.lost < _LOST and not (self.looks >= _MANY_LOOKS and self.likelihood < _STEADY)
 
-    def rest(self, looks: int, *, is_quick: bool = False) -> Thing:
-        """Return it after looks at which nothing on the page differed, each of the same few minutes as the one before if they are quick."""
+    def rest(self, looks: int, *, is_second: bool = False) -> Thing:
+        """Return it after looks at which nothing on the page differed, second looks if they are."""
         if looks <= 0:
             return self
         kept = DECAY**looks
@@ -175,20 +207,26 @@ class Thing:
             changed=self.changed * kept,
             steady=self.steady * kept + steady,
             looks=self.looks + looks,
-            quick=self.quick * kept if is_quick else self.quick,
-            slow=self.slow * kept + steady if is_quick else self.slow,
+            quick=self.quick * kept if is_second else self.quick,
+            slow=self.slow * kept + steady if is_second else self.slow,
+            still=self.still + (0 if is_second else looks),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """What is known of the noise of a page. `polls` is how many polls it had when it was last looked at with something to learn,
-    `seconds` how many second looks were asked for.
+    `seconds` how many second looks were asked for. `heard` is, by subscription, of the newest polls at which it found something: the number of the
+    poll, and the things that all of it lies in (None: it lies elsewhere too). `said` are the masks of which its owner was notified. `settled` are the
+    things that settled at this look; they are not stored.
     """
 
     things: tuple[Thing, ...] = ()
     polls: int = 0
     seconds: int = 0
+    heard: Mapping[int, tuple[Within, ...]] = field(default_factory=dict)
+    said: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    settled: tuple[str, ...] = ()
 
     def of(self, *sorts: Sort) -> tuple[Thing, ...]:
         """Return the things of some sorts."""
@@ -203,6 +241,41 @@ class Memory:
     def offers(self) -> tuple[Thing, ...]:
         """Return the things that are no noise by themselves, and may be taken for it: they differ at nearly every look."""
         return tuple(thing for thing in self.things if thing.differs_each_time and not thing.verdict)
+
+    def with_heard(self, key: int, polls: int, within: Iterable[str] | None) -> Memory:
+        """Return it after subscription `key` found something at a poll."""
+        names = None if within is None else tuple(sorted(within))
+        kept = [one for one in self.heard.get(key, ()) if one[0] > polls - SILENT_POLLS]
+        heard = {**self.heard, key: (*kept, (polls, names))[-SILENT_POLLS:]}
+        if len(heard) > MOST_HEARD:  # the one that has found nothing for longest
+            del heard[min(heard, key=lambda one: heard[one][-1][0])]
+        return replace(self, heard=heard)
+
+    def silences(self, key: int, polls: int) -> frozenset[str]:
+        """Return the masks, if any is new to its owner, that left out all that subscription `key` found in the newest polls, or would have."""
+        named: set[str] = set()
+        for at, names in self.heard.get(key, ()):
+            if at > polls - SILENT_POLLS:
+                if names is None:
+                    return frozenset()
+                named.update(names)
+        masks = {thing.id for thing in self.masks if not thing.wanted}
+        known = {thing.id for thing in self.things}
+        learned = named & known
+        is_new = not learned.issubset(self.said.get(key, ()))
+        return frozenset(learned) if learned and is_new and learned <= masks else frozenset()
+
+    def settle(self) -> Memory:
+        """Return it with what has settled named, once."""
+        ids = tuple(thing.id for thing in self.things if thing.polls_to_settle == 0)
+        things = tuple(replace(thing, owed=False) if thing.id in ids else thing for thing in self.things)
+        return replace(self, things=things, settled=ids)
+
+    @property
+    def settles_at(self) -> int:
+        """Return at which poll of the page something will have settled if nothing changes until then, 0 if nothing will."""
+        waits = [thing.polls_to_settle for thing in self.things if thing.owed and not thing.wanted]
+        return self.polls + max(1, min(waits)) if waits else 0
 
     def wanting(self, ids: Iterable[str]) -> Memory:
         """Return it with these things left out whatever was seen of them."""
@@ -220,23 +293,42 @@ class Memory:
 def to_plain(memory: Memory) -> dict[str, Any]:
     """Return a memory as plain JSON."""
     return {
+        "form": FORM,
         "polls": memory.polls,
         "seconds": memory.seconds,
         "things": [_thing_to_plain(thing) for thing in memory.things],
+        "heard": [[key, [[at, names] for at, names in heard]] for key, heard in memory.heard.items()],
+        "said": [[key, list(names)] for key, names in memory.said.items()],
     }
 
 
 def from_plain(plain: Mapping[str, Any]) -> Memory:
-    """Return a memory as it was stored."""
+    """Return a memory as it was stored.
+
+    What was learned from polls that happened to be close (before `FORM`) stays noise until second looks say otherwise: nothing is told for an upgrade.
+    """
+    things = tuple(_thing_from_plain(thing) for thing in plain["things"])
+    if "form" not in plain:
+        things = tuple(
+            replace(one, quick=TWICE + 0.5, slow=0.0) if one.since else replace(one, quick=0.0) for one in things
+        )
+        return Memory(polls=plain["polls"], things=things)
     return Memory(
         polls=plain["polls"],
         seconds=plain["seconds"],
-        things=tuple(_thing_from_plain(thing) for thing in plain["things"]),
+        things=things,
+        heard={
+            key: tuple((at, None if names is None else tuple(names)) for at, names in heard)
+            for key, heard in plain["heard"]
+        },
+        said={key: tuple(names) for key, names in plain["said"]},
     )
 
 
 _COUNTS = ("changed", "steady", "quick", "slow")
 _NUMBERS = ("looks", "returns", "lost", "since")
+_LATER: Mapping[str, Any] = {"still": 0, "owed": False}
+"""What older data has not."""
 
 
 def _thing_to_plain(thing: Thing) -> dict[str, Any]:
@@ -253,6 +345,7 @@ def _thing_to_plain(thing: Thing) -> dict[str, Any]:
     if thing.name:
         plain["name"] = thing.name
     plain |= {name: round(getattr(thing, name), 3) for name in _COUNTS}
+    plain |= {name: getattr(thing, name) for name, usual in _LATER.items() if getattr(thing, name) != usual}
     return plain | {name: getattr(thing, name) for name in _NUMBERS}
 
 
@@ -268,4 +361,5 @@ def _thing_from_plain(plain: Mapping[str, Any]) -> Thing:
         place=None if place is None else Place(place[0].encode(), place[1].encode(), place[2]),
         name=plain.get("name", ""),
         **{name: plain[name] for name in (*_COUNTS, *_NUMBERS)},
+        **{name: plain.get(name, usual) for name, usual in _LATER.items()},
     )

@@ -1,0 +1,177 @@
+"""Promise: no real news goes quiet. What is left out as noise was proved to be noise, and where that is all, its owner is notified."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.monitor import Monitor
+
+HEAD, TAIL = "<h1>The shop of the town</h1>", "<p>Contact us at any time</p>"
+ADS = """cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;a warm coat;tea from
+Assam;your own bakery;two for one;dance until dawn;the last tickets;oak tables;a quiet room;fresh fish daily;old books bought""".split(
+    ";"
+)
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """An installation that looks at pages a second time."""
+    world.flags["detect.second_looks"] = "true"
+    world.receiver()
+    return world
+
+
+def shows(world: World, text: Callable[[], str]) -> None:
+    """Let the page show a text that is made anew for each request."""
+
+    def answer(_: Any, wire: Any) -> None:
+        body = f"{HEAD}<p>{text()}</p>{TAIL}".encode()
+        wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    world.server.pages["/a"] = answer
+
+
+def told(world: World) -> list[Any]:
+    """Return the changes that were delivered."""
+    return [message["data"] for _, message in world.received if message["type"] == "change.found"]
+
+
+def silenced(world: World) -> list[str]:
+    """Return what owners were notified of silence."""
+    return [m["data"]["summary"] for _, m in world.received if m["data"].get("event") == "sentinel.silenced"]
+
+
+def polled(world: World, sentinel: str, polls: int, interval: int) -> None:
+    """Watch the page for so many polls."""
+    world.add(sentinel)
+    play(world, lambda monitor: world.pass_time(monitor, polls * interval))
+
+
+@pytest.mark.parametrize("minutes", [1, 5, 60])
+def test_a_number_that_moves_at_each_poll_is_told_at_each(world: World, minutes: int) -> None:
+    """However close polls are: that two of them differ says nothing, only what differs at second looks is noise."""
+    begun = world.clock.now()
+    shows(world, lambda: f"Level {100 + 7 * ((world.clock.now() - begun) // (minutes * MINUTE))} of the river")
+    polled(
+        world,
+        f"Create Sentinel a Using {{/a}} Monitor any change Fetch every {minutes} minutes Notify By webhook {{/hook}}",
+        20,
+        minutes * MINUTE,
+    )
+
+    assert len(told(world)) >= 19
+    assert [] == silenced(world)
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize(
+    ("monitor", "least"), [("any change", 11), ('any change where contains "In stock"', 5), ('keyword "Sold"', 11)]
+)
+def test_a_state_that_flips_every_second_poll_is_told_each_time(world: World, monitor: str, least: int) -> None:
+    """Polls are five minutes apart; the state returns to what it was again and again."""
+    begun = world.clock.now()
+    shows(world, lambda: ("In stock", "Sold out")[(world.clock.now() - begun) // (10 * MINUTE) % 2])
+    polled(
+        world,
+        f"Create Sentinel a Using {{/a}} Monitor {monitor} Fetch every 5 minutes Notify By webhook {{/hook}}",
+        24,
+        5 * MINUTE,
+    )
+
+    assert len(told(world)) >= least
+
+
+@pytest.mark.parametrize("monitor", ['number in css "b"', 'regex "Level .*"', 'any change in css "b"'])
+def test_what_is_named_is_never_masked(world: World, monitor: str) -> None:
+    """A number, a pattern, a selector that holds one value: told at each poll, though each request shows another."""
+    count = itertools.count(1000, 7)
+    shows(world, lambda: f"<b>Level {next(count)}</b> of the river")
+    polled(
+        world,
+        f"Create Sentinel a Using {{/a}} Monitor {monitor} Fetch every 1 hour Notify By webhook {{/hook}}",
+        12,
+        HOUR,
+    )
+
+    assert len(told(world)) >= 11
+
+
+def test_its_owner_is_notified_once_when_all_of_its_news_is_left_out(world: World, capsys: Any) -> None:
+    """With the words and the one command that undoes it; the words of the mask are in `list` and `mask` too."""
+    ads = itertools.cycle(ADS)
+    shows(world, lambda: next(ads))
+    polled(
+        world, "Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}", 60, HOUR
+    )
+
+    (summary,) = silenced(world)
+    command = summary.rpartition("tidings ")[2].split()
+    assert summary.startswith('all that changed for it in its last ten polls is left out as noise from now on: "')
+    assert any(ad in summary for ad in ADS)
+    before = len(told(world))
+    assert before <= 5
+    assert 0 == main(["--data", str(world.directory), "list"])
+    assert "1 place left out as noise" in capsys.readouterr().out
+    assert 0 == main(["--data", str(world.directory), *command])
+    play(world, lambda monitor: world.pass_time(monitor, 3 * HOUR))
+    assert before + 3 == len(told(world))
+    assert [] == world.violations()
+
+
+def test_a_recipient_is_notified_of_silence_at_most_once_a_day(world: World) -> None:
+    """Of a second sentinel that goes quiet the day after."""
+    ads = itertools.cycle(ADS)
+    shows(world, lambda: next(ads))
+    world.server.pages["/b"] = world.server.pages["/a"]
+    world.add("Create Sentinel b Using {/b} Monitor any change Fetch every 1 hour Notify By webhook {/hook}")
+    world.add("Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}")
+    play(world, lambda monitor: world.pass_time(monitor, 23 * HOUR))
+    first = len(silenced(world))
+    play(world, lambda monitor: world.pass_time(monitor, DAY))
+
+    assert (1, 2) == (first, len(silenced(world)))
+
+
+def test_small_masks_need_no_message(world: World) -> None:
+    """Where other news was told in the last ten polls, nobody is notified of a mask."""
+    ads = itertools.cycle(ADS)
+
+    def text() -> str:
+        return f"{next(ads)}</p><p>The paper of the town</p><p>headline number {(world.clock.now() // HOUR)} of x{world.clock.now() // HOUR}y"
+
+    shows(world, text)
+    polled(
+        world, "Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}", 20, HOUR
+    )
+
+    assert 19 <= len(told(world))
+    assert [] == silenced(world)
+    assert any(change.get("masked") for change in told(world)[-3:])
+
+
+@pytest.mark.parametrize("beside", ["", "<p>The time of the node</p><p>k{}x</p>"])
+def test_a_masked_place_that_settles_is_news_once(world: World, beside: str) -> None:
+    """An advertisement makes room for a notice that stays: told once, whether the rest of the page stands still or not."""
+    ads, count = itertools.cycle(ADS), itertools.count(100, 37)
+    settled: list[str] = []
+    shows(world, lambda: (settled[0] if settled else next(ads)) + beside.format(next(count)))
+    world.add("Create Sentinel a Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 20 * HOUR)
+        settled.append("we are closing down on Friday")
+        await world.pass_time(monitor, 40 * HOUR)
+
+    play(world, story)
+
+    about = [json.dumps(change) for change in told(world) if "closing down" in json.dumps(change)]
+    assert 1 == len(about)
+    assert [] == world.violations()
