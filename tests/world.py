@@ -105,6 +105,14 @@ class World:
         finally:
             database.close()
 
+    def write(self, fn: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+        """Write to the database as another process would."""
+        database = open_database(self.settings)
+        try:
+            return database.write(fn, *args, **kw)
+        finally:
+            database.close()
+
     @contextlib.asynccontextmanager
     async def monitor(self, *, spreads: bool = False) -> AsyncIterator[Monitor]:
         """Run the service's monitor; it moves when the test says so. `spreads` as for `serve`."""

@@ -8,18 +8,21 @@ import sys
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import duration
+from tidings.cli.health import read_health, write_troubles
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, PollerBusyError, UsageError
 from tidings.service import check as checking
 from tidings.service import register
 from tidings.service.assembly import poller
+from tidings.service.finding import spell_count
 from tidings.service.records import change_record, poll_record
 from tidings.storage import pages, subscriptions
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
     from tidings.service.check import Checked
+    from tidings.service.trouble import Health
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
 
@@ -52,7 +55,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 named or {}
             )  # beside a running service nothing stays due: without names there is nothing to ask for
             found = asyncio.run(checking.ask(database, wanted, clock=SystemClock(), patience=limit or WAIT_FOR_SERVICE))
-        database.read(_print, found, as_json=arguments.json, quiet_polls=named is None)
+        names = arguments.names or None
+        health = read_health(database, settings)
+        health = health if names is None else health.of_any(names)
+        database.read(_print, found, health, as_json=arguments.json, quiet_polls=named is None)
     finally:
         database.close()
     if found.refused:
@@ -86,13 +92,17 @@ def _pages_of(connection: Connection, names: list[str]) -> dict[int, set[int]]:
     return wanted
 
 
-def _print(connection: Connection, found: Checked, *, as_json: bool, quiet_polls: bool) -> None:
+def _print(connection: Connection, found: Checked, health: Health, *, as_json: bool, quiet_polls: bool) -> None:
+    told = {change.row.page_id for change in found.changes}
     urls = {row.page_id: pages.identity(connection, row.page_id).given for row in found.polls}
     for poll in found.polls:
         if as_json:
             write_json(poll_record(poll, url=urls[poll.page_id]))
         elif poll.outcome in {"error", "quarantined"}:
             write_line(f"{poll.outcome}({poll.kind})  {urls[poll.page_id]}  {poll.note}")
+        elif poll.outcome == "changed" and poll.page_id not in told:
+            if not quiet_polls:
+                write_line(f"no news  {urls[poll.page_id]}  a new version is stored, nothing that is watched changed")
         elif not quiet_polls or poll.outcome == "new":
             write_line(f"{poll.outcome}  {urls[poll.page_id]}")
     for change in found.changes:
@@ -100,13 +110,17 @@ def _print(connection: Connection, found: Checked, *, as_json: bool, quiet_polls
             write_json(change_record(change.row, sentinel=change.sentinel, url=change.url))
         else:
             write_line(f"{change.sentinel}: {change.row.summary}  {change.url}")
-    for trouble in found.troubles:
+    for notice in found.troubles:
         if as_json:
-            write_json(trouble)
+            write_json(notice)
         else:
-            whose = f"{trouble['sentinel']}: " if trouble["sentinel"] else ""
-            write_line(f"{whose}{trouble['summary']}  {trouble['url']}")
+            whose = f"{notice['sentinel']}: " if notice["sentinel"] else ""
+            write_line(f"{whose}{notice['summary']}  {notice['url']}")
     if as_json:
+        for trouble in health.troubles:
+            write_json(trouble.record())
         return
+    write_troubles(health)
     late = f", {len(found.late)} still waiting for their host" if found.late else ""
-    write_line(f"{len(found.polls)} looked at, {len(found.changes)} changed{late}")
+    ill = f", {spell_count(len(health.troubles), 'trouble')}" if health.troubles else ""
+    write_line(f"{len(found.polls)} checked, {len(found.changes)} changed{late}{ill}")

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.happenings import write_happenings
+from tidings.cli.health import brief, read_health, write_troubles
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.model.weight import WHOLE
 from tidings.service import noise
@@ -15,6 +16,7 @@ from tidings.storage import members, outside, pages, sentinels, subscriptions
 from tidings.storage.database import open_database
 
 if TYPE_CHECKING:
+    from tidings.service.trouble import Health
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
 
@@ -30,18 +32,22 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print all sentinels."""
     database = open_database(settings, create=False)
     try:
-        return database.read(_list, arguments)
+        found = read_health(database, settings)
+        return database.read(_list, arguments, found)
     finally:
         database.close()
 
 
-def _list(connection: Connection, arguments: argparse.Namespace) -> int:
+def _list(connection: Connection, arguments: argparse.Namespace, health: Health) -> int:
     rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
     held = held_pages(connection)
     happenings = outside.listing(connection) if arguments.tag is None else []
     if arguments.json:
         for row in rows:
-            write_json(sentinel_record(row, details={"pages": held.get(row.id, [])}))
+            own = health.of(row.name)
+            troubles = [trouble.record(sentinel=row.name) for trouble in own.troubles]
+            details = {"health": own.status, "pages": held.get(row.id, []), "troubles": troubles}
+            write_json(sentinel_record(row, details=details))
         for source in happenings:
             write_json(event_record(source))
         return 0
@@ -57,17 +63,18 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
                 row.name,
                 row.state,
                 *((budget,) if is_classed else ()),
-                _health(held.get(row.id, [])),
-                short_time(max((p["changed_at"] or "" for p in held.get(row.id, [])), default="") or None),
+                brief(health.of(row.name)) or _well(held.get(row.id, [])),
+                short_time(max((_changed(p) for p in held.get(row.id, [])), default="") or None),
                 ", ".join(str(p["url"]) for p in held.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
             )
             for row, budget in zip(rows, classes, strict=True)
         ),
-        ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "PAGES", "CHANGED (UTC)", "URL"),
+        ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "HEALTH", "CHANGED (UTC)", "URL"),
     )
     for row in rows:
         if places := sum(page["masked_places"] for page in held.get(row.id, [])):
             write_line(f"{row.name}: {spell_count(places, 'place')} left out as noise; tidings mask {row.name}")
+    write_troubles(health if arguments.tag is None else health.of_any([row.name for row in rows]))
     write_happenings(happenings)
     return 0
 
@@ -114,21 +121,11 @@ def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
     return held
 
 
-def _health(held: list[dict[str, Any]]) -> str:
-    """Return the worst of the pages: `ok`, or what ails how many of them; partial if it is only some of their frames, restless if one looks
-    different each time.
-    """
-    ill = [p for p in held if p["health"] in {"error", "shaky"}]
-    if not ill and any(failing(p) for p in held):
-        return "partial"
-    if not ill and any(p["restless_since"] for p in held):
-        return "restless"
-    if not ill:
-        return "ok" if any(p["health"] == "ok" for p in held) else "new"
-    worst = next((p for p in ill if p["health"] == "error"), ill[0])
-    return f"{worst['health']}({worst['kind']})" + (f" {len(ill)}/{len(held)}" if len(held) > 1 else "")
+def _well(held: list[dict[str, Any]]) -> str:
+    """Return what is said of a sentinel without trouble: `new` until one of its pages has been checked well."""
+    return "ok" if any(page["health"] == "ok" for page in held) else "new"
 
 
-def failing(page: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the frames of a page that are in error."""
-    return [frame for frame in page["frames"] if frame["health"] == "error"]
+def _changed(page: dict[str, Any]) -> str:
+    """Return when a page changed last, empty if it has not: its first version is no change."""
+    return (page["changed_at"] or "") if page["versions"] > 1 else ""

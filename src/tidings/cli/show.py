@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.cli import planning
 from tidings.cli.happenings import happening_of
-from tidings.cli.listing import failing, held_pages
+from tidings.cli.health import read_health
+from tidings.cli.listing import held_pages
 from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.cli.show_event import show_happening
@@ -20,7 +21,7 @@ from tidings.service.captures import captures
 from tidings.service.finding import spell_count
 from tidings.service.outlook import outlook
 from tidings.service.purses import purse_of
-from tidings.service.records import class_of, rfc3339, saturated_mend, sentinel_record
+from tidings.service.records import class_of, rfc3339, sentinel_record
 from tidings.service.remembered import healed_parts
 from tidings.service.watchlist import WatchedSentinel, meaning
 from tidings.storage import changes, sentinels, subscriptions
@@ -29,6 +30,7 @@ from tidings.storage.database import open_database
 if TYPE_CHECKING:
     import argparse
 
+    from tidings.service.trouble import Health
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
 
@@ -46,12 +48,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print one sentinel."""
     database = open_database(settings, create=False)
     try:
-        return database.read(_show, arguments, settings)
+        return database.read(_show, arguments, settings, read_health(database, settings))
     finally:
         database.close()
 
 
-def _show(connection: Connection, arguments: argparse.Namespace, settings: Settings) -> int:
+def _show(connection: Connection, arguments: argparse.Namespace, settings: Settings, health: Health) -> int:
     happening = happening_of(connection, arguments.name)
     if happening is not None:
         show_happening(connection, happening, settings, as_json=arguments.json)
@@ -75,6 +77,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)
+    own = health.of(row.name)
     budget = purse_of(connection, settings, class_of(row.text), now=now)
     if arguments.json:
         details = {
@@ -87,12 +90,16 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             "captures": made,
             "masks": [r for page in held for r in noise.masks(connection, int(page["page"])).records(row.name)],
             "budget": budget.record(),
+            "health": own.status,
+            "troubles": [trouble.record(sentinel=row.name) for trouble in own.troubles],
         }
         write_json(sentinel_record(row, details=details))
         return 0
     write_line(f"{row.name}  {row.state}{f' ({row.reason})' if row.reason else ''}")
     for line in row.text.splitlines():
         write_line(f"    {line}")
+    for trouble in own.troubles:
+        write_line(trouble.line)
     if budget.name != WHOLE:
         write_line(f"class {budget.name}: {budget}")
     for prospect in coming:
@@ -101,7 +108,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     for page in held:
         write_line(f"{page['url']}  {page['title']}")
         masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
-        for line in _lines(page, row.name, taught.spelled(known[page["page"]].learned), masks):
+        for line in _lines(page, taught.spelled(known[page["page"]].learned), masks):
             write_line(f"    {line}")
     for asked, counts in made.items():
         said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
@@ -111,25 +118,16 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     return 0
 
 
-def _lines(page: dict[str, Any], name: str, learned: Iterable[str], masks: Iterable[str]) -> Iterator[str]:
-    """Yield what is said of a page of the sentinel of this name: how it does, what was `learned`, what is missing and what its `masks` leave out."""
+def _lines(page: dict[str, Any], learned: Iterable[str], masks: Iterable[str]) -> Iterator[str]:
+    """Yield what is said of a page beside its troubles: its versions, what was `learned` and what its `masks` leave out."""
     yield f"{spell_count(page['versions'], 'version')} in {spell_count(page['polls'], 'look')}; {_when(page)}"
     if page["kind"]:
-        yield f"{page['health']}({page['kind']}): {page['reason']}; tried again {short_time(page['retry_at'])} UTC"
-    if page["restless_since"]:
-        since = short_time(page["restless_since"])
-        yield f"restless: it looks different each time, since {since} UTC; {saturated_mend(name)}"
+        yield f"checked again {short_time(page['retry_at'])} UTC"
     if page["frames"]:
         urls = ", ".join(frame["url"] for frame in page["frames"])
         yield f"{spell_count(len(page['frames']), 'frame')}: {urls}"
     yield from learned
-    yield from page["missing"]
-    for part in page["healed"]:
-        yield f"selector healed: {part['selector']} finds nothing, {part['stand_in']} is watched"
-        yield f"  write it into the clause to keep it: tidings alter {name} …"
     yield from masks
-    for frame in failing(page):
-        yield f"partial: {frame['url']}: {frame['kind']}: {frame['reason']}; what it showed last stays"
 
 
 def _when(page: dict[str, Any]) -> str:

@@ -132,9 +132,8 @@ class _Examiner:
             text_changed = self._without_noise(self.noise, text_changed=text_changed)
         found = tuple(self._found())
         self.digest = self._with_shares(self.digest)
-        problem = next((document.problem for document in self.documents.values() if document.problem), "")
         self.verdict = self._verdict()
-        return self._examination(() if problem else found, text_changed=text_changed, problem=problem)
+        return self._examination(found, text_changed=text_changed, problem="")
 
     def _verdict(self) -> Verdict:
         job = self.job
@@ -231,11 +230,13 @@ class _Examiner:
 
     def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> Heard | Refused:
         try:
-            if all(self._is_equal(wanted, scope) for scope in scopes):
+            is_equal = all(self._is_equal(wanted, scope) for scope in scopes)
+            read = self.documents.get(self.job.references[wanted.reference])
+            if is_equal and (read is None or not read.problem):
                 return Heard()
             pair = self._pair(wanted.reference)
             if pair.old.problem:
-                return Heard()
+                return Refused(key=wanted.key, reason=pair.old.problem)
             if self.noise is None or wanted.seen:
                 known = pair.knowing(frozenset(wanted.seen))
                 return Heard(evaluate(wanted.expression, known, wanted.extraction))
@@ -314,7 +315,8 @@ class _Examiner:
             marks = [
                 mark for scope in scopes_of_items(wanted.expression, wanted.extraction) for mark in self._marks(scope)
             ]
-        except RefusedError:  # the comparison says so
+        except RefusedError as error:  # also at the first look, where nothing is compared yet
+            self.refused.append(Refused(key=wanted.key, reason=reason_of(error)))
             return
         if marks:
             self.marks.append(Marks(key=wanted.key, marks=tuple(dict.fromkeys(marks))))
@@ -400,6 +402,7 @@ class _Examiner:
             second_look=self.noise is not None and self.noise.second_look,
             hub=document.hub,
             updated=document.updated,
+            unread=document.problem,
         )
 
     def _work(self) -> Work:

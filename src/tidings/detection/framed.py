@@ -233,8 +233,7 @@ class _Examiner:
             return self._examination((), text_changed=False, problem=self.new.problem)
         found = tuple(self._found())
         text_changed = self._text_changed()
-        problem = next((whole.problem for whole in self.old.values() if whole.problem), "")
-        return self._examination(() if problem else found, text_changed=text_changed, problem=problem)
+        return self._examination(found, text_changed=text_changed, problem="")
 
     def _found(self) -> Iterator[Found]:
         documents = [document for _, document in self.new.members]
@@ -270,7 +269,7 @@ class _Examiner:
             return Heard()
         old = self._whole(wanted.reference)
         if old.problem:
-            return Heard()
+            return Refused(key=wanted.key, reason=old.problem)
         try:
             pairs, mask = self._pairs(wanted.reference), self._mask(wanted.reference)
             if mask is None:
@@ -332,6 +331,7 @@ class _Examiner:
             absent=tuple(self.absent),
             refused=tuple(self.refused),
             work=self._work(),
+            unread=self.new.problem,
         )
 
     def _work(self) -> Work:

@@ -242,7 +242,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What a job found. With a `problem` nothing could be compared and `found` is empty; that is never "unchanged".
+    """What a job found. With a `problem` nothing could be compared and `found` is empty; that is never "unchanged". `unread` is a problem
+    of the newest version itself: nothing can be compared with it either.
 
     `media_type` is the kind of document (html, feed, xml, json, text, pdf, binary); `text_changed` whether the visible text differs
     from the page's newest version, False for a first one. `suspicion` is what the body seems to be instead of the page ("" for
@@ -276,3 +277,4 @@ class Examination:
     second_look: bool = False
     hub: Hub = Hub()
     updated: Instant | None = None
+    unread: str = ""

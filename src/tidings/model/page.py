@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from tidings.model.asking import Header, Value
 from tidings.model.interval import Instant
 from tidings.model.outcome import Validators
 
 Health = Literal["ok", "shaky", "error"]
+MOVED_SIGHTS: Final = 3
+"""Permanent redirects that were seen in a row after which a page counts as moved for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,8 @@ class PageState:
     attempt, `checked_at` the last successful look, `changed_at` the last new version, `text_changed_at` the last change of text.
     `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second look
     agrees with it (quarantine). `fresh_until` is how long the server says that the last good answer stays fresh; while `fresh_doubt` is above 0
-    that is not believed. `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row.
+    that is not believed. `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row. `problem` is why its newest version
+    cannot be compared, empty if it can.
     """
 
     page_id: int
@@ -91,6 +94,7 @@ class PageState:
     moved_at: Instant | None = None
     moved_sights: int = 0
     saturation: Saturation = Saturation()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import MILLISECOND, SECOND, Clock
 from tidings.errors import ServiceError
-from tidings.service import welcome
-from tidings.service.records import UNPOLLED, notice_record, problem_record
-from tidings.storage import changes, events, pages, polls, requests, sentinels, subscriptions
+from tidings.service.records import UNPOLLED, notice_record
+from tidings.storage import changes, events, pages, polls, requests, sentinels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -91,7 +90,6 @@ async def check(
     found.polls = await monitor.parts.store.read(_polls, poll_ids)
     found.changes = await monitor.parts.store.read(_changes, change_ids)
     found.troubles = await monitor.parts.store.read(_troubles, last)
-    found.troubles += await monitor.parts.store.read(_unmatched, found.polls)
     return found
 
 
@@ -127,19 +125,6 @@ def _troubles(connection: Connection, after: int, page_ids: Container[int] | Non
     ]
 
 
-def _unmatched(connection: Connection, found: Iterable[PollRow]) -> list[Record]:
-    """Return what first looks have not found of what sentinels look at: nothing is lost yet, and nothing can be told of it."""
-    records: list[Record] = []
-    for page_id in [poll.page_id for poll in found if poll.outcome == "new"]:
-        url = pages.identity(connection, page_id).given
-        for sub in subscriptions.listing(connection, page_id=page_id, active=True):
-            name = sentinels.get(connection, sub.sentinel_id).name
-            for said in welcome.missing(connection, sub.sentinel_id, page_id):
-                details = {"warning": True, "sentinel": name, "page": str(page_id), "url": url, "summary": said}
-                records.append(problem_record(said, where=name, details=details))
-    return records
-
-
 async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, patience: Duration) -> Checked:
     """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2).
 
@@ -164,5 +149,5 @@ async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, p
     found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
     for page_id in named:
         found.changes.extend(reversed(database.read(changes.listing, page_id=page_id, since=now)))
-    found.troubles = database.read(_troubles, last, named) + database.read(_unmatched, found.polls)
+    found.troubles = database.read(_troubles, last, named)
     return found

@@ -67,6 +67,10 @@ class Look:
         """Return the takers that have something to compare the newest version with."""
         return tuple(s for s in self.takers if s.row.seen != self.seq and reference(s))
 
+    def beginning(self) -> tuple[Subscription, ...]:
+        """Return the takers for which the newest version is the first."""
+        return tuple(s for s in self.takers if s.row.seen != self.seq and not reference(s))
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:
@@ -157,6 +161,7 @@ class Detector:
             for s in look.comparing()
             if (reason := look.lost.get(reference(s)) or refused.get(s.row.id))
         }
+        lost |= {s.row.id: refused[s.row.id] for s in look.beginning() if s.row.id in refused}
         rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
         absent = _absent(look, examination)
@@ -226,11 +231,12 @@ class Detector:
             )
             for s in owed
         )
-        return Findings(None, tuple(taken(s, look.seq) for s in first), rows, (), (), reason)
+        events = tuple(_given_up_event(s, look, reason) for s in look.beginning())  # nobody tries these again
+        return Findings(None, tuple(taken(s, look.seq) for s in first), rows, (), events, reason)
 
     def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Findings:
         rows = tuple(self._given_up_row(s, look, reason) for s in look.comparing())
-        events = tuple(_given_up_event(s, look, reason) for s in look.comparing())
+        events = tuple(_given_up_event(s, look, reason) for s in (*look.beginning(), *look.comparing()))
         return Findings(examination, tuple(taken(s, look.seq) for s in look.takers), rows, (), events, reason)
 
     def _given_up_row(self, sub: Subscription, look: Look, reason: str) -> ComparisonRow:

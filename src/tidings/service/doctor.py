@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ from tidings.errors import (
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine, outline, outside_sources, rendering, secrets, websub
+from tidings.service import health, machine, outline, promises, rendering, secrets, websub
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
@@ -270,15 +271,8 @@ def _by_chain(kept: Mapping[str, Blob]) -> Iterator[str]:
 
 def _lease(ward: _Ward) -> Iterator[Finding]:
     lease = ward.database.read(leases.current, leases.POLLER)
-    if lease is None:
-        yield ok("lease", "nobody has polled yet")
-    elif not lease.holder:
-        yield ok("lease", f"free; epoch {lease.epoch}")
-    elif ward.polling and lease.until >= ward.now:
-        yield ok("lease", f"{lease.holder}, epoch {lease.epoch}, until {spell_since(lease.until, ward.now)}")
-    elif ward.polling:
-        detail = f"{lease.holder} has the lock, but its lease ended at {spell_since(lease.until, ward.now)}: it hangs, or was suspended"
-        yield warn("lease", detail, "stop that process, then: tidings serve")
+    if lease is None or not lease.holder or ward.polling:
+        yield from _source(ward, "lease")
     else:
         detail = (
             f"{lease.holder} ended without giving its lease back, which runs until {spell_since(lease.until, ward.now)}"
@@ -319,6 +313,13 @@ def _invariants(ward: _Ward) -> Iterator[Finding]:
 # -- how the watching goes ---------------------------------------------------------------------------------------------------------
 
 
+def _source(ward: _Ward, name: str) -> Iterator[Finding]:
+    """Yield what one of the sources of `health` says; each is read by itself, so that one that cannot be read stops no other."""
+    yield from ward.database.read(
+        lambda c: list(health.findings(c, name, ward.settings, now=ward.now, is_polled=ward.polling))
+    )
+
+
 def _health(ward: _Ward, check: Callable[..., Iterator[Finding]], **more: object) -> Iterator[Finding]:
     yield from ward.database.read(lambda c: list(check(c, **more)))
 
@@ -331,19 +332,10 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "lease": _lease,
     "clock": _clock,
     "browser": lambda ward: _health(ward, rendering.findings, settings=ward.settings),
-    "looks": lambda ward: _health(ward, health.looks, settings=ward.settings, now=ward.now, polling=ward.polling),
-    "intervals": lambda ward: _health(ward, health.promises, settings=ward.settings),
+    "intervals": lambda ward: _health(ward, promises.promises, settings=ward.settings),
     "budget": lambda ward: _health(ward, outline.findings, now=ward.now),
-    "classes": lambda ward: _health(ward, health.classes, settings=ward.settings, now=ward.now),
-    "pages": lambda ward: _health(ward, health.failing_pages, now=ward.now),
-    "parts": lambda ward: _health(ward, health.missing_parts),
-    "restless pages": lambda ward: _health(ward, health.restless_pages, now=ward.now),
-    "hosts": lambda ward: _health(ward, health.failing_hosts, now=ward.now),
-    "deliveries": lambda ward: _health(ward, health.dead_letters, now=ward.now, polling=ward.polling),
-    "endpoints": lambda ward: _health(ward, health.failing_endpoints, now=ward.now),
-    "events": lambda ward: _health(ward, outside_sources.findings),
+    "class": lambda ward: _health(ward, promises.classes, settings=ward.settings, now=ward.now),
     "hubs": lambda ward: _health(ward, websub.findings),
-    "comparisons": lambda ward: _health(ward, health.owed_comparisons),
-    "problems": lambda ward: _health(ward, health.recent_problems, now=ward.now),
+    **{name: partial(_source, name=name) for name in health.SOURCES if name != "lease"},
 }
 """Every check of an open database, in the order in which it is told."""

@@ -22,9 +22,9 @@ from tidings.service.claims import (
     retry_at,
     tick_of,
 )
+from tidings.service.freshness import is_fresh_until
 from tidings.service.noise import SECOND_LOOK, second_at
 from tidings.service.spread import Apart
-from tidings.service.standing import is_fresh_until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

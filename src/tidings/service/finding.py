@@ -80,3 +80,14 @@ def spell_bytes(size: int) -> str:
 def spell_count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def matches_nothing(name: str) -> str:
+    """Return what is said of a part that is not there; `name` is in words of the language."""
+    if name in {"price", "availability"}:
+        kind = "number" if name == "price" else "all words"
+        where = "neither JSON-LD nor microdata nor Open Graph has one"
+        return (
+            f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
+        )
+    return f"W7 {name} matches nothing on this page as it is now"

@@ -145,12 +145,19 @@ LOOK_AGAIN: Final[Duration] = MINUTE
 
 
 def _looked_at_again(unit: Unit, page: WatchedPage, findings: Findings, at: Instant) -> PageState | None:
-    """Return the state of the page, to be looked at again soon if a look has just missed a part of it."""
+    """Return the state of the page, with why it cannot be compared; to be checked again soon if a check has just missed a part of it."""
     doubtful = (move.subscription_id for move in findings.cursors if move.missing is not None and move.missing.doubt)
     is_asked = any(not isinstance(page.subscriptions[id_].fetch, FetchOnDemand) for id_ in doubtful)
-    if unit.page is None or not is_asked or unit.page.health != "ok":
-        return unit.page
-    return replace(unit.page, retry_at=at + LOOK_AGAIN)
+    if unit.page is None:
+        return None
+    state = replace(unit.page, problem=_problem(unit.page, findings))
+    return state if not is_asked or state.health != "ok" else replace(state, retry_at=at + LOOK_AGAIN)
+
+
+def _problem(state: PageState, findings: Findings) -> str:
+    """Return why the newest version of a page cannot be compared, as findings say it; what was known stays where nothing was examined."""
+    seen = findings.examination
+    return seen.unread if seen is not None else findings.died or state.problem
 
 
 def _merged(moves: Iterable[CursorMove]) -> Iterator[CursorMove]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,6 @@ from tidings.fetching.files import Unread, head
 from tidings.isolation import command
 from tidings.isolation.runner import Died
 from tidings.model.unit import Event
-from tidings.service.finding import Finding, ok, shortened, warn
 from tidings.service.outside import check_source, happen, source_of
 from tidings.storage import events, leases, outside
 
@@ -170,16 +169,3 @@ def _settle(c: Connection, row: SourceRow, sight: Sight, *, at: Instant, epoch: 
 
 def _content(state: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(state.get(name) for name in ("sha256", "size", "exit_code"))
-
-
-def findings(c: Connection) -> Iterator[Finding]:
-    """Yield what `doctor` says: each event that cannot happen, since its file or command cannot be looked at."""
-    rows = outside.listing(c)
-    found = [
-        warn("event", f"{row.name} cannot happen: {row.problem}", f"tidings show {row.name}")
-        for row in rows
-        if row.problem
-    ]
-    yield from shortened(found)
-    if not found:
-        yield ok("events", f"{len(rows)} known, each can happen" if rows else "none known")

@@ -335,6 +335,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
         case "part.appeared":
             summary = f"the selected part is there now: {data['part']} matches for the first time"
             summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
+        case "comparison.given_up" if not data["from"]:
+            summary = f"what the page shows cannot be compared, so no change of it can be told: {data['reason']}"
         case _:
             summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
     details = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.estimation.saturation import looked
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
+from tidings.model.page import MOVED_SIGHTS
 from tidings.model.unit import Event
 from tidings.service.bodies import xxh3
 from tidings.service.jitter import lengthened
@@ -156,7 +157,6 @@ def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:
     return lengthened(min(manner.longest, grown), page_id, failures)
 
 
-MOVED_SIGHTS: Final = 3
 MOVED_AT_LEAST: Final[Duration] = DAY
 """A page has moved for good once so many looks, over so long, were led to the same address."""
 
@@ -243,8 +243,6 @@ def with_version(
 
 DOUBTED: Final = 20
 """Looks without a change after which a claim of freshness is believed again that had proved false."""
-UNHEEDED: Final = 5
-"""One look in so many pays no heed to such a claim, else a false one would never be found out."""
 
 
 def learn_freshness(
@@ -268,14 +266,6 @@ def learn_freshness(
     elif not changed:
         doubt = max(0, doubt - 1)
     return replace(state, fresh_until=at + outcome.fresh if outcome.fresh else None, fresh_doubt=doubt)
-
-
-def is_fresh_until(state: PageState, *, most: Duration) -> Instant:
-    """Return until when a page gains nothing from a look, by its server's word, at most `most` after the last one; 0: nobody says so."""
-    is_heeded = state.fresh_doubt == 0 and state.polls % UNHEEDED != 0
-    if not is_heeded or state.fresh_until is None or state.checked_at is None:
-        return 0
-    return min(state.fresh_until, state.checked_at + most)
 
 
 AUDIT_FIRST, AUDIT_LAST = 5, 20

@@ -23,10 +23,11 @@ from tidings.model.weight import WHOLE
 from tidings.service import noise, register
 from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web
+from tidings.service.finding import matches_nothing
 from tidings.service.frames import followed
 from tidings.service.hindsight import Hindsight, hindsight
 from tidings.service.purses import render_cost
-from tidings.service.welcome import matches_nothing, page_warnings
+from tidings.service.welcome import page_warnings
 from tidings.storage import charge, hosts, leases
 from tidings.storage.vault import Vault
 

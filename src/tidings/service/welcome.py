@@ -8,7 +8,7 @@ from tidings.language import expressions
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchEvery
 from tidings.service import register
-from tidings.service.finding import spell_count
+from tidings.service.finding import matches_nothing, spell_count
 from tidings.service.outlook import Prospect, outlook, roundly
 from tidings.service.records import rfc3339
 from tidings.service.watchlist import meaning
@@ -94,17 +94,6 @@ def missing(connection: Connection, sentinel_id: int, page_id: int) -> list[str]
     """Return what is said of the parts that a sentinel looks at and that the page does not have (W7)."""
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
     return [matches_nothing(name) for sub in subs if sub.missing is not None for name in sub.missing.names]
-
-
-def matches_nothing(name: str) -> str:
-    """Return what is said of a part that is not there; `name` is in words of the language."""
-    if name in {"price", "availability"}:
-        kind = "number" if name == "price" else "all words"
-        where = "neither JSON-LD nor microdata nor Open Graph has one"
-        return (
-            f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
-        )
-    return f"W7 {name} matches nothing on this page as it is now"
 
 
 def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:

@@ -19,7 +19,7 @@ _SELECT = (
     " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
     " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
     " page.moved_to, page.moved_at, page.moved_sights, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
-    " page.fresh_doubt, page.differing, page.differing_soon, page.saturated_quiet, page.saturated_at, page.etag, page.last_modified FROM page"
+    " page.fresh_doubt, page.differing, page.differing_soon, page.saturated_quiet, page.saturated_at, page.problem, page.etag, page.last_modified FROM page"
 )
 _WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
 _ENSURE = (
@@ -36,7 +36,7 @@ _UPDATE = (
     " moved_at = :moved_at, moved_sights = :moved_sights,"
     " audited_at = :audited_at, suspect_kind = :suspect_kind, suspect_sha256 = :suspect_sha256, suspect_at = :suspect_at,"
     " fresh_until = :fresh_until, fresh_doubt = :fresh_doubt, differing = :differing, differing_soon = :differing_soon,"
-    " saturated_quiet = :saturated_quiet, saturated_at = :saturated_at"
+    " saturated_quiet = :saturated_quiet, saturated_at = :saturated_at, problem = :problem"
     " WHERE id = :page_id AND last_seq = :was"
 )
 _NEVER_SATURATED = Saturation()
@@ -135,6 +135,7 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
         state.saturation.soon,
         state.saturation.quiet,
         state.saturation.since,
+        plain(state.problem),
         state.page_id,
         was,
     )
@@ -175,7 +176,7 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         polled_at, checked_at, changed_at, text_changed_at, health, kind, reason, failures,
         failing_since, retry_at, polls, changes, unconditional_in, honest_streak, moved_to, moved_at, moved_sights, audited_at, suspect_kind,
         suspect_sha256, suspect_at, fresh_until, fresh_doubt, differing, soon, quiet, saturated_at,
-        etag, last_modified,
+        problem, etag, last_modified,
     ) = row  # fmt: skip
     return PageState(
         page_id=page_id,
@@ -211,6 +212,7 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         moved_at=moved_at,
         moved_sights=moved_sights,
         saturation=Saturation(differing, soon, quiet, saturated_at) if differing else _NEVER_SATURATED,
+        problem=problem,
     )
 
 

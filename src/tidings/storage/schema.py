@@ -184,6 +184,7 @@ page = _table(
     _number("differing_soon", default=0),
     _number("saturated_quiet", default=0),
     _number("saturated_at", null=True),
+    _text("problem", default=""),
     UniqueConstraint("key"),
     Index(None, "host"),
 )

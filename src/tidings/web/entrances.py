@@ -41,6 +41,8 @@ def entrances() -> tuple[Entrance, ...]:
     """Return all entrances there are, each with what it keeps from one request to the next."""
     counted, signalled, told, batches = hooks.pace(), signals.pace(), websub.pace(), stream.Batches()
 
+    pulse = health.Pulse()
+
     async def hook(request: Request, inside: Inside) -> Response:
         return await hooks.answer(request, inside, counted)
 
@@ -54,7 +56,7 @@ def entrances() -> tuple[Entrance, ...]:
         return await websub.deliver(request, inside, told)
 
     return (
-        Entrance("/healthz", "GET", "anybody", health.answer),
+        Entrance("/healthz", "GET", "anybody", pulse.answer),
         Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
         Entrance("/api/v1/stream", "GET", "readers", follow),
         Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),

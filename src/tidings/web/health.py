@@ -1,15 +1,19 @@
-"""Is the service well: whether it holds its lease and its database answers; nothing else is told to whoever asks (trust.md §6)."""
+"""Is the service well: whether it holds its lease and its database answers, and how many troubles there are; of what is watched nothing is said to
+whoever asks (trust.md §6).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from starlette.responses import Response
 
 from tidings.errors import StoreError
+from tidings.service.health import health_of
 from tidings.service.records import rfc3339
 from tidings.storage import leases
 from tidings.storage.database import REVISIONS
@@ -20,23 +24,46 @@ if TYPE_CHECKING:
     from tidings.web.inside import Inside
 
 ANSWER_SECONDS: Final = 2.0
+COUNTED_FOR_SECONDS: Final = 60.0
+SHARE: Final = 100
 
 
-async def answer(request: Request, inside: Inside) -> Response:
-    """Return 200 while the service does its work, 503 and why it does not otherwise."""
-    del request
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            lease = await inside.store.read(leases.current, leases.POLLER)
-    except (TimeoutError, StoreError):
-        return _told("busy", None)
-    is_held = lease is not None and (lease.holder, lease.epoch) == (inside.holder, inside.epoch)
-    if lease is None or not is_held or lease.until <= inside.clock.now():
-        return _told("lease lost", None)
-    return _told("ready", {"epoch": lease.epoch, "until": rfc3339(lease.until)})
+class Pulse:
+    """How many troubles there are, counted when somebody asks: once a minute, and so seldom that it takes a hundredth of the time."""
+
+    def __init__(self) -> None:
+        self._counted: dict[str, object] = {}
+        self._fresh_until = -math.inf
+
+    async def answer(self, request: Request, inside: Inside) -> Response:
+        """Return 200 while the service does its work, whatever troubles there are, 503 and why it does not otherwise."""
+        del request
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                lease = await inside.store.read(leases.current, leases.POLLER)
+        except (TimeoutError, StoreError):
+            return _answer("busy", None)
+        is_held = lease is not None and (lease.holder, lease.epoch) == (inside.holder, inside.epoch)
+        if lease is None or not is_held or lease.until <= inside.clock.now():
+            return _answer("lease lost", None)
+        return _answer("ready", {"epoch": lease.epoch, "until": rfc3339(lease.until)}, **await self._count(inside))
+
+    async def _count(self, inside: Inside) -> dict[str, object]:
+        begun = asyncio.get_running_loop().time()
+        if begun >= self._fresh_until:
+            self._fresh_until = begun + COUNTED_FOR_SECONDS  # whoever asks meanwhile has what was counted before
+            now = inside.clock.wall()
+            try:
+                found = await inside.store.read(health_of, inside.settings, now=now, is_polled=True)
+                self._counted = {"health": found.status, "troubles": len(found.troubles)}
+            except StoreError:
+                self._counted = {"health": "unknown"}
+            took = asyncio.get_running_loop().time() - begun
+            self._fresh_until = begun + max(COUNTED_FOR_SECONDS, SHARE * took)
+        return self._counted
 
 
-def _told(status: str, lease: dict[str, object] | None) -> Response:
+def _answer(status: str, lease: dict[str, object] | None, **more: object) -> Response:
     code = HTTPStatus.OK if lease is not None else HTTPStatus.SERVICE_UNAVAILABLE
-    body = json.dumps({"status": status, "schema": REVISIONS[-1], "lease": lease})
+    body = json.dumps({"status": status, "schema": REVISIONS[-1], "lease": lease, **more})
     return Response(body, code, {"cache-control": "no-store"}, "application/json")

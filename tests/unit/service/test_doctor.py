@@ -20,7 +20,7 @@ from tidings.cli.main import VERBS
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreDamagedError, StoreMissingError, StoreNewerError
 from tidings.model.unit import ComparisonRow, DeliveryResult, Event
-from tidings.service import doctor, health, machine
+from tidings.service import doctor, health, machine, news_health, overdue, page_health
 from tidings.service.finding import MOST_LINES
 from tidings.settings import Settings, StoreSettings
 from tidings.storage import events, leases, versions
@@ -38,15 +38,7 @@ INSTALLED = doctor.Installed(
 )
 
 
-PLURALS = {
-    "blob": "blobs",
-    "class": "classes",
-    "page": "pages",
-    "host": "hosts",
-    "endpoint": "endpoints",
-    "comparison": "comparisons",
-    "invariant": "invariants",
-}
+PLURALS = {"blob": "blobs", "invariant": "invariants"}
 """What a fault of one is called, and the check that tells it."""
 
 
@@ -496,7 +488,7 @@ def test_a_dead_letter(world):
 
     assert ("warn", True) == (
         line.status,
-        "1 dead letter; the newest for news" in line.detail and "410 Gone" in line.detail,
+        "1 dead letter of news; the newest given up" in line.detail and "410 Gone" in line.detail,
     )
     assert line.mend.endswith(f"tidings deliveries replay {delivery[0]}")
 
@@ -508,13 +500,10 @@ def test_comparisons_that_are_owed_or_were_given_up(world):
         subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="could_not_compare", reason="too slow"
     )
     world.commit(world.unit(comparisons=(row, replace(row, revision=2, status="pending", attempt=2))))
-    found = examined(world)
+    owed, given_up = [line for line in examined(world) if line.what == "comparisons"]
 
-    assert "1 comparison owed, tried 2 times so far" == only(found, "comparisons").detail
-    assert ("tidings diff news 1 2", True) == (
-        only(found, "comparison").mend,
-        "too slow" in only(found, "comparison").detail,
-    )
+    assert "1 comparison of news owed, tried 2 times so far" == owed.detail
+    assert ("tidings diff news 1 2", True) == (given_up.mend, "too slow" in given_up.detail)
 
 
 def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
@@ -541,7 +530,7 @@ def test_a_server_has_backups_of_its_own():
 
 def test_every_command_that_mends_exists():
     """Doctor sends nobody to a verb that is not there."""
-    text = "".join(inspect.getsource(module) for module in (doctor, health, machine))
+    text = "".join(inspect.getsource(module) for module in (doctor, health, machine, news_health, overdue, page_health))
     verbs = set(re.findall(r"\btidings ([a-z]+)\b", text)) - {"stopped"}
 
     assert {"add", "check", "serve"} <= verbs

@@ -8,7 +8,7 @@ from tests.stores import SECOND, World, products
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.page import HostState
 from tidings.model.unit import DeliveryResult, EndpointMove, Estimate, Event
-from tidings.service import health
+from tidings.service import health, promises
 from tidings.service.finding import MOST_LINES
 from tidings.settings import BudgetSettings, FetchSettings, ScheduleSettings, Settings
 from tidings.storage import charge, deliveries, endpoints, events, hosts, pages
@@ -52,13 +52,13 @@ def put(world, page_id=1, **more):
 
 def looks(world, later, *, polling=True):
     """Return the one line about looks, some time after the last one."""
-    (line,) = world.read(lambda c: list(health.looks(c, settings=SETTINGS, now=world.at + later, polling=polling)))
-    return line
+    return lines(world, "looks", later=later, polling=polling)[0]
 
 
-def lines(world, check, *, later=HOUR, **more):
-    """Return the findings of one check."""
-    return world.read(lambda c: list(check(c, now=world.at + later, **more)))
+def lines(world, source, *, later=HOUR, polling=True):
+    """Return what doctor says of one source."""
+    now = world.at + later
+    return world.read(lambda c: list(health.findings(c, source, SETTINGS, now=now, is_polled=polling)))
 
 
 # -- intervals ---------------------------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def lines(world, check, *, later=HOUR, **more):
 
 def promised(world, settings):
     """Return what is said of fixed intervals."""
-    return world.read(lambda c: list(health.promises(c, settings=settings)))
+    return world.read(lambda c: list(promises.promises(c, settings=settings)))
 
 
 def test_fixed_intervals_that_cannot_be_kept_are_said(world):
@@ -155,7 +155,7 @@ def test_an_overdue_page_is_named(world):
     watch(world, key="b")
     line = looks(world, DAY)
 
-    assert line.detail.startswith("2 of 2 pages are overdue, http://a.example/ since 2023-11-14 23:13:21 UTC (23 h ago")
+    assert line.detail.startswith("http://a.example/: overdue since 2023-11-14 23:13:21 UTC (23 h ago")
     assert "tidings check news-a" == line.mend
 
 
@@ -221,7 +221,7 @@ def test_without_a_poller_the_last_look_is_told(world):
     soon, late = looks(world, HOUR, polling=False), looks(world, DAY, polling=False)
 
     assert ("ok", "") == (soon.status, soon.mend)
-    assert soon.detail.startswith("no process polls; the last look was at 2023-11-14 22:13:21 UTC (60 min ago)")
+    assert soon.detail.startswith("no process polls; the last check was at 2023-11-14 22:13:21 UTC (60 min ago)")
     assert ("warn", True) == (late.status, late.mend.startswith("tidings serve"))
 
 
@@ -229,7 +229,7 @@ def test_without_a_poller_and_without_a_look(world):
     """If nothing was ever looked at the line says that."""
     world.watch()
 
-    assert "no process polls; nothing has been looked at yet" in looks(world, HOUR, polling=False).detail
+    assert "no process polls; nothing has been checked yet" in looks(world, HOUR, polling=False).detail
 
 
 # -- pages and hosts ---------------------------------------------------------------------------------------------------------------
@@ -239,9 +239,9 @@ def test_a_page_in_error(world):
     """A page in error is told with its address, its kind, since when, and its reason."""
     watch(world)
     put(world, health="error", kind="5xx", reason="503 Service Unavailable", failing_since=world.at)
-    (line,) = lines(world, health.failing_pages)
+    (line,) = lines(world, "pages")
 
-    assert ("warn", "page", "tidings check news-a") == (line.status, line.what, line.mend)
+    assert ("warn", "pages", "tidings check news-a") == (line.status, line.what, line.mend)
     assert (
         "http://a.example/: error(5xx) since 2023-11-14 22:13:21 UTC (60 min ago): 503 Service Unavailable"
         == line.detail
@@ -255,25 +255,25 @@ def test_the_kind_of_error_decides_what_mends_it(world, kind, mend):
     """Looking again does not help a page that is gone, forbidden or refused."""
     watch(world)
     put(world, health="error", kind=kind)
-    (line,) = lines(world, health.failing_pages)
+    (line,) = lines(world, "pages")
 
     assert mend in line.mend
 
 
-def test_pages_that_failed_once_are_only_counted(world):
-    """One failure is no error: such pages are counted in the line that says that all is well."""
+def test_pages_that_failed_once_are_only_noted(world):
+    """One failure is no error: that such a page is tried again is said, and is no warning."""
     watch(world)
     put(world, health="shaky", kind="net", failures=1)
-    (line,) = lines(world, health.failing_pages)
+    (line,) = lines(world, "pages")
 
-    assert ("ok", True) == (line.status, "1 of them failed just now" in line.detail)
+    assert ("ok", True) == (line.status, line.detail.endswith("it is tried again"))
 
 
 def test_pages_that_nobody_watches_are_not_told(world):
     """A page in error that no active sentinel watches is nobody's trouble."""
     world.watch(state="disabled")
     put(world, health="error", kind="404")
-    (line,) = lines(world, health.failing_pages)
+    (line,) = lines(world, "pages")
 
     assert "ok" == line.status
 
@@ -283,7 +283,7 @@ def test_many_pages_in_error_are_counted(world):
     world.watch("many", *(f"p{i}" for i in range(MOST_LINES + 2)))
     for page_id in range(1, MOST_LINES + 3):
         put(world, page_id, health="error", kind="net")
-    found = lines(world, health.failing_pages)
+    found = lines(world, "pages")
 
     assert MOST_LINES + 1 == len(found)
     assert ("warn", "and 2 more", "tidings list") == (found[-1].status, found[-1].detail, found[-1].mend)
@@ -293,7 +293,7 @@ def test_a_host_that_fails(world):
     """A host is told with its failures in a row and until when it is left alone."""
     watch(world)
     world.write(hosts.put, [HostState(name="a.example", failures=3, paused_until=world.at + 2 * HOUR)])
-    (line,) = lines(world, health.failing_hosts)
+    (line,) = lines(world, "hosts")
 
     assert ("warn", "a.example: 3 failures in a row, left alone until 2023-11-15 00:13:21 UTC") == (
         line.status,
@@ -306,7 +306,7 @@ def test_a_pause_that_is_over_is_not_told(world):
     watch(world)
     states = [HostState(name="a.example", paused_until=world.at), HostState(name="elsewhere.example", failures=9)]
     world.write(hosts.put, states)
-    (line,) = lines(world, health.failing_hosts)
+    (line,) = lines(world, "hosts")
 
     assert ("ok", "1 host watched, none fails") == (line.status, line.detail)
 
@@ -320,8 +320,8 @@ def test_news_that_waits_too_long(world):
     due = world.read(deliveries.next_due)
     assert due is not None
     patience = due + 10 * MINUTE - world.at
-    early = lines(world, health.dead_letters, later=patience, polling=False)
-    late = lines(world, health.dead_letters, later=patience + 1, polling=False)
+    early = lines(world, "deliveries", later=patience, polling=False)
+    late = lines(world, "deliveries", later=patience + 1, polling=False)
 
     assert ["ok"] == [line.status for line in early]
     assert [("warn", True)] == [(line.status, line.mend.startswith("tidings serve")) for line in late]
@@ -338,9 +338,9 @@ def test_many_dead_letters_are_one_line(world):
         drafts = world.read(lambda c: c.rows("SELECT id FROM delivery WHERE status = 'waiting'"))
         for (id_,) in drafts:
             world.commit(world.unit(results=(DeliveryResult(delivery_id=id_, status="dead", attempt=1, at=world.at),)))
-    (line,) = lines(world, health.dead_letters, polling=True)
+    (line,) = lines(world, "deliveries", polling=True)
 
-    assert line.detail.startswith("3 dead letters; the newest for news")
+    assert line.detail.startswith("3 dead letters of news; the newest given up at")
     assert drafts[0][0] in line.mend
 
 
@@ -350,7 +350,7 @@ def test_an_endpoint_that_was_switched_off(world):
     world.commit(
         world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at, enabled=False, reason="410"),))
     )
-    (line,) = lines(world, health.failing_endpoints)
+    (line,) = lines(world, "endpoints")
 
     assert line.detail.startswith(f"webhook {endpoint} at hooks.example is switched off, it failed since 2023-11-14")
     assert not [secret for secret in ("T0KEN", "S3CRET", "word") if secret in line.detail + line.mend]
@@ -360,7 +360,7 @@ def test_an_address_without_a_web_host_is_not_shown(world):
     """The address of a chat service is a token: only its kind and number are shown."""
     endpoint = world.write(endpoints.ensure, "url", "tgram://B0TT0KEN/42")
     world.commit(world.unit(endpoints=(EndpointMove(endpoint_id=endpoint, failing_since=world.at),)))
-    (line,) = lines(world, health.failing_endpoints)
+    (line,) = lines(world, "endpoints")
 
     assert ("warn", True) == (line.status, line.detail.startswith(f"url {endpoint} takes nothing since"))
     assert "B0TT0KEN" not in line.detail
@@ -372,8 +372,8 @@ def test_an_address_without_a_web_host_is_not_shown(world):
 def test_outcomes_that_could_not_be_stored(world):
     """A unit that broke is told for a week."""
     world.write(events.append, [Event(type="problem.unit", at=world.at, page_id=7, data={"error": "a broken unit"})])
-    (line,) = lines(world, health.recent_problems)
-    (later,) = lines(world, health.recent_problems, later=7 * DAY)
+    (line,) = lines(world, "problems")
+    (later,) = lines(world, "problems", later=7 * DAY)
 
     assert ("warn", True) == (
         line.status,

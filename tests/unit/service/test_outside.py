@@ -13,8 +13,9 @@ from tidings.clock import SECOND, ManualClock
 from tidings.errors import UnknownNameError, UsageError
 from tidings.language.printer import to_text
 from tidings.model.outside import CreateEvent, EventSource
+from tidings.service.health import findings
 from tidings.service.outside import DEEPEST_PARAMS, KEYS_FOR, MOST_PARAMS, Outside, give_token, take, token_of
-from tidings.service.outside_sources import AT_ONCE, Sources, findings
+from tidings.service.outside_sources import AT_ONCE, Sources
 from tidings.settings import EventSettings
 from tidings.storage import events, outside
 from tidings.storage.store import Store
@@ -234,9 +235,12 @@ def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, 
 
 def test_doctor_names_what_cannot_be_looked_at(world: World):
     """A file or command in trouble is a warning with its reason; none is fine."""
-    assert [("ok", "1 known, each can happen")] == [(f.status, f.detail) for f in world.read(findings)]
+
+    def said(c):
+        return [(f.status, f.detail) for f in findings(c, "events", world.settings, now=world.at, is_polled=True)]
+
+    assert [("ok", "1 known, each can happen")] == world.read(said)
     row = world.read(outside.find, "deploy")
     world.write(outside.settle, row.id, state={}, problem="it is gone")
 
-    (found,) = world.read(findings)
-    assert ("warn", "deploy cannot happen: it is gone") == (found.status, found.detail)
+    assert [("warn", "deploy cannot happen: it is gone")] == world.read(said)

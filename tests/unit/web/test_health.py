@@ -42,11 +42,11 @@ async def _held(within):
 
 
 def test_a_service_that_is_well_says_so(tmp_path):
-    """Anybody may ask: ready, the schema, the lease, and nothing of what is watched."""
+    """Anybody may ask: ready, the schema, the lease, how many troubles there are, and nothing of what is watched."""
     answer = health(tmp_path, _nothing)
 
     assert 200 == answer.status
-    assert {"status": "ready", "schema": REVISIONS[-1], "lease": {"epoch": 1, "until": "2023-11-14T22:13:50.000000Z"}} == answer.json()  # fmt: skip
+    assert {"status": "ready", "schema": REVISIONS[-1], "lease": {"epoch": 1, "until": "2023-11-14T22:13:50.000000Z"}, "health": "ok", "troubles": 0} == answer.json()  # fmt: skip
 
 
 def test_one_that_is_not_is_no_success(tmp_path):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
+import sqlalchemy as sa
+from alembic import op
+
 revision = "0004"
 down_revision = "0003"
 branch_labels = None
@@ -10,3 +15,18 @@ depends_on = None
 
 def upgrade() -> None:
     """Take the steps below in their order; each is one subject."""
+    _problems()
+
+
+def _problems() -> None:
+    """Store why a page's newest version cannot be compared; of pages with one version the log knows it."""
+    op.add_column("page", sa.Column("problem", sa.Text(), server_default=sa.text("''"), nullable=False))
+    connection = op.get_bind()
+    first = sa.text(
+        "SELECT e.page_id, e.data FROM event e JOIN page p ON p.id = e.page_id WHERE e.type = 'page.first' AND p.last_seq = 1 ORDER BY e.seq"
+    )
+    problems = {page_id: json.loads(data).get("problem", "") for page_id, data in connection.execute(first)}
+    for page_id, problem in problems.items():
+        if problem:
+            given = {"problem": problem, "id": page_id}
+            connection.execute(sa.text("UPDATE page SET problem = :problem WHERE id = :id"), given)

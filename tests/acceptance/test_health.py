@@ -1,0 +1,320 @@
+"""Promise: there is one truth about health. Whatever keeps a watch from seeing or telling changes stands in `list`, `show`, `doctor` and at the end of
+`check`, in the same words, as long as it is so and no longer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tidings.cli.check
+import tidings.cli.doctor
+import tidings.cli.health
+import tidings.cli.show
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import DAY, HOUR
+from tidings.model.unit import Event
+from tidings.service.assembly import poller
+from tidings.service.health import SOURCES, health_of
+from tidings.storage import events
+
+HOURLY = "Create Sentinel s Using {/a} Monitor {what} Fetch every 1 hour"
+LINKS = "".join(f"<a href=/{n}>x</a>" for n in range(25_001))
+FEED = "<rss><channel>" + "".join(f"<item><guid>{n}</guid></item>" for n in range(20_001)) + "</channel></rss>"
+COSTLY = "<i>x</i>" * 15_000
+
+Act = Callable[[World], None]
+
+
+class Tidings:
+    """The verbs, at the time of a world's clock."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, world: World, *words: str) -> str:
+        """Run a verb and return what it prints."""
+        for name, value in world.flags.items():
+            self._monkeypatch.setenv(f"TIDINGS_{name.upper().replace('.', '_')}", value)
+        for module in (tidings.cli.check, tidings.cli.doctor, tidings.cli.health, tidings.cli.show):
+            self._monkeypatch.setattr(module, "SystemClock", lambda: world.clock)
+        self._monkeypatch.setattr(
+            tidings.cli.check, "poller", lambda settings, **more: poller(settings, clock=world.clock, **more)
+        )
+        assert main(["--data", str(world.directory), *words]) in {0, 3}
+        return self._capsys.readouterr().out
+
+
+@pytest.fixture
+def tidings_at(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tidings:
+    return Tidings(monkeypatch, capsys)
+
+
+def watch(world: World, what: str = "all words", more: str = "") -> None:
+    """Watch the page /a every hour."""
+    world.add(f"Create Sentinel s Using {{/a}} Monitor {what} Fetch every 1 hour {more}")
+
+
+def hours(world: World, number: float) -> None:
+    """Let so many hours pass."""
+    play(world, lambda monitor: world.pass_time(monitor, round(number * HOUR)))
+
+
+# -- the stories, each ends in one trouble -----------------------------------------------------------------------------------------
+
+
+def _gone(world: World) -> None:
+    world.page("/a", "", status=404)
+    watch(world)
+    hours(world, 5)
+
+
+def _failed_once(world: World) -> None:
+    world.page("/a", "", status=500)
+    watch(world)
+    hours(world, 0)
+
+
+def _many_links(world: World) -> None:
+    world.page("/a", LINKS)
+    watch(world, "links")
+    hours(world, 0)
+
+
+def _many_links_later(world: World) -> None:
+    world.page("/a", "<p>fine")
+    watch(world, "links")
+    hours(world, 0)
+    world.page("/a", LINKS)
+    hours(world, 1)
+
+
+def _many_entries(world: World) -> None:
+    world.page("/a", FEED, headers={"Content-Type": "application/rss+xml"})
+    watch(world, "items inserted")
+    hours(world, 0)
+
+
+def _costly_selector(world: World) -> None:
+    world.page("/a", COSTLY)
+    watch(world, 'all words in xpath "//*[count(//*)>0]"')
+    hours(world, 0)
+
+
+def _costly_comparison(world: World) -> None:
+    _costly_selector(world)
+    world.page("/a", f"<p>other{COSTLY}")
+    hours(world, 1)
+
+
+def _part_missing(world: World) -> None:
+    world.page("/a", "<p>one")
+    watch(world, 'all words in css ".none"')
+    hours(world, 0)
+
+
+def _refusing(world: World) -> None:
+    world.page("/a", "<p>one")
+    watch(world, more=f"Notify By webhook {world.receiver(statuses=lambda _: 503)} immediate")
+    hours(world, 0)
+    world.page("/a", "<p>two")
+    hours(world, 1)
+
+
+def _switched_off(world: World) -> None:
+    world.page("/a", "<p>one")
+    watch(world, more=f"Notify By webhook {world.receiver(statuses=lambda _: 410)} immediate")
+    hours(world, 0)
+    world.page("/a", "<p>two")
+    hours(world, 1)
+
+
+def _restless(world: World) -> None:
+    turns = itertools.count()
+
+    def answer(_: Any, wire: Any) -> None:
+        rows = "".join(f"<tr><td>n{(next(turns) * 7919 + row * 31) % 99991}</td></tr>" for row in range(20))
+        page = f"<table>{rows}</table>".encode()
+        wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(page), page))
+
+    world.server.pages["/a"] = answer
+    watch(world)
+    hours(world, 48)
+
+
+def _held(world: World) -> None:
+    world.page("/a", "", status=429, headers={"Retry-After": "7200"})
+    watch(world)
+    hours(world, 0)
+
+
+def _moved(world: World) -> None:
+    world.page("/b", "<p>here")
+    world.page("/a", "", status=301, headers={"Location": "/b"})
+    watch(world)
+    hours(world, 49)
+
+
+def _frame_fails(world: World) -> None:
+    world.page("/a", "<frameset><frame src=/menu><frame src=/text></frameset>")
+    world.page("/menu", "<p>menu")
+    world.page("/text", "", status=410)
+    watch(world)
+    hours(world, 3)
+
+
+def _nobody_polls(world: World) -> None:
+    world.page("/a", "<p>one")
+    watch(world)
+    hours(world, 0)
+    world.clock.advance(DAY)
+
+
+def _class_lost(world: World) -> None:
+    world.page("/a", "<p>one")
+    world.flags["budget.classes"] = "gentle: 100 per day"
+    watch(world, more="Class gentle")
+    hours(world, 0)
+    world.flags["budget.classes"] = "other: 1 per week"
+
+
+def _event_fails(world: World) -> None:
+    file = world.directory.parent / "report"
+    file.write_text("one")
+    world.flags["events.allow_files"] = str(file)
+    world.page("/a", "<p>one")
+    world.add(f'Create Event report Using file "{file}" every 10 min')
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch on event(report)")
+    hours(world, 1)
+    file.unlink()
+    hours(world, 1)
+
+
+def _not_stored(world: World) -> None:
+    world.page("/a", "<p>one")
+    watch(world)
+    hours(world, 0)
+    broken = Event(type="problem.unit", at=world.clock.now(), page_id=1, data={"error": "the disk took nothing"})
+    world.write(events.append, [broken])
+
+
+def _healed(world: World) -> None:
+    words = " ".join(f"word{n}" for n in range(30))
+    world.page("/a", f'<p>top</p><div class="news" id="x"><h2>News</h2><p>{words}</p></div>')
+    watch(world, 'all words in css ".news"')
+    hours(world, 1)
+    world.page("/a", f'<p>top</p><div class="fresh" id="x"><h2>News</h2><p>{words} more</p></div>')
+    hours(world, 3)
+
+
+STORIES: dict[str, tuple[Act, str, str]] = {
+    "gone": (_gone, "error(404)", "error(404) since"),
+    "failed once": (_failed_once, "shaky(5xx)", "it is tried again"),
+    "too many links": (_many_links, "not compared", "more than 25,000 links"),
+    "too many links, later": (_many_links_later, "not compared", "more than 25,000 links"),
+    "too many entries": (_many_entries, "not compared", "more than 20,000 entries"),
+    "a costly selector": (_costly_selector, "not compared", "elements of this page"),
+    "a costly comparison": (_costly_comparison, "not compared", "versions 1 and 2 of"),
+    "a part is missing": (_part_missing, "part missing", "matches nothing"),
+    "a receiver refuses": (_refusing, "not delivered", "takes nothing since"),
+    "a receiver is off": (_switched_off, "switched off", "is switched off, it failed since"),
+    "restless": (_restless, "restless", "looks different each time"),
+    "a host is held": (_held, "held", "left alone until"),
+    "moved": (_moved, "moved", "has moved for good to"),
+    "a frame fails": (_frame_fails, "partial", "what it showed last stays"),
+    "a class is lost": (_class_lost, "no such class", "names the class gentle, which is not set up"),
+    "an event fails": (_event_fails, "event fails", "report cannot happen"),
+    "not stored": (_not_stored, "not stored", "the disk took nothing"),
+    "healed": (_healed, "healed", "selector healed"),
+}
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_each_trouble_is_said_alike_by_all(make_world: Callable[..., World], tidings_at: Tidings, name: str) -> None:
+    """`list` has it in its column and below, `show` and `doctor` as a line, `check` before its last line, which counts it."""
+    world = make_world(detect__second_looks="true", fetch__page_floor_seconds="60")
+    act, brief, part = STORIES[name]
+    act(world)
+    said = {
+        verb: tidings_at(world, *words)
+        for verb, words in {"list": ["list"], "show": ["show", "s"], "doctor": ["doctor"]}.items()
+    }
+    record = json.loads(tidings_at(world, "list", "--json").splitlines()[0])
+    (words,) = {t["message"] for t in record["troubles"] if t["trouble"] == brief and part in t["message"]}
+    checked = tidings_at(world, "check")
+
+    assert dict.fromkeys(said, True) == {verb: words in text for verb, text in said.items()}
+    assert brief in said["list"].splitlines()[1] or "+" in said["list"].splitlines()[1]
+    assert words in checked
+    assert " trouble" in checked.splitlines()[-1]
+
+
+def test_a_watch_that_nobody_minds_says_so(world: World, tidings_at: Tidings) -> None:
+    """No process polls and a day has passed: `list`, `show` and `doctor` say that the page is overdue and why; a check mends it."""
+    _nobody_polls(world)
+    said = [tidings_at(world, *words) for words in (["list"], ["show", "s"], ["doctor"])]
+    checked = tidings_at(world, "check")
+
+    assert [True] * 3 == ["overdue since" in text and "no process polls" in text for text in said]
+    assert "1 checked, 0 changed" == checked.splitlines()[-1]
+    assert "overdue" not in tidings_at(world, "list")
+
+
+def test_what_is_well_says_nothing(world: World, tidings_at: Tidings) -> None:
+    """A page without trouble is ok; no verb has a line more for it."""
+    world.page("/a", "<p>one")
+    watch(world)
+    hours(world, 0)
+    table = tidings_at(world, "list").splitlines()
+
+    assert 2 == len(table)
+    assert "ok" in table[1].split()
+    assert "1 checked, 0 changed" == tidings_at(world, "check", "s").splitlines()[-1]
+
+
+def test_a_page_that_can_be_compared_again_is_well_again(world: World, tidings_at: Tidings) -> None:
+    """Trouble ends with its cause: the one comparison that was not made is noted for a week."""
+    _many_links_later(world)
+    world.page("/a", "<p>fine again")
+    hours(world, 1)
+    world.page("/a", "<p>fine as ever")
+    hours(world, 1)
+    after = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
+    world.clock.advance(8 * DAY)
+    hours(world, 0)
+    later = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
+
+    assert ("ok", {"note"}) == (after.status, {t.severity for t in after.troubles})
+    assert () == later.troubles
+
+
+def test_who_watches_a_page_that_cannot_be_compared_is_told_at_once(world: World) -> None:
+    """Also at the first check, when nothing has been compared yet: nobody waits for news that cannot come."""
+    hook = world.receiver()
+    world.page("/a", LINKS)
+    watch(world, "links", f"Notify By webhook {hook} immediate")
+    hours(world, 0)
+
+    assert ["comparison.given_up"] == [m["data"]["event"] for _, m in world.received]
+    assert "so no change of it can be told" in world.received[0][1]["data"]["summary"]
+
+
+def test_every_source_has_a_story() -> None:
+    """A kind of trouble that is added is told by all verbs: it needs a story here, or stands in a test of its own."""
+    told = {
+        "lease": "test_takeover",
+        "comparisons": "a costly comparison",
+        "deliveries": "test_service/test_health",
+        "looks": "above",
+    }
+
+    assert set(SOURCES) == {
+        "pages", "comparable pages", "frames", "parts", "healed parts", "restless pages", "moved pages", "hosts", "endpoints",
+        "events", "classes", "problems", *told,
+    }  # fmt: skip
