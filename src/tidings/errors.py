@@ -11,8 +11,9 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── StoreMissingError         a used directory has lost its database
 │   ├── StoreDamagedError         the database is not whole
 │   ├── StoreNewerError           written by a newer Tidings
-│   ├── StoreBusyError            somebody else holds it for too long
-│   ├── StoreFullError            the disk takes nothing more
+│   ├── StoreStalledError         it cannot be used for now; a running service goes on by itself when it can
+│   │   ├── StoreBusyError        somebody else holds it for too long
+│   │   └── StoreFullError        the disk takes nothing more
 │   ├── SingleWriterError         this SQLite allows one writing process only
 │   ├── PollerBusyError           another process polls already
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
@@ -94,11 +95,15 @@ class StoreNewerError(StoreError):
     """The database was written by a newer Tidings; it is left untouched."""
 
 
-class StoreBusyError(StoreError):
+class StoreStalledError(StoreError):
+    """The data directory cannot be used for now, for a reason of the machine: rights, memory, files, a disk in error; what was stored is there."""
+
+
+class StoreBusyError(StoreStalledError):
     """Somebody else held the database for longer than Tidings waits."""
 
 
-class StoreFullError(StoreError):
+class StoreFullError(StoreStalledError):
     """The disk takes nothing more; what was written before is there."""
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.world import World, play
 from tidings.archive.files import Files
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.errors import StoreError, StoreFullError
+from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
 from tidings.model.unit import Grant, Unit
 from tidings.service.monitor import REMEMBER_EVERY, Monitor
@@ -256,7 +256,7 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
     world: World = make_world(store__blob_file_bytes="0")
     world.page("/a", "<p>one</p>")
     world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
-    full = StoreError("blobs/aa could not be written: No space left on device; nothing of this version was stored")
+    full = StoreFullError("blobs/aa could not be written: No space left on device; nothing of this version was stored")
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
@@ -270,19 +270,21 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
             database.close()
             poll = world.polls()[-1]
             assert "No space left on device" in row.refused
-            assert ("error", "net") == (poll.outcome, poll.kind)
+            assert ("error", "disk") == (poll.outcome, poll.kind)
             assert "could not be kept: blobs/aa could not be written: No space left on device" in poll.note
             assert [] == world.read(polls.open_polls)
             assert [1] == [version.seq for version in world.versions()]
             assert [1] == [sub.seen for sub in world.read(subscriptions.listing)]
-            assert [("shaky", "net")] == [(state.health, state.kind) for _, state in world.read(pages.listing)]
+            assert [("shaky", "disk")] == [(state.health, state.kind) for _, state in world.read(pages.listing)]
+        await world.pass_time(monitor, MINUTE)
+        assert [1, 2] == [version.seq for version in world.versions()]
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
 
-    assert [1, 2] == [version.seq for version in world.versions()]
     assert 1 == len(world.changes("s"))
-    assert [str(full)] == [event.data["error"] for event in world.events("problem.unit")]
+    assert [str(full)] == [event.data["reason"] for event in world.events("service.stalled")]
+    assert [] == world.events("problem.unit")
     assert [] == [record for record in caplog.records if record.exc_info]
     assert [] == world.violations()
 
@@ -357,7 +359,7 @@ def test_a_poll_that_a_full_disk_left_open_is_ended_later(world: World, monkeypa
     play(world, story)
     failed = next(poll for poll in world.polls() if poll.outcome == "error")
 
-    assert ("net", True) == (failed.kind, "it cannot grow; make room" in failed.note)
+    assert ("disk", True) == (failed.kind, "it cannot grow; make room" in failed.note)
     assert 1 == len(world.changes("s"))
     assert [] == world.violations()
 

@@ -72,7 +72,7 @@ class Archive:
     def write_files(self, plan: Plan) -> None:
         """Write the files of a plan so that they survive a loss of power; before the commit of its rows.
 
-        Raises `StoreError` if the disk does not take them; then the rows must not be committed.
+        Raises `StoreStalledError` if the disk does not take them; then the rows must not be committed.
         """
         for name, frame in plan.files:
             self._files.write(name, frame)

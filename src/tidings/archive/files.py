@@ -6,6 +6,7 @@ Every name is checked to be one of ours before it becomes a path, and no symboli
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Collection, Iterator
@@ -13,10 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from tidings.archive.names import is_file_name
-from tidings.errors import BlobError, StoreError
+from tidings.errors import BlobError, StoreFullError, StoreStalledError
 
 TEMPORARY: Final = "tmp"
 CLOSED: Final = os.O_CLOEXEC | os.O_NOFOLLOW
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Files:
@@ -26,7 +28,7 @@ class Files:
         self._directory = directory
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file so that it survives a loss of power; raises `StoreError` if the disk does not take it."""
+        """Write a file so that it survives a loss of power; raises `StoreStalledError` if the disk does not take it."""
         target = self._path(name)
         temporary = self._directory / TEMPORARY / f"{target.name}.{secrets.token_hex(4)}"
         try:
@@ -39,7 +41,8 @@ class Files:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
             reason = error.strerror or str(error)
-            raise StoreError(f"{target} could not be written: {reason}; nothing of this version was stored") from error
+            known = StoreFullError if error.errno in _FULL else StoreStalledError
+            raise known(f"{target} could not be written: {reason}; nothing of this version was stored") from error
 
     def read(self, name: str) -> bytes:
         """Return the content of a file; raises `OSError`."""
@@ -48,12 +51,12 @@ class Files:
             return file.read()
 
     def remove(self, name: str) -> None:
-        """Unlink a file; one that is gone is fine. Raises `StoreError` if it cannot be unlinked."""
+        """Unlink a file; one that is gone is fine. Raises `StoreStalledError` if it cannot be unlinked."""
         path = self._path(name)
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise StoreError(f"{path} could not be removed: {error.strerror or error}") from error
+            raise StoreStalledError(f"{path} could not be removed: {error.strerror or error}") from error
 
     def sweep(self, known: Collection[str]) -> tuple[str, ...]:
         """Unlink half-written files and files of ours that are not `known`; return their names."""

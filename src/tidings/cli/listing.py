@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.happenings import write_happenings
 from tidings.cli.health import brief, read_health, write_troubles
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
+from tidings.cli.standstill import write_standstill
 from tidings.model.weight import WHOLE
 from tidings.service import noise
 from tidings.service.finding import spell_count
@@ -30,6 +31,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print all sentinels."""
+    write_standstill(settings, as_json=arguments.json)
     database = open_database(settings, create=False)
     try:
         found = read_health(database, settings)

@@ -11,11 +11,11 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
-from tidings.errors import OutputError, StaleEpochError, StoreBusyError, StoreFullError, UsageError
+from tidings.errors import OutputError, StaleEpochError, StoreStalledError, UsageError
 from tidings.service.assembly import poller
 from tidings.service.finding import spell_count
 from tidings.service.records import change_record
@@ -65,6 +65,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     door = Door(settings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_complain)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS, spreads=True) as monitor:
@@ -97,6 +98,14 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what no task answers for: want of memory in a line, for no traceback would help."""
+    if isinstance(context.get("exception"), MemoryError):
+        logging.getLogger("tidings.service").error("no memory is left: %s", context.get("message", ""))
+    else:
+        loop.default_exception_handler(context)
+
+
 @contextlib.asynccontextmanager
 async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> AsyncIterator[None]:
     """Open the door beside the first looks, and close it before the service goes; one that cannot be opened ends the service."""
@@ -126,7 +135,7 @@ async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:
         try:
             await monitor.step()
             told = ""
-        except (StoreBusyError, StoreFullError) as error:
+        except StoreStalledError as error:
             if told != str(error):
                 _announce(f"{error}; the service goes on when it can")
             told = str(error)

@@ -13,6 +13,7 @@ from tidings.cli.listing import held_pages
 from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.cli.show_event import show_happening
+from tidings.cli.standstill import write_standstill
 from tidings.clock import SystemClock
 from tidings.language.dates import zone_of
 from tidings.model.weight import WHOLE
@@ -46,6 +47,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print one sentinel."""
+    write_standstill(settings, as_json=arguments.json)
     database = open_database(settings, create=False)
     try:
         return database.read(_show, arguments, settings, read_health(database, settings))

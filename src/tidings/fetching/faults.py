@@ -16,12 +16,16 @@ from tidings.fetching.failure import FetchError
 
 WIRE_ERRORS = (aiohttp.ClientError, OSError)
 """What aiohttp raises for reasons of the world: its own tree and the operating system's."""
+OUR_OWN: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
+"""What says nothing of a host: no file descriptor is left here, no memory."""
 NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 """What OpenSSL calls an answer that is none of TLS."""
 
 
 def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> FetchError:
     """Return the failure that an error of the wire means for a request to `host`, by a proxy if `proxy` names one."""
+    if (code := _errno(error)) in OUR_OWN:
+        return FetchError("disk", f"this machine has not what a request needs: {os.strerror(code)} (ulimit -a)")
     if proxy and isinstance(error, aiohttp.ClientHttpProxyError):
         return _refused_by_proxy(error.status, host, proxy)
     refused = dial.refused or _refusal(error)
@@ -49,6 +53,11 @@ def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> Fet
     if isinstance(error, aiohttp.ClientOSError):
         return FetchError("net", f"the connection to {host} was lost ({_said(error)})")
     return FetchError("net", f"the request to {host} failed ({type(error).__name__})")
+
+
+def _errno(error: BaseException) -> int:
+    cause = getattr(error, "os_error", None) or error
+    return cause.errno or 0 if isinstance(cause, OSError) else 0
 
 
 def _refused_by_proxy(status: int, host: str, proxy: str) -> FetchError:

@@ -26,8 +26,10 @@ ErrorKind = Literal[
     "encoding",
     "secret",
     "fault",
+    "disk",
 ]
-"""Why a page could not be checked. `fault`: of Tidings itself. `busy`: 408 425 429 503; `address`: refused by the guard."""
+"""Why a page could not be checked. `fault`: of Tidings itself. `disk`: what came could not be stored. `busy`: 408 425 429 503; `address`: refused
+by the guard."""
 
 Framing = Literal["length", "chunked", "encoded", "unframed"]
 """How the end of a body was known. `encoded`: only by the end of its Content-Encoding; `unframed`: only by the connection's end."""

@@ -195,8 +195,8 @@ async def poller(
     that goes on for long can and one that takes a single step must not. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
     """
     clock = clock or SystemClock()
-    async with _alone(settings, patience_seconds) as (store, database), contextlib.AsyncExitStack() as stack:
-        monitor = await _build(stack, settings, store, database, clock, stream or sys.stdout, spreads=spreads)
+    async with _alone(settings, patience_seconds) as (store, database, lock), contextlib.AsyncExitStack() as stack:
+        monitor = await _build(stack, settings, store, database, lock, clock, stream or sys.stdout, spreads=spreads)
         try:
             yield monitor
         finally:
@@ -207,7 +207,7 @@ async def poller(
 async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Collector]:
     """Give what lets go of old versions, to a process that is the one poller meanwhile; raises what `poller` does."""
     now = (clock or SystemClock()).now()
-    async with _alone(settings, 0.0) as (store, database):
+    async with _alone(settings, 0.0) as (store, database, _):
         until = now + round(settings.serve.lease_seconds * SECOND)
         holder = _holder()
         epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
@@ -219,7 +219,7 @@ async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncI
 
 
 @contextlib.asynccontextmanager
-async def _alone(settings: Settings, patience_seconds: float) -> AsyncIterator[tuple[Store, Database]]:
+async def _alone(settings: Settings, patience_seconds: float) -> AsyncIterator[tuple[Store, Database, PollerLock]]:
     """Open the database for the one process that polls; raises `PollerBusyError` if that is another."""
     lock = PollerLock(settings.data)
     database = open_database(settings)
@@ -232,7 +232,7 @@ async def _alone(settings: Settings, patience_seconds: float) -> AsyncIterator[t
         raise PollerBusyError(message)
     store = Store(database)
     try:
-        yield store, database
+        yield store, database, lock
     finally:
         await store.close()
         lock.release()
@@ -243,6 +243,7 @@ async def _build(
     settings: Settings,
     store: Store,
     database: Database,
+    lock: PollerLock,
     clock: Clock,
     stream: TextIO,
     *,
@@ -330,6 +331,7 @@ async def _build(
         epoch=epoch,
         timeout_seconds=settings.notify.timeout_seconds,
     )
+    bulletins = Bulletins(watchlist)
     grants = Grants(
         clock=clock,
         store=store,
@@ -340,7 +342,7 @@ async def _build(
         poller=poll,
         needs=needs,
         hearing=signals.hearing,
-        bulletins=Bulletins(watchlist),
+        bulletins=bulletins,
         remembered=client.robots.export,
         epoch=epoch,
     )
@@ -356,6 +358,7 @@ async def _build(
             poller=poll,
             frames=frames,
             grants=grants,
+            bulletins=bulletins,
             lives=Lives(store, watchlist, planner, committer, epoch=epoch),
             needs=needs,
             signals=signals,
@@ -382,6 +385,7 @@ async def _build(
             collector=Collector(store, archive, settings.store, epoch=epoch),
             epoch=epoch,
             holder=holder,
+            say=lock.say,
         )
     )
     await monitor.start()

@@ -52,7 +52,7 @@ async def check(
 ) -> Checked:
     """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
 
-    `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
+    Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
     the pages are left for the look after.
     """
     clock = monitor.parts.clock
@@ -86,6 +86,8 @@ async def check(
             found.late = waiting
             break
         await monitor.rest(most=REST)
+    if monitor.stall.error is not None:
+        raise monitor.stall.error
     found.refused = monitor.refused_by_budget & wanted
     found.polls = await monitor.parts.store.read(_polls, poll_ids)
     found.changes = await monitor.parts.store.read(_changes, change_ids)

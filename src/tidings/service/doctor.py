@@ -25,7 +25,7 @@ from tidings.errors import (
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine, outline, promises, rendering, secrets, websub
+from tidings.service import health, machine, outline, promises, rendering, secrets, stall, websub
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
@@ -337,5 +337,6 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "class": lambda ward: _health(ward, promises.classes, settings=ward.settings, now=ward.now),
     "hubs": lambda ward: _health(ward, websub.findings),
     **{name: partial(_source, name=name) for name in health.SOURCES if name != "lease"},
+    "stalls": lambda ward: _health(ward, stall.findings, now=ward.now),
 }
 """Every check of an open database, in the order in which it is told."""

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.errors import BudgetError, StaleEpochError, StoreError, UnitError
+from tidings.errors import BudgetError, StaleEpochError, StoreError, StoreStalledError, UnitError
 from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Outcome
 from tidings.model.unit import Event, Grant, PollRecord, Unit
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidings.fetching.fetcher import Fetcher, Permit
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Instant
-    from tidings.model.outcome import FetchRequest
+    from tidings.model.outcome import ErrorKind, FetchRequest
     from tidings.model.page import HostState
     from tidings.model.unit import Charged
     from tidings.service.bulletins import Bulletins
@@ -218,7 +218,7 @@ class Grants:
         except Exception as error:
             try:
                 await self._end_as_error(charged, page, outcome, error, at)
-            except StoreError:  # a disk that takes nothing at all
+            except (StoreError, MemoryError):  # a disk that takes nothing at all
                 self._unended[charged.poll_id] = (charged, outcome, error, at)
             raise
 
@@ -233,7 +233,7 @@ class Grants:
                     outcome="error",
                     text_changed=False,
                     status=outcome.status,
-                    kind="net",
+                    kind=_kind(error),
                     bytes=outcome.wire_bytes,
                     requests=outcome.requests,
                     reason=unkept(error),
@@ -253,14 +253,14 @@ class Grants:
         if not await self._is_open(charged.poll_id):
             return
         failed = Failed(
-            kind="net",
+            kind=_kind(error),
             reason=unkept(error),
             status=outcome.status,
             requests=outcome.requests,
             wire_bytes=outcome.wire_bytes,
         )
         await self._poller.settle(charged, page, failed, at=at)
-        is_told = isinstance(error, UnitError)  # by the store itself
+        is_told = isinstance(error, UnitError | StoreStalledError)  # by the store itself, by the stall
         if isinstance(error, StoreError) and not is_told:
             problem = Event(type="problem.unit", at=at, page_id=page.state.page_id, data={"error": str(error)})
             await self._committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
@@ -303,6 +303,8 @@ class Grants:
             return await self._fetcher.fetch(request, permit)
         except (BudgetError, StoreError):
             raise
+        except MemoryError as error:
+            return Failed(kind="disk", reason=unkept(error))
         except Exception as error:  # whatever goes wrong at one page is an outcome of that page, which its owner sees
             log.exception("a fault of Tidings while %s was fetched", request.url)
             return Failed(
@@ -338,8 +340,14 @@ def _no_further(error: BudgetError) -> Failed:
     return Failed(kind="busy", reason=f"the budget did not allow a further request: {error}")
 
 
+def _kind(error: BaseException) -> ErrorKind:
+    return "disk" if isinstance(error, StoreStalledError | MemoryError) else "fault"
+
+
 def unkept(error: BaseException) -> str:
     """Return why nothing is kept of a look."""
     if isinstance(error, StoreError):
         return f"what the look brought could not be kept: {error}"
+    if isinstance(error, MemoryError):
+        return "what the look brought could not be kept: no memory is left for it"
     return f"a fault of the service, told in its log: {error}"

@@ -137,6 +137,10 @@ def lock_holder(data: Path) -> tuple[int | None, Finding]:
         return None, ok("lock", "free: no process polls now")
     if not holder:
         return holder, ok("lock", "a process is just taking it")
+    if said := PollerLock(data).trouble():
+        return holder, fail(
+            "lock", f"process {holder} polls and stands still: {said}", f"df -h {quoted(data)}; ls -la {quoted(data)}"
+        )
     if is_alive(holder):
         return holder, ok("lock", f"process {holder} polls and delivers")
     detail = f"held, but process {holder}, which took it, is not to be seen: it left a child behind, or runs in another container"

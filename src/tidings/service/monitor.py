@@ -15,21 +15,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.errors import StaleEpochError, StoreError
+from tidings.errors import StaleEpochError, StoreError, StoreStalledError
 from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
 from tidings.scheduling.budget import TokenBucket, affords
 from tidings.service import noise
 from tidings.service.grants import Asked, unkept
 from tidings.service.outline import PRICED
+from tidings.service.stall import Stall, stall_of
+from tidings.service.standing import AGAIN_AFTER
 from tidings.service.telling import inherited
 from tidings.storage import charge, comparisons, deliveries, estimates, events, leases, requests
+from tidings.storage.hindrance import hindrance
 
 if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import Charged
+    from tidings.service.bulletins import Bulletins
     from tidings.service.collect import Collector
     from tidings.service.committer import Committer
     from tidings.service.deliver import Deliverer
@@ -79,6 +83,7 @@ class Parts:
     poller: Poller
     frames: Frames
     grants: Grants
+    bulletins: Bulletins
     lives: Lives
     needs: Needs
     signals: Signals
@@ -91,6 +96,8 @@ class Parts:
     collector: Collector
     epoch: int
     holder: str
+    say: Callable[[str], None]
+    """lets other processes know what keeps this one from its work"""
 
 
 class Monitor:
@@ -99,6 +106,7 @@ class Monitor:
     def __init__(self, parts: Parts, *, on_unit: Callable[[Unit, Committed], None] | None = None) -> None:
         self.parts = parts
         self.on_unit = on_unit
+        self.stall = Stall(parts.say)
         self.committer = parts.committer
         self.committer.on_committed = self._committed
         self.committer.on_refused = self._refused
@@ -115,6 +123,8 @@ class Monitor:
         self.hurry = False
         """if set, `stop` waits for nobody"""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._unwritten: list[tuple[Unit, DeliveryRow]] = []
+        """what attempts to deliver have brought that could not be stored yet"""
         self._owed: dict[int, tuple[int, int]] = {}
         self._answering: dict[int, list[int]] = {}
         """requests that looks under way will answer, by page"""
@@ -169,9 +179,13 @@ class Monitor:
             if late:
                 await asyncio.wait(late)
         if self.committer.lost is None:
-            await self._remember(self.parts.clock.now())
-            await self.parts.rules.remember()
-            await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
+            try:
+                await self._go_on(self.parts.clock.now())
+                await self._remember(self.parts.clock.now())
+                await self.parts.rules.remember()
+                await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
+            except StoreStalledError as error:
+                log.error("stopped without storing what was learned in the last seconds: %s", error)  # noqa: TRY400 - the text says all
 
     def quiescent(self) -> bool:
         """Say whether no fetch, job, attempt or commit is under way (contracts.md §9)."""
@@ -207,20 +221,57 @@ class Monitor:
     # -- one step ------------------------------------------------------------------------------------------------------------------
 
     async def step(self) -> None:
-        """Do what is due now. Raises `StaleEpochError` once the lease is lost."""
+        """Do what is due now. Raises `StaleEpochError` once the lease is lost, and `StoreStalledError` while nothing can be stored."""
         if self.committer.lost is not None:
             raise self.committer.lost
-        parts = self.parts
-        now = parts.clock.now()
+        now = self.parts.clock.now()
+        try:
+            await self._go_on(now)
+            await self._keep_lease(now)
+            await self._hear_others()
+            await self._do_what_is_due(now)
+        except StoreStalledError as error:
+            self.stall.begin(error, now)
+            raise
+
+    async def _go_on(self, now: Instant) -> None:
+        """After something could not be stored: write what waits for that, and report it. Raises `StoreStalledError` while that is not possible."""
+        if self.stall.error is None:
+            return
+        if cause := hindrance(self.parts.settings.data):
+            raise StoreStalledError(f"{self.parts.settings.data} takes nothing: {cause}")
+        self._renew_at = 0
         await self._keep_lease(now)
+        while self._unwritten:
+            unit, delivery = self._unwritten[0]
+            await self.committer.write(unit)
+            del self._unwritten[0]
+            self._free(delivery)
+        if (report := self.stall.report(now)) is not None:
+            await self.committer.write(self.parts.bulletins.unit(report, epoch=self.parts.epoch))
+            self.stall.note_reported()
+        self.stall.end()
+        log.info("what is brought can be stored again")
+
+    async def _hear_others(self) -> None:
+        """Take in what other processes wrote, and what was taken from outside."""
+        parts = self.parts
         has_taken, self._has_taken = self._has_taken, False
-        if await parts.store.changed() or has_taken:
+        if not (await parts.store.changed() or has_taken):
+            return
+        try:
             parts.planner.touch(await parts.watchlist.follow())
             await self._hear_requests()
-            parts.rules.wake()
-            parts.lives.wake()
-            parts.sources.wake()
-            self._next_delivery = 0
+        except StoreError:
+            self._has_taken = True  # it is still to be heard
+            raise
+        parts.rules.wake()
+        parts.lives.wake()
+        parts.sources.wake()
+        self._next_delivery = 0
+
+    async def _do_what_is_due(self, now: Instant) -> None:
+        parts = self.parts
         parts.lives.hear_clock(now, parts.clock.wall())
         await self.live()
         if now - self._stepped_at > MISSED:
@@ -288,7 +339,11 @@ class Monitor:
                 self.parts.planner.force(row.page_id)
 
     async def _refuse(self, request_id: int, reason: str) -> None:
-        await self.parts.store.write(requests.refuse, request_id, reason)
+        try:
+            await self.parts.store.write(requests.refuse, request_id, reason)
+        except StoreStalledError:
+            self._has_taken = True  # it is still open, and is heard again
+            raise
 
     # -- activate ------------------------------------------------------------------------------------------------------------------
 
@@ -428,10 +483,23 @@ class Monitor:
     async def _attempt(self, delivery: DeliveryRow) -> None:
         try:
             unit = await self.parts.deliverer.attempt(delivery, epoch=self.parts.epoch, now=self.parts.clock.now())
+        except BaseException:
+            self._free(delivery)
+            raise
+        try:
             await self.committer.write(unit)
-        finally:
-            self.parts.deliverer.in_flight.discard(delivery.endpoint_id)
-            self._next_delivery = 0
+        except StoreStalledError:
+            self._unwritten.append((unit, delivery))  # its receiver is not asked again before this is stored
+            raise
+        except BaseException:
+            self._free(delivery)
+            raise
+        self._free(delivery)
+
+    def _free(self, delivery: DeliveryRow) -> None:
+        """Let the next message to the same receiver go."""
+        self.parts.deliverer.in_flight.discard(delivery.endpoint_id)
+        self._next_delivery = 0
 
     # -- events of other origin ------------------------------------------------------------------------------------------------------
 
@@ -476,15 +544,22 @@ class Monitor:
             self.parts.frames.ended(page_id)
         if task.cancelled() or (error := task.exception()) is None:
             return
+        now = self.parts.clock.now()
+        stalled = stall_of(error)
         if page_id is not None:
-            self.parts.planner.hold(page_id, self.parts.clock.now() + HOLD_AFTER_FAULT)
-        if not isinstance(error, StaleEpochError):
-            if isinstance(error, StoreError):  # a full disk, say: people can mend it, and need no traceback for that
-                log.error("%s", unkept(error))
-            else:
-                log.error("a task of the service failed", exc_info=error)
-            for request_id in waiting:
-                self._spawn(self._refuse(request_id, unkept(error)))
+            self.parts.planner.hold(page_id, now + (HOLD_AFTER_FAULT if stalled is None else AGAIN_AFTER))
+        if isinstance(error, StaleEpochError):
+            return
+        if stalled is not None:
+            if self.stall.error is None:
+                log.error("%s", unkept(stalled))
+            self.stall.begin(stalled, now)
+        elif isinstance(error, StoreError):  # people can mend it, and need no traceback for that
+            log.error("%s", unkept(error))
+        else:
+            log.error("a task of the service failed", exc_info=error)
+        for request_id in waiting:
+            self._spawn(self._refuse(request_id, unkept(error)))
 
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
@@ -509,6 +584,6 @@ class Monitor:
     def _refused(self, unit: Unit, error: Exception) -> None:
         if unit.page is not None:
             self.parts.planner.release(unit.page.page_id)
-        if not isinstance(error, StaleEpochError):
+        if not isinstance(error, StaleEpochError | StoreStalledError | MemoryError):
             log.error("a unit was refused by the store: %s", error)
         self._wake.set()

@@ -157,6 +157,9 @@ class Poller:
         if ours:
             record = poll.record("error", failed, reason=f"our own network: {failed.reason}", kind=failed.kind)
             return poll.unit(record, standing.frozen(poll.page.state, poll.at), ())
+        if failed.kind == "disk":
+            record = poll.record("error", failed, reason=failed.reason, kind=failed.kind)
+            return poll.unit(record, standing.unkept(poll.page.state, failed, poll.at), ())
         state, events = standing.after_failure(poll.page.state, failed, poll.at)
         record = poll.record("error", failed, reason=failed.reason, kind=failed.kind)
         return self._told(poll.unit(record, state, events), poll)

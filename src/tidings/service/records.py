@@ -352,7 +352,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     return problem_record(summary, where=sentinel, details=details)
 
 
-BULLETINS = ("network.away", "network.back")
+STALLED = "service.stalled"
+BULLETINS = ("network.away", "network.back", STALLED)
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 
@@ -367,6 +368,9 @@ def bulletin_record(event: NoticeEvent) -> Record:
             )
         case "network.back":
             summary = f"pages can be checked again: the network was away for {spell_gap(event.at - data['since'])}"
+        case "service.stalled":
+            since = (rfc3339(data["since"]) or "")[:19].replace("T", " ")
+            summary = f"since {since} UTC checks could not be stored: {data['reason']} (Tidings goes on by itself; `tidings doctor` says how it stands)"
         case _:
             summary = str(data.get("summary", event.type))
     details = {

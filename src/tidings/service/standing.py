@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.clock import DAY, HOUR, MINUTE, WEEK
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
 from tidings.estimation.saturation import looked
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.page import MOVED_SIGHTS
@@ -26,6 +26,8 @@ SATURATED: Final = "page.saturated"
 """The type of the event of a page that looks different each time."""
 FAILURES_TO_ERROR: Final = 2
 SHAKY_AT_LEAST: Final = HOUR
+AGAIN_AFTER: Final = 20 * SECOND
+"""How long a page is left alone whose look could not be kept, for want of room say."""
 """A page is in error once so many failures span so long, or once its server asks to be left alone for so long."""
 
 
@@ -56,6 +58,7 @@ MANNERS: Final[dict[ErrorKind, Manner]] = {
     "robots": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
     "size": Manner(at_once=False, first=HOUR, factor=4, longest=DAY),
     "secret": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+    "disk": Manner(at_once=False, first=AGAIN_AFTER, factor=1, longest=AGAIN_AFTER),
 }
 GONE_DAILY: Final = 7
 """Looks at a page that said 410, one a day; after these one a week."""
@@ -144,6 +147,13 @@ def frozen(before: PageState, at: Instant) -> PageState:
     """Return the state after a failure that is our own network's: asked again in a minute, and nothing is held against the page."""
     again = lengthened(MINUTE, before.page_id, before.polls)
     return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
+
+
+def unkept(before: PageState, failed: Failed, at: Instant) -> PageState:
+    """Return the state after a look that the data directory did not take: said, asked again soon, and nothing is held against the page."""
+    again = lengthened(AGAIN_AFTER, before.page_id, before.polls)
+    state = replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
+    return state if before.health == "error" else replace(state, health="shaky", kind=failed.kind, reason=failed.reason)
 
 
 def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:

@@ -111,7 +111,7 @@ def _driver(settings: Settings, *, create: bool) -> Driver:
             return SqliteDriver(settings.data, busy_seconds=store.busy_seconds, create=create)
         except OSError as error:
             raise StoreError(
-                f"{settings.data} cannot be used: {error.strerror}; check its owner and rights, or name another "
+                f"{settings.data} cannot be used: {error.strerror}; check free space, owner and rights, or name another "
                 "directory with --data"
             ) from error
     if not store.url.startswith(("postgresql://", "postgres://")):

@@ -16,8 +16,8 @@ class Driver(Protocol):
     connection: Connection
 
     @property
-    def errors(self) -> type[Exception]:
-        """Return the base class of what the driver's library raises."""
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Return what the driver's library raises, and what the system below it does."""
         ...
 
     @property

@@ -8,58 +8,108 @@ import os
 import time
 from pathlib import Path
 
+from tidings.errors import StoreStalledError
+
 _TRIES = 20
 _PAUSE_SECONDS = 0.005
+_ROOM = 1_024
 
 
 class PollerLock:
-    """The right of one process to poll and deliver for a data directory; its pid is written in the file, for messages."""
+    """The right of one process to poll and deliver for a data directory.
+
+    The file says who has it, and what keeps that process from its work; it is emptied when the lock is given back, so that a process which
+    was cut off leaves a trace. It has its room on the disk from the start: a full one takes what is said there.
+    """
 
     def __init__(self, data: Path) -> None:
         self._path = data / "lock"
         self._file: int | None = None
+        self.was_cut_off = False
+        """whether the process that had the lock before ended without giving it back; known once it is taken"""
 
     def acquire(self) -> bool:
         """Take the lock; return False if another process has it. Taking it twice is allowed.
 
         Somebody who only looks (`holder`) has the file for an instant; so a lock without a living holder is tried again.
+        Raises `StoreStalledError` if the file cannot be made or written.
         """
         if self._file is not None:
             return True
+        try:
+            return self._acquire()
+        except OSError as error:
+            raise StoreStalledError(
+                f"{self._path} cannot be written: {error.strerror or error}; check free space, owner and rights"
+            ) from error
+
+    def _acquire(self) -> bool:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        for _ in range(_TRIES):
-            if _flock(handle, fcntl.LOCK_EX):
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-                self._file = handle
-                return True
-            if _is_alive(_read_pid(handle)):
-                break
-            time.sleep(_PAUSE_SECONDS)
-        os.close(handle)
+        try:
+            for _ in range(_TRIES):
+                if _flock(handle, fcntl.LOCK_EX):
+                    self.was_cut_off = bool(_read_pid(handle))
+                    os.pwrite(handle, _content(""), 0)
+                    os.fsync(handle)
+                    self._file, handle = handle, -1
+                    return True
+                if _is_alive(_read_pid(handle)):
+                    break
+                time.sleep(_PAUSE_SECONDS)
+        finally:
+            if handle >= 0:
+                os.close(handle)
         return False
+
+    def say(self, trouble: str) -> None:
+        """Let others read what keeps this process from its work, "" for nothing; on a disk that takes not even that they read nothing."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.pwrite(self._file, _content(trouble), 0)
+
+    def trouble(self) -> str:
+        """Return what keeps the process that has the lock from its work, "" if nothing does or nobody has it."""
+        try:
+            handle = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return ""
+        try:
+            said = os.pread(handle, _ROOM, 0).decode(errors="replace").partition("\n")[2].strip()
+        except OSError:
+            return ""
+        finally:
+            os.close(handle)
+        return said if said and self.holder() is not None else ""
 
     def holder(self) -> int | None:
         """Return the pid of the process that has the lock (0 if it has not said so yet), or None if nobody has."""
         if self._file is not None:
             return os.getpid()
         try:
-            handle = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+            handle = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return None
         try:
-            return None if _flock(handle, fcntl.LOCK_SH) else _read_pid(handle)
+            pid = _read_pid(handle)
+            return None if _flock(handle, fcntl.LOCK_SH) else pid
         finally:
             os.close(handle)
 
-    def release(self) -> None:
-        """Give the lock back, if it is held."""
+    def release(self, *, cut_off: bool = False) -> None:
+        """Give the lock back, if it is held; `cut_off` leaves the trace of a process that was cut off."""
         if self._file is None:
             return
-        os.ftruncate(self._file, 0)
+        with contextlib.suppress(OSError):
+            if not cut_off:
+                os.ftruncate(self._file, 0)
         os.close(self._file)
         self._file = None
+
+
+def _content(trouble: str) -> bytes:
+    """Return what the file says, always of one size."""
+    return f"{os.getpid()}\n{' '.join(trouble.split())}".encode()[: _ROOM - 1].ljust(_ROOM - 1) + b"\n"
 
 
 def _flock(handle: int, kind: int) -> bool:
@@ -71,7 +121,7 @@ def _flock(handle: int, kind: int) -> bool:
 
 
 def _read_pid(handle: int) -> int:
-    text = os.pread(handle, 32, 0).strip()
+    text = os.pread(handle, 32, 0).partition(b"\n")[0].strip()
     return int(text) if text.isdigit() else 0
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tidings.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError, UnitError
+from tidings.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError, StoreStalledError, UnitError
 from tidings.storage.connection import Connection, Cursor, Rows, rewrite
 
 _LOCK = 0x7469_6469  # "tidi": one key for all of Tidings in one database
@@ -61,9 +61,9 @@ class PostgresDriver:
         return cursor
 
     @property
-    def errors(self) -> type[Exception]:
-        """Return the base class of what psycopg raises."""
-        return psycopg.Error
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Return what psycopg raises, and the system below it."""
+        return psycopg.Error, MemoryError, OSError
 
     @property
     def where(self) -> str:
@@ -126,6 +126,9 @@ class PostgresDriver:
 
     def translate(self, error: Exception) -> StoreError:
         """Return the error of our tree for one of psycopg's."""
+        if isinstance(error, OSError | MemoryError):
+            cause = error.strerror if isinstance(error, OSError) and error.strerror else "there is no memory for it"
+            return StoreStalledError(f"{self.where} cannot be used: {cause}; `tidings doctor` says more")
         text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
             return StoreBusyError(

@@ -21,9 +21,11 @@ from tidings.errors import (
     StoreError,
     StoreFullError,
     StoreMissingError,
+    StoreStalledError,
     UnitError,
 )
 from tidings.storage.connection import Connection, Cursor, Rows, rewrite
+from tidings.storage.hindrance import hindrance
 from tidings.storage.lock import PollerLock
 
 try:
@@ -36,6 +38,8 @@ MARKER = "USED"
 _MARKER_TEXT = "Tidings uses this directory. While this file is here, a lost tidings.db is never silently replaced by an empty one.\n"
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
+_STALLS = ("I/O", "readonly", "unable to open", "out of memory")
+"""What SQLite says when the system refuses; it names no cause."""
 _STATEMENTS = 512
 
 Version = tuple[int, int, int]
@@ -69,22 +73,23 @@ class SqliteDriver:
         self.single_writer = needs_single_writer(version or library_version())
         self._raw: Any = None
         with _first_use(data, self._path, create=create):
-            self._raw = sqlite3.connect(
-                self._path,
-                timeout=busy_seconds,
-                isolation_level=None,
-                check_same_thread=False,
-                cached_statements=_STATEMENTS,
-            )
             try:
+                self._raw = sqlite3.connect(
+                    self._path,
+                    timeout=busy_seconds,
+                    isolation_level=None,
+                    check_same_thread=False,
+                    cached_statements=_STATEMENTS,
+                )
                 self._prepare()
-            except sqlite3.Error as error:
-                self._raw.close()
+            except self.errors as error:
+                self.close()
                 raise self.translate(error) from error
             except UnicodeDecodeError as error:  # a garbled name in the schema
                 self._raw.close()
                 raise _damaged(self._path, "its schema cannot be read") from error
         self.connection = Connection("sqlite", self._raw.execute, self._run_many)
+        self._file = _identity(self._path)
         self._seen = self._data_version()
 
     def _prepare(self) -> None:
@@ -100,10 +105,9 @@ class SqliteDriver:
         return cursor
 
     @property
-    def errors(self) -> type[Exception]:
-        """Return the base class of what the library raises."""
-        error: type[Exception] = sqlite3.Error
-        return error
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Return what the library raises, and the system below it."""
+        return sqlite3.Error, MemoryError, OSError
 
     @property
     def where(self) -> str:
@@ -117,6 +121,11 @@ class SqliteDriver:
 
     def begin_write(self) -> None:
         """Begin a write with BEGIN IMMEDIATE, in single-writer mode behind a lock of its own."""
+        if _identity(self._path) != self._file:
+            raise StoreMissingError(
+                f"{self._path} is not the file any more that was opened: it was removed or replaced meanwhile. Nothing is written to what is gone; "
+                "start again, with a copy put back if need be"
+            )
         self._raw.execute("PRAGMA query_only = OFF")
         if self.single_writer:
             self._become_single_writer()
@@ -178,12 +187,15 @@ class SqliteDriver:
     def translate(self, error: Exception) -> StoreError:
         """Return the error of our tree for one of SQLite's."""
         text = str(error)
+        if isinstance(error, OSError | MemoryError):
+            cause = "there is no memory for it" if isinstance(error, MemoryError) else error.strerror or text
+            return StoreStalledError(f"{self._path} cannot be used: {cause}; `tidings doctor` says more")
         if isinstance(
             error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError
         ):
             return UnitError(f"what was to be written to {self._path} contradicts what is stored: {text}")
         if "locked" in text or "busy" in text:
-            holder = PollerLock(self._data).holder()
+            holder = _holder(self._data)
             who = f"process {holder}" if holder else "another process"
             return StoreBusyError(
                 f"{self._path} was held for {self._busy_seconds:g} s ({who}); try again, or raise store.busy_seconds"
@@ -192,9 +204,10 @@ class SqliteDriver:
             return StoreFullError(
                 f"{self._path} cannot grow: {text}; make room, `tidings doctor` says how much there is"
             )
-        if "I/O" in text or "readonly" in text or "unable to open" in text:
-            return StoreError(
-                f"{self._path} cannot be used: {text}; check free space and rights, then `tidings doctor`"
+        if any(sign in text for sign in _STALLS):
+            cause = hindrance(self._data) or text
+            return StoreStalledError(
+                f"{self._path} cannot be used: {cause}; check free space and rights, then `tidings doctor`"
             )
         if isinstance(error, sqlite3.OperationalError):
             return StoreError(f"{self._path}: {text}; `tidings doctor` says more")
@@ -210,7 +223,7 @@ class SqliteDriver:
         return int(self._raw.execute("PRAGMA data_version").fetchone()[0])
 
     def _become_single_writer(self) -> None:
-        holder = PollerLock(self._data).holder()
+        holder = _holder(self._data)
         if holder is not None and holder != os.getpid():
             raise SingleWriterError(
                 f"process {holder} is polling for {self._data}, and this SQLite "
@@ -267,6 +280,21 @@ def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
         _sync(data)
     finally:
         os.close(handle)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return by what a file is known, whatever it is called; None if there is none of that name."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _holder(data: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return PollerLock(data).holder()
+    return None
 
 
 def _is_filled(path: Path) -> bool:

@@ -1,0 +1,271 @@
+"""Promise: a disk that is full stops nothing for good. The service says so, and goes on by itself within a minute, every page (trust.md F-08)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.archive import files
+from tidings.cli.main import main
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.errors import StoreFullError, StoreMissingError, StoreStalledError
+from tidings.service.assembly import open_archive
+from tidings.service.monitor import Monitor
+from tidings.storage import pages, polls, versions
+from tidings.storage.connection import Connection
+from tidings.storage.lock import PollerLock
+from tidings.storage.store import Store
+
+PAGES = 20
+
+
+def _watch(world: World, count: int = PAGES) -> None:
+    for number in range(count):
+        world.page(f"/{number}", _body(number, 1))
+    tell = f"Notify By webhook {world.receiver()} immediate"
+    world.add(
+        ";".join(
+            f"Create Sentinel s{n} Using {{/{n}}} Monitor any change Fetch every 1 min {tell}" for n in range(count)
+        )
+    )
+
+
+def _body(number: int, edition: int) -> str:
+    words = " ".join(f"w{number * edition * k}" for k in range(40 if number % 10 else 2_000))
+    return f"<title>{number}</title><p>edition {edition}</p><p>{words}</p>"
+
+
+async def _grow(monitor: Monitor, to: int) -> None:
+    """Let the database have so many pages at the most; as SQLite does it, never fewer than it has."""
+    store = monitor.parts.store
+    await store._run(lambda: store._database._driver._raw.execute(f"PRAGMA max_page_count = {to}").fetchone())  # type: ignore[attr-defined]
+
+
+async def _stand(world: World, monitor: Monitor, steps: int) -> int:
+    """Let steps be made while the disk is full; return how many said so."""
+    refused = 0
+    for _ in range(steps):
+        try:
+            await monitor.step()
+        except StoreFullError as error:
+            refused += "make room" in str(error)
+        await asyncio.sleep(0.005)
+        world.clock.advance(SECOND)
+    return refused
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """Return a switch that lets the store take nothing: set it to the error that is raised."""
+    refusal: dict[str, Exception] = {}
+    write, commit = Store.write, Store.commit
+
+    async def refusing_write(store: Store, *given: Any, **more: Any) -> Any:
+        if "error" in refusal:
+            raise refusal["error"]
+        return await write(store, *given, **more)
+
+    async def refusing_commit(store: Store, units: Any) -> Any:
+        return [refusal["error"]] * len(units) if "error" in refusal else await commit(store, units)
+
+    monkeypatch.setattr(Store, "write", refusing_write)
+    monkeypatch.setattr(Store, "commit", refusing_commit)
+    return refusal
+
+
+def test_every_page_goes_on_after_each_full_disk(world: World):
+    """Twice the database cannot grow while all pages change: within a minute of room each page is what it shows; one report is sent."""
+    _watch(world)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for edition in range(2, 4):
+            await _grow(monitor, 1)
+            for number in range(PAGES):
+                world.page(f"/{number}", _body(number, edition))
+            world.clock.advance(MINUTE)
+            await _stand(world, monitor, 20)
+            states = Counter((s.health, s.kind) for _, s in world.read(pages.listing))
+            assert states.keys() <= {("ok", ""), ("shaky", "disk")}
+            await _grow(monitor, 1_000_000)
+            await world.pass_time(monitor, MINUTE)
+            stored = world.read(lambda c: [_body_of(world, c, number + 1) for number in range(PAGES)])
+            assert [] == [number for number, body in enumerate(stored) if body != _body(number, edition)]
+            assert [] == world.read(polls.open_polls)
+
+    play(world, story)
+    reports = [r for _, body in world.received for r in _records(body) if r.get("event") == "service.stalled"]
+
+    assert 1 == len(reports)
+    assert "checks could not be stored" in reports[0]["summary"]
+    assert [] == world.violations()
+
+
+def _body_of(world: World, connection: Connection, page_id: int) -> str:
+    version = versions.newest(connection, page_id)
+    assert version is not None
+    archive = open_archive(world.settings, dialect="sqlite")
+    return archive.restore(version.sha256, lambda sha256: versions.blob(connection, sha256)).decode()
+
+
+def _records(body: Any) -> list[dict[str, Any]]:
+    data = body.get("data", {})
+    return data.get("records", [data]) if isinstance(data, dict) else list(data)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StoreFullError("tidings.db cannot grow: database or disk is full; make room"),
+        StoreStalledError("tidings.db cannot be used: the file system is read-only"),
+        StoreStalledError("tidings.db cannot be used: disk I/O error"),
+        StoreStalledError("tidings.db cannot be used: Too many open files"),
+        MemoryError(),
+    ],
+    ids=["full", "read-only", "error", "descriptors", "memory"],
+)
+def test_whatever_refuses_to_store_a_look_is_waited_for(world: World, heard, error, caplog):
+    """A look whose outcome the machine refuses ends as error(disk), the page is asked again within a minute, and no traceback is printed."""
+    _watch(world, 3)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for number in range(3):
+            world.page(f"/{number}", _body(number, 2))
+        world.clock.advance(MINUTE)
+        await monitor.step()  # the looks are paid for
+        heard["error"] = error
+        await asyncio.wait(monitor._tasks)
+        said = PollerLock(world.settings.data).trouble()
+        assert "nothing can be stored" in said
+        del heard["error"]
+        await world.pass_time(monitor, MINUTE)
+        assert "" == PollerLock(world.settings.data).trouble()
+
+    play(world, story)
+
+    assert {"disk"} == {poll.kind for poll in world.polls() if poll.outcome == "error"}
+    assert [2, 2, 2] == [len(world.versions(n)) for n in (1, 2, 3)]
+    assert [] == world.read(polls.open_polls)
+    assert [] == [record for record in caplog.records if record.exc_info]
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.EFBIG])
+def test_a_body_that_cannot_be_written_leaves_the_record_of_its_look(make_world, monkeypatch, code):
+    """Whatever the system says to the file of a body: the look is recorded, the state says disk, and the next look keeps it."""
+    world: World = make_world(store__blob_file_bytes="0")
+    _watch(world, 2)
+
+    def refuse(path: Any, content: bytes) -> None:
+        raise OSError(code, errno.errorcode[code])
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/0", _body(0, 2))
+        world.clock.advance(MINUTE)
+        with monkeypatch.context() as patched:
+            patched.setattr(files, "_write_synced", refuse)
+            await world.settle(monitor)
+        ((_, ill), (_, well)) = world.read(pages.listing)
+        assert ("shaky", "disk", "ok") == (ill.health, ill.kind, well.health)
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, story)
+    failed = [poll for poll in world.polls(1) if poll.outcome == "error"]
+
+    assert ["disk"] == [poll.kind for poll in failed]
+    assert "could not be written" in failed[0].note
+    assert [1, 2] == [version.seq for version in world.versions(1)]
+    assert [] == world.events("page.error")
+    assert [] == world.violations()
+
+
+def test_a_message_that_was_sent_while_the_disk_took_nothing_is_not_sent_again(world: World, heard):
+    """That it was sent is stored as soon as there is room; meanwhile its receiver has no copies."""
+    _watch(world, 1)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/0", _body(0, 2))
+        world.clock.advance(MINUTE)
+        sent = monitor.parts.deliverer.attempt
+
+        async def attempt(*given: Any, **more: Any) -> Any:
+            unit = await sent(*given, **more)
+            heard["error"] = StoreFullError("full; make room")
+            return unit
+
+        monitor.parts.deliverer.attempt = attempt  # type: ignore[method-assign]
+        with contextlib.suppress(StoreFullError):
+            await world.settle(monitor)
+        assert 0 < await _stand(world, monitor, 30)
+        monitor.parts.deliverer.attempt = sent  # type: ignore[method-assign]
+        del heard["error"]
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, story)
+    found = [body for _, body in world.received if body["type"] == "change.found"]
+
+    assert 1 == len(found)
+    assert {"delivered"} == {delivery.status for delivery in world.deliveries()}
+
+
+def test_faults_more_than_an_hour_apart_are_two(world: World, heard):
+    """Each has a report of its own."""
+    _watch(world, 1)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for _ in range(2):
+            world.clock.advance(2 * HOUR)
+            heard["error"] = StoreFullError("full")
+            await _stand(world, monitor, 3)
+            del heard["error"]
+            await world.pass_time(monitor, MINUTE)
+
+    play(world, story)
+
+    assert 2 == len(world.events("service.stalled"))
+
+
+def test_list_show_and_doctor_say_that_nothing_can_be_stored(world: World, heard, capsys):
+    """While a service stands still whoever asks reads why, since when, and that it is the disk."""
+    _watch(world, 1)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.clock.advance(MINUTE)
+        heard["error"] = StoreFullError("tidings.db cannot grow: database or disk is full; make room")
+        await _stand(world, monitor, 1)
+        for words in (["list"], ["show", "s0"], ["list", "--json"], ["doctor"]):
+            main(["--data", str(world.directory), *words])
+            assert "nothing can be stored: tidings.db cannot grow" in capsys.readouterr().out
+        del heard["error"]
+        await world.settle(monitor)
+
+    play(world, story)
+    main(["--data", str(world.directory), "list"])
+
+    assert "STANDSTILL" not in capsys.readouterr().out
+
+
+def test_nothing_is_written_to_a_database_that_was_removed(world: World):
+    """A data directory that goes while it is served ends the service with a way out: what it wrote would be lost silently."""
+    _watch(world, 1)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.clock.advance(MINUTE)
+        (world.directory / "tidings.db").rename(world.directory / "elsewhere.db")
+        with pytest.raises(StoreMissingError, match="removed or replaced"):
+            await monitor.step()
+
+    with pytest.raises(StoreMissingError):
+        play(world, story)
