@@ -5,6 +5,8 @@ The texts name the host, never path or query, which may hold secrets.
 
 from __future__ import annotations
 
+import errno
+import os
 import ssl
 from typing import Final
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ssl
 from typing import cast
 
@@ -49,3 +50,12 @@ def test_a_fault_is_told_without_numbers_and_places_in_source(error, said):
     fault = fault_of(cast("Exception", error), "shop.example", Dial())
 
     assert ("net", said) == (fault.kind, str(fault))
+
+
+def test_what_this_machine_lacks_is_no_fault_of_a_host():
+    """Without a file descriptor or memory no host was reached, and none is held to be away."""
+    for code in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
+        fault = fault_of(OSError(code, "refused"), "a.example", Dial())
+
+        assert "disk" == fault.kind
+        assert "this machine" in str(fault)
