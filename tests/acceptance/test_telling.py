@@ -100,10 +100,10 @@ def test_a_delivery_that_is_never_taken_becomes_a_dead_letter_that_can_be_replay
 
     play(world, story)
 
-    assert 11 == len(world.received)
+    (dead,) = world.events("delivery.dead")
+    assert 75.6 * 0.8 < (dead.at - world.events("change.found")[0].at) / HOUR < 75.6 * 1.2
     assert 1 == len({headers["webhook-id"] for headers, _ in world.received})
     assert ["delivered"] == [d.status for d in world.deliveries()]
-    assert 1 == len(world.events("delivery.dead"))
 
 
 def test_news_survive_a_crash_between_the_change_and_the_telling(world: World):
@@ -259,8 +259,7 @@ def test_of_each_endpoint_the_first_due_delivery_is_tried(world: World):
             await world.pass_time(monitor, HOUR)
 
     play(world, story)
-    first = world.read(deliveries.first_due, now=world.clock.now() + 30 * DAY)
-    waiting = sorted(world.deliveries(), key=lambda d: (d.due_at, d.last_seq, d.id))
+    first = world.read(deliveries.first_due, now=world.clock.now() + 30 * DAY, tried_every=DAY)
+    waiting = sorted(world.deliveries(), key=lambda d: (d.last_seq, d.id))
 
-    assert 6 == len(waiting)
     assert {d.endpoint_id: d.id for d in reversed(waiting)} == {d.endpoint_id: d.id for d in first}

@@ -68,6 +68,10 @@ from tidings.storage import (
     websub,
 )
 
+FAR = 2**60
+"""µs: no attempt is made before it is due"""
+
+
 # -- sentinels, pages, subscriptions ---------------------------------------------------------------------------------
 
 
@@ -588,7 +592,7 @@ def test_news_are_numbered_in_the_order_of_commits(world: World):
     committed = world.told()
 
     (stored,) = world.read(changes.listing)
-    (delivery,) = world.read(deliveries.due, now=world.at, limit=5)
+    (delivery,) = world.read(deliveries.first_due, now=world.at, tried_every=FAR)
     assert (stored.event_seq,) == committed.event_seqs == (delivery.first_seq,)
     assert committed.delivery_ids == (delivery.id,)
     assert [1, 2] == [event.seq for event in world.read(events.listing)] == [1, world.read(events.last_seq)]
@@ -667,10 +671,10 @@ def test_deliveries_wait_are_tried_and_die(world: World):
         world.commit(world.unit(results=(outcome,)))
 
     result("waiting", attempt=1, due_at=at + 100, error="refused\0")
-    assert [] == world.read(deliveries.due, now=at + 99, limit=9)
-    assert at + 100 == world.read(deliveries.next_due)
+    assert [] == world.read(deliveries.first_due, now=at + 99, tried_every=FAR)
+    assert at + 100 == world.read(deliveries.next_due, now=world.at, tried_every=FAR)
     result("dead", attempt=2, error="gone")
-    assert world.read(deliveries.next_due) is None
+    assert world.read(deliveries.next_due, now=world.at, tried_every=FAR) is None
     (dead,) = world.read(deliveries.listing, dead=True, sentinel="news")
     assert ("dead", 2, at, "gone") == (dead.status, dead.attempt, dead.finished_at, dead.error)
 
@@ -682,9 +686,13 @@ def test_deliveries_wait_are_tried_and_die(world: World):
         again.attempt,
         again.finished_at,
     )
-    assert [again] == world.read(deliveries.due, now=at + 500, limit=9)
+    assert [again] == world.read(deliveries.first_due, now=at + 500, tried_every=FAR)
     result("delivered", attempt=1)
-    assert [] == world.read(deliveries.due, now=at + 900, limit=9) == world.read(deliveries.listing, dead=True)
+    assert (
+        []
+        == world.read(deliveries.first_due, now=at + 900, tried_every=FAR)
+        == world.read(deliveries.listing, dead=True)
+    )
     with pytest.raises(UnitError):
         world.commit(world.unit(results=(DeliveryResult(delivery_id="x", status="dead", attempt=1, at=1),)))
 
@@ -700,8 +708,8 @@ def test_a_switched_off_endpoint_is_not_due(world: World):
     assert row is not None
     assert [row] == world.read(endpoints.listing)
     assert (False, 3, "410 Gone") == (row.enabled, row.failing_since, row.reason)
-    assert [] == world.read(deliveries.due, now=world.at, limit=9)
-    assert world.read(deliveries.next_due) is None
+    assert [] == world.read(deliveries.first_due, now=world.at, tried_every=FAR)
+    assert world.read(deliveries.next_due, now=world.at, tried_every=FAR) is None
     assert world.endpoint() == row.id
 
 

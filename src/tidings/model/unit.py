@@ -176,7 +176,10 @@ class DeliveryDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryResult:
-    """How an attempt went: done, to be tried again at `due_at`, or dead."""
+    """How an attempt went: done, to be tried again at `due_at` (None: as before), or dead.
+
+    While it `holds`, later deliveries of its sentinel to its endpoint wait for it.
+    """
 
     delivery_id: str
     status: Literal["delivered", "waiting", "dead"]
@@ -184,16 +187,25 @@ class DeliveryResult:
     at: Instant
     due_at: Instant | None = None
     error: str = ""
+    holds: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointMove:
-    """What attempts say of an endpoint: failing since when, switched off or not, and why."""
+    """What an attempt at `tried_at` says of an endpoint: failing since when, switched off or not, and why.
+
+    `held_until` is what it asked for itself (Retry-After, 429): nothing is sent there before. An endpoint that `is_back` takes news again
+    after an outage: all that it was to be sent again is due at once. `noticed`: its owner was notified that it takes nothing.
+    """
 
     endpoint_id: int
     failing_since: Instant | None
     enabled: bool = True
     reason: str = ""
+    tried_at: Instant | None = None
+    held_until: Instant | None = None
+    is_back: bool = False
+    noticed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

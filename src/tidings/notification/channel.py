@@ -50,14 +50,17 @@ class Sent:
 class Refused:
     """The message was not taken, and why, in a sentence for people.
 
-    `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked for, `disable` that
-    it wants no more at all.
+    `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked for, `busy` that it takes nothing from
+    anybody for now, `disable` that it wants no more at all. While an attempt that `holds` is to be made again, later messages of the same
+    sentinel wait for it.
     """
 
     reason: str
     retry: bool = True
     retry_after: Duration | None = None
+    busy: bool = False
     disable: bool = False
+    holds: bool = True
 
 
 Answer = Sent | Refused

@@ -1,11 +1,12 @@
 """When to try again, and when to give up (trust §1, the sample schedule of Standard Webhooks; F-28, F-29).
 
-Ten attempts over 75.6 hours, then the delivery is dead; it can be replayed with the same id. All pure: time and
-chance are arguments.
+Ten attempts over 75.6 hours, then the delivery is dead; it can be replayed with the same id. Between them an endpoint that takes nothing
+is tried every half hour with its first message, and such attempts are not counted. All pure: time and chance are arguments.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant
@@ -27,6 +28,15 @@ SCHEDULE: Final[tuple[Duration, ...]] = (
 JITTER: Final = 0.2
 LEAST_RETRY_AFTER: Final[Duration] = MINUTE
 MOST_RETRY_AFTER: Final[Duration] = DAY
+TRIED_EVERY: Final[Duration] = 30 * MINUTE
+"""how long an endpoint that takes nothing is left alone at most, if it does not ask for more"""
+PATIENT_ATTEMPTS: Final = 3
+"""After so many failed attempts (35 minutes), and each later one, the next message is tried too: if that one is taken, the fault is in the
+first message and it holds nobody any more."""
+OUTAGE: Final[Duration] = MINUTE
+"""an endpoint that takes news again after so long is sent at once what was to be tried again"""
+SILENT: Final[Duration] = HOUR
+"""how long an endpoint may take nothing before its owner is notified"""
 
 
 def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Duration | None = None) -> Instant | None:
@@ -42,23 +52,44 @@ def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Dura
         return None
     wait = round(SCHEDULE[attempt - 1] * (1 + JITTER * jitter))
     if retry_after is not None:
-        wait = max(wait, min(max(retry_after, LEAST_RETRY_AFTER), MOST_RETRY_AFTER))
+        wait = max(wait, _patience(retry_after))
     return now + wait
 
 
-def judge_endpoint(
-    endpoint_id: int, answer: Sent | Refused, *, now: Instant, failing_since: Instant | None, disable_after: Duration
-) -> EndpointMove:
-    """Return what an attempt at `now` says of its endpoint, which has only failed since `failing_since` (None: it took the last one).
+def _patience(retry_after: Duration) -> Duration:
+    return min(max(retry_after, LEAST_RETRY_AFTER), MOST_RETRY_AFTER)
 
-    An endpoint that says 410, or has taken nothing for `disable_after` (µs), is switched off with the reason.
+
+def judge_endpoint(
+    endpoint_id: int,
+    answer: Sent | Refused,
+    *,
+    attempt: int,
+    now: Instant,
+    failing_since: Instant | None,
+    disable_after: Duration,
+) -> EndpointMove:
+    """Return what an attempt at `now`, number `attempt` of its message, says of its endpoint.
+
+    The endpoint has only failed since `failing_since` (None: it took the last one). One that says 410, or has taken nothing for
+    `disable_after` (µs), is switched off with the reason. What it asks for itself (Retry-After, 429) holds for every message to it.
     """
+    move = EndpointMove(endpoint_id=endpoint_id, failing_since=None, tried_at=now)
     if isinstance(answer, Sent):
-        return EndpointMove(endpoint_id=endpoint_id, failing_since=None)
+        return replace(move, is_back=failing_since is not None and now - failing_since >= OUTAGE)
     since = now if failing_since is None else min(failing_since, now)
+    move = replace(move, failing_since=since, reason=answer.reason, held_until=_held_until(answer, attempt, now))
     if answer.disable:
-        return EndpointMove(endpoint_id=endpoint_id, failing_since=since, enabled=False, reason=answer.reason)
+        return replace(move, enabled=False)
     if now - since < disable_after:
-        return EndpointMove(endpoint_id=endpoint_id, failing_since=since, reason=answer.reason)
+        return move
     reason = f"nothing was taken for {(now - since) / DAY:.3g} days; the last answer: {answer.reason}"
-    return EndpointMove(endpoint_id=endpoint_id, failing_since=since, enabled=False, reason=reason)
+    return replace(move, enabled=False, reason=reason)
+
+
+def _held_until(answer: Refused, attempt: int, now: Instant) -> Instant | None:
+    if answer.retry_after is not None:
+        return now + _patience(answer.retry_after)
+    if answer.busy:
+        return now + max(min(SCHEDULE[min(attempt, len(SCHEDULE)) - 1], TRIED_EVERY), LEAST_RETRY_AFTER)
+    return None

@@ -24,6 +24,10 @@ from tidings.notification.channel import Message, Poster, Refused, Sent
 PREFIX: Final = "whsec_"
 LEAST_BYTES: Final = 24
 MOST_BYTES: Final = 64
+FINAL: Final = frozenset({400, 401, 403, 404, 405, 410, 413, 422})
+"""Answers that the same message would get again."""
+HOLDING: Final = frozenset({408, 429})
+"""Answers, beside those of 500 and above, that say something of the receiver and not of the message: later messages wait too."""
 TOLERANCE: Final = 5 * MINUTE
 """How far the time of a webhook that comes in may be off, so that an old one is not played again."""
 
@@ -41,7 +45,7 @@ class Webhook:
     unsigned: str = ""
 
     async def send(self, message: Message) -> Sent | Refused:
-        """Post once; 2xx is taken, 410 switches the endpoint off, all else is to be tried again."""
+        """Post once. 2xx is taken; what no other attempt would change is final, and 410 switches the endpoint off too."""
         if not self.keys:
             return Refused(reason=f"it cannot be signed: {self.unsigned or 'there is no key'}")
         answer = await self.poster.post(
@@ -61,11 +65,16 @@ def _judge(status: int, retry_after: int | None) -> Sent | Refused:
     if status == HTTPStatus.GONE:
         return Refused(reason="410: the receiver is gone and wants no more", retry=False, disable=True)
     if 300 <= status < 400:
-        return Refused(
-            reason=f"{status}: the receiver has moved; a webhook is not followed elsewhere: give its new address",
-            retry_after=retry_after,
-        )
-    return Refused(reason=f"{status}{_phrase(status)}", retry_after=retry_after)
+        reason = f"{status}: the receiver has moved; a webhook is not followed elsewhere: give its new address"
+    else:
+        reason = f"{status}{_phrase(status)}"
+    return Refused(
+        reason=reason,
+        retry=status not in FINAL,
+        retry_after=retry_after,
+        busy=status == HTTPStatus.TOO_MANY_REQUESTS,
+        holds=status in HOLDING or status >= 500,
+    )
 
 
 def _phrase(status: int) -> str:

@@ -68,7 +68,8 @@ from tidings.service.take import Taker
 from tidings.service.telling import Noise, Telling
 from tidings.service.watchlist import Watchlist
 from tidings.service.websub import Subscriber
-from tidings.storage import charge, garbage, hosts, instance, leases, polls, versions
+from tidings.storage import charge, deliveries, garbage, hosts, instance, leases, polls, versions
+from tidings.storage.copies import Copies
 from tidings.storage.database import open_database
 from tidings.storage.lock import PollerLock
 from tidings.storage.store import Store
@@ -253,6 +254,10 @@ async def _build(
     holder = _holder()
     until = now + round(settings.serve.lease_seconds * SECOND)
     epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
+    copies = Copies(settings.data)
+    stack.callback(copies.close)
+    if why := await store.write(copies.recognise, at=now):
+        log.warning("this is an older copy of the data (%s): the ids of messages and changes begin anew", why)
     installation = await store.read(instance.load)
     archive = open_archive(settings, dialect=database.dialect)
     archive.sweep(await store.read(versions.files))
@@ -380,9 +385,14 @@ async def _build(
             outside=outside,
             sources=Sources(store, settings.events, outside, epoch=epoch, clock=clock),
             deliverer=Deliverer(
-                senders, disable_after=round(settings.notify.disable_days * DAY), awaits=telling.awaits
+                senders,
+                disable_after=round(settings.notify.disable_days * DAY),
+                awaits=telling.awaits,
+                following=lambda delivery, now: store.read(deliveries.following, delivery, now=now),
+                sentinels=watchlist.sentinels.values,
             ),
             collector=Collector(store, archive, settings.store, epoch=epoch),
+            copies=copies,
             epoch=epoch,
             holder=holder,
             say=lock.say,

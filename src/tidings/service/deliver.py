@@ -1,21 +1,23 @@
 """Deliver: from events to deliveries, from deliveries to people, with retries that survive a restart (trust.md §1).
 
 Deliveries are written in the same unit as the change they tell of, with the bytes that every attempt sends. One attempt an endpoint at a
-time, oldest first; the id stays the same over retries.
+time, in the order of numbers for each sentinel: while one is to be tried again, later ones wait. The id stays the same over retries.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
-from tidings.model.unit import DeliveryDraft, DeliveryResult, EndpointMove, Event, Unit
-from tidings.notification.channel import Message, Refused, Sender
-from tidings.notification.retry import judge_endpoint, next_attempt
+from tidings.model.unit import DeliveryDraft, DeliveryResult, Event, Unit
+from tidings.notification.channel import Message, Refused, Sender, Sent
+from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
 from tidings.notification.secrecy import shown
 from tidings.service.news import draft, is_notice, notices_of
+from tidings.service.receivers import Receivers
 from tidings.service.records import NOTICES, change_record, notice_record
 
 if TYPE_CHECKING:
@@ -72,8 +74,23 @@ class Teller:
                         yield draft(target, owner, [record], at, events=(place,))
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How an attempt at a delivery went. `number` is which one it was; one made before its time is not counted (None)."""
+
+    delivery: DeliveryRow
+    answer: Sent | Refused
+    number: int | None
+    at: Instant
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether later messages of its sentinel wait for it."""
+        return isinstance(self.answer, Refused) and self.answer.retry and self.answer.holds
+
+
 class Deliverer:
-    """Sends what is due."""
+    """Sends what is due. `following` returns what waits behind a delivery, `sentinels` those that are watched now."""
 
     def __init__(
         self,
@@ -82,11 +99,15 @@ class Deliverer:
         disable_after: Instant = 5 * DAY,
         rng: random.Random | None = None,
         awaits: Callable[[int, int], bool] = lambda sentinel_id, endpoint_id: False,  # noqa: ARG005 - nobody waits
+        following: Callable[[DeliveryRow, Instant], Awaitable[DeliveryRow | None]] | None = None,
+        sentinels: Callable[[], Iterable[WatchedSentinel]] = tuple,
     ) -> None:
         self._senders = senders
         self._awaits = awaits
+        self._following = following
         self._disable_after = disable_after
         self._rng = rng or random.Random()
+        self._receivers = Receivers(sentinels)
         self.in_flight: set[int] = set()
         """endpoints with an attempt under way"""
 
@@ -95,7 +116,31 @@ class Deliverer:
         return [delivery for delivery in due if delivery.endpoint_id not in self.in_flight]
 
     async def attempt(self, delivery: DeliveryRow, *, epoch: int, now: Instant) -> Unit:
-        """Try once and return what came of it."""
+        """Try once and return what came of it.
+
+        If a delivery failed so often that the fault may be in its message, the next one of its sentinel is tried too: where the receiver
+        judges that one, the first holds nobody any more.
+        """
+        tried = await self._try(delivery, now)
+        unit = self._unit(tried, epoch=epoch)
+        if not tried.is_held or delivery.attempt < PATIENT_ATTEMPTS or self._following is None:
+            return unit
+        if unit.endpoints[0].held_until is not None or unit.results[0].status == "dead":
+            return unit
+        behind = await self._following(delivery, now)
+        if behind is None:
+            return unit
+        second = await self._try(behind, now)
+        if second.is_held:
+            return unit
+        passed = (replace(unit.results[0], holds=False),)
+        other = self._unit(second, epoch=epoch)
+        return replace(
+            other, results=(*passed, *other.results), endpoints=(*unit.endpoints, *other.endpoints), events=other.events
+        )
+
+    async def _try(self, delivery: DeliveryRow, now: Instant) -> Attempt:
+        is_early = delivery.due_at > now
         message = Message(
             id=delivery.id,
             address=delivery.address,
@@ -109,18 +154,51 @@ class Deliverer:
             thread=str(delivery.sentinel_id),
         )
         answer = await self._senders[delivery.kind].send(message)
+        return Attempt(delivery, answer, None if is_early else message.attempt, now)
+
+    def _unit(self, tried: Attempt, *, epoch: int) -> Unit:
+        """Return what an attempt writes: its result, what it says of the endpoint, and what people are notified of."""
+        delivery, answer, now = tried.delivery, tried.answer, tried.at
+        result = self._result(tried)
+        is_dead = result.status == "dead"
         move = judge_endpoint(
             delivery.endpoint_id,
             answer,
+            attempt=result.attempt,
             now=now,
             failing_since=delivery.failing_since,
             disable_after=self._disable_after,
         )
-        if isinstance(answer, Refused):
-            return self._refused(delivery, answer, move, epoch=epoch, now=now)
-        result = DeliveryResult(delivery_id=delivery.id, status="delivered", attempt=message.attempt, at=now)
-        told = (*self._done(delivery, now), *_streamed(delivery, now))
-        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told)
+        told: tuple[Event, ...] = (_dead_letter(delivery, result, now),) if is_dead else ()
+        move, notices, drafts = self._receivers.judge(delivery, move, is_dead=is_dead, place=len(told), at=now)
+        told += notices
+        if result.status != "waiting":
+            told += self._done(delivery, now)
+        if result.status == "delivered":
+            told += tuple(_streamed(delivery, now))
+        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told, deliveries=drafts)
+
+    def _result(self, tried: Attempt) -> DeliveryResult:
+        delivery, answer, now = tried.delivery, tried.answer, tried.at
+        number = delivery.attempt if tried.number is None else tried.number
+        if isinstance(answer, Sent):
+            number = delivery.attempt + 1
+            return DeliveryResult(delivery_id=delivery.id, status="delivered", attempt=number, at=now)
+        again: Instant | None = delivery.due_at
+        if not answer.retry:
+            again, number = None, delivery.attempt + 1
+        elif tried.number is not None:
+            jitter = self._rng.uniform(-1, 1)
+            again = next_attempt(number, now=now, jitter=jitter, retry_after=answer.retry_after)
+        return DeliveryResult(
+            delivery_id=delivery.id,
+            status="dead" if again is None else "waiting",
+            attempt=number,
+            at=now,
+            due_at=again,
+            error=answer.reason,
+            holds=answer.holds,
+        )
 
     def _done(self, delivery: DeliveryRow, now: Instant) -> tuple[Event, ...]:
         """Return the event that lets news go on that waited for a message under way; few wait so."""
@@ -129,40 +207,11 @@ class Deliverer:
         data = {"endpoint": delivery.endpoint_id, "last": delivery.last_seq}
         return (Event(type="delivery.done", at=now, sentinel_id=delivery.sentinel_id, data=data),)
 
-    def _refused(self, delivery: DeliveryRow, answer: Refused, move: EndpointMove, *, epoch: int, now: Instant) -> Unit:
-        attempt = delivery.attempt + 1
-        again = (
-            next_attempt(attempt, now=now, jitter=self._rng.uniform(-1, 1), retry_after=answer.retry_after)
-            if answer.retry
-            else None
-        )
-        result = DeliveryResult(
-            delivery_id=delivery.id,
-            status="waiting" if again is not None else "dead",
-            attempt=attempt,
-            at=now,
-            due_at=again,
-            error=answer.reason,
-        )
-        told: tuple[Event, ...] = ()
-        if again is None or not move.enabled:
-            data = {
-                "delivery": delivery.id,
-                "address": shown(delivery.kind, delivery.address),
-                "reason": answer.reason,
-                "endpoint_off": not move.enabled,
-            }
-            told = (
-                Event(
-                    type="delivery.dead" if again is None else "endpoint.off",
-                    at=now,
-                    sentinel_id=delivery.sentinel_id,
-                    data=data,
-                ),
-            )
-        if again is None:
-            told += self._done(delivery, now)
-        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told)
+
+def _dead_letter(delivery: DeliveryRow, result: DeliveryResult, now: Instant) -> Event:
+    address = shown(delivery.kind, delivery.address)
+    data = {"delivery": delivery.id, "endpoint": delivery.endpoint_id, "address": address, "reason": result.error}
+    return Event(type="delivery.dead", at=now, sentinel_id=delivery.sentinel_id, data=data)
 
 
 def _streamed(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:

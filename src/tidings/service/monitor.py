@@ -18,6 +18,7 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StaleEpochError, StoreError, StoreStalledError
 from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
+from tidings.notification.retry import TRIED_EVERY
 from tidings.scheduling.budget import TokenBucket, affords
 from tidings.service import noise
 from tidings.service.grants import Asked, unkept
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from tidings.service.websub import Subscriber
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
+    from tidings.storage.copies import Copies
     from tidings.storage.deliveries import DeliveryRow
     from tidings.storage.store import Store
 
@@ -94,6 +96,7 @@ class Parts:
     sources: Sources
     deliverer: Deliverer
     collector: Collector
+    copies: Copies
     epoch: int
     holder: str
     say: Callable[[str], None]
@@ -469,11 +472,11 @@ class Monitor:
         self._next_delivery = None  # whoever has something to send meanwhile, or a receiver that is free again, says so
         next_at: Instant | None = 0
         try:
-            due = await parts.store.read(deliveries.first_due, now=now)
+            due = await parts.store.read(deliveries.first_due, now=now, tried_every=TRIED_EVERY)
             for delivery in parts.deliverer.choose(due):
                 parts.deliverer.in_flight.add(delivery.endpoint_id)
                 self._spawn(self._attempt(delivery))
-            next_at = await parts.store.read(deliveries.next_due)
+            next_at = await parts.store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
             if next_at is not None and next_at <= now:
                 next_at = now + SECOND
         finally:
@@ -526,8 +529,8 @@ class Monitor:
     async def owes_deliveries(self) -> bool:
         """Say whether something waits to be sent now, or to be heard of by the rules that say what is."""
         now = self.parts.clock.now()
-        due = self.parts.rules.next_due(now)
-        return (due is not None and due <= now) or bool(await self.parts.store.read(deliveries.due, now=now, limit=1))
+        waits = await self.parts.store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
+        return any(due is not None and due <= now for due in (self.parts.rules.next_due(now), waits))
 
     def _spawn(self, work: Coroutine[Any, Any, None], *, page_id: int | None = None) -> None:
         task = asyncio.create_task(work)
@@ -563,6 +566,8 @@ class Monitor:
 
     def _committed(self, unit: Unit, committed: Committed) -> None:
         parts = self.parts
+        if committed.event_seqs:
+            parts.copies.note(committed.event_seqs[-1], unit.events[-1].at)
         parts.signals.observe(unit)
         parts.subscriber.hear(unit)
         parts.watchlist.settle(unit)

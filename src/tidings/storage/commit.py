@@ -149,6 +149,7 @@ def _write_states(c: Connection, units: Sequence[Unit]) -> None:
     rules.put(c, list(chain.from_iterable(unit.rules for unit in units)))
     endpoints.move(c, list(chain.from_iterable(unit.endpoints for unit in units)))
     deliveries.finish(c, list(chain.from_iterable(unit.results for unit in units)))
+    deliveries.wake(c, [(move.endpoint_id, unit.at) for unit in units for move in unit.endpoints if move.is_back])
     for unit in units:
         if unit.frames is not None:
             members.put_frames(c, _page_of(unit), unit.frames)

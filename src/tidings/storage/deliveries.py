@@ -7,13 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tidings.clock import DAY
 from tidings.errors import UnitError, UnknownNameError
-from tidings.model.interval import Instant
+from tidings.model.interval import Duration, Instant
 from tidings.model.unit import DeliveryDraft, DeliveryResult
 from tidings.storage.connection import UNLIMITED, Connection, select
 from tidings.storage.instance import Instance
 from tidings.storage.values import plain
 
+LONGEST_HOLD = DAY
+"""What an endpoint may ask for at most."""
 DeliveryStatus = Literal["waiting", "delivered", "dead"]
 
 
@@ -40,11 +43,12 @@ class DeliveryRow:
     finished_at: Instant | None
     error: str
     failing_since: Instant | None
+    noticed: bool = False
 
 
 _SELECT = (
     "SELECT d.id, d.endpoint_id, e.kind, e.address, d.sentinel_id, s.name, d.first_seq, d.last_seq, d.changes, d.subject, d.content_type,"
-    " d.body, d.status, d.attempt, d.due_at, d.created_at, d.finished_at, d.error, e.failing_since"
+    " d.body, d.status, d.attempt, d.due_at, d.created_at, d.finished_at, d.error, e.failing_since, e.noticed"
     " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id JOIN sentinel s ON s.id = d.sentinel_id"
 )
 _INSERT = (
@@ -54,10 +58,25 @@ _INSERT = (
 )
 _RESULT = (
     "UPDATE delivery SET status = :status, attempt = :attempt, due_at = COALESCE(:due_at, due_at), finished_at = :finished_at,"
-    " error = :error WHERE id = :id"
+    " error = :error, holds = :holds WHERE id = :id"
 )
+_WAKE = "UPDATE delivery SET due_at = :at WHERE endpoint_id = :endpoint_id AND status = 'waiting' AND attempt > 0 AND holds = 1 AND due_at > :at"
 _LAID_OUT = "SELECT id, finished_at FROM delivery"
-_WAITING = "FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1"
+_LINE = "PARTITION BY d.endpoint_id, d.sentinel_id"
+_READY = (
+    "SELECT id, endpoint_id, last_seq, CASE WHEN ready_at < held_until THEN held_until ELSE ready_at END AS ready_at FROM ("
+    "SELECT id, endpoint_id, last_seq, held_until, is_behind,"
+    " CASE WHEN has_failed = 1 AND tried_at + :tried_every < due_at THEN tried_at + :tried_every ELSE due_at END AS ready_at FROM ("
+    "SELECT d.id, d.endpoint_id, d.last_seq, d.due_at, CASE WHEN d.attempt > 0 AND d.holds = 1 THEN 1 ELSE 0 END AS has_failed,"
+    f" max(CASE WHEN d.attempt > 0 AND d.holds = 1 THEN 1 ELSE 0 END) OVER ({_LINE} ORDER BY d.last_seq, d.id"
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_behind,"
+    " CASE WHEN e.held_until > :now AND e.held_until <= :latest THEN e.held_until ELSE 0 END AS held_until,"
+    " CASE WHEN e.tried_at <= :now THEN e.tried_at ELSE 0 END AS tried_at"
+    " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1"
+    ") line) line WHERE is_behind = 0 OR is_behind IS NULL"
+)
+"""The waiting deliveries that may be tried, and when: one that has failed and holds lets nothing behind it in its line (endpoint, sentinel)
+pass. An endpoint's own wish holds for all of its deliveries; one that lies further ahead than it can was made by a wrong clock."""
 
 
 def delivery_id(instance: Instance, draft: DeliveryDraft, first_seq: int, last_seq: int) -> str:
@@ -67,26 +86,45 @@ def delivery_id(instance: Instance, draft: DeliveryDraft, first_seq: int, last_s
 
 
 def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[DeliveryRow]:
-    """Return waiting deliveries of enabled endpoints whose time has come, the longest due first."""
+    """Return waiting deliveries of enabled endpoints whose time has come, the longest due first; those behind a failed one too."""
     conditions = ("d.status = 'waiting'", "d.due_at <= :now", "e.enabled = 1")
     text = select(_SELECT, conditions, "ORDER BY d.due_at, d.last_seq LIMIT :limit")
     return [_to_row(row) for row in c.rows(text, now=now, limit=UNLIMITED if limit is None else limit)]
 
 
-def first_due(c: Connection, *, now: Instant) -> list[DeliveryRow]:
-    """Return of each endpoint that is on the delivery that is due first: however much waits for one, no other waits behind it."""
-    ranked = (
-        "SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY due_at, last_seq, id) AS place FROM delivery"
-        " WHERE status = 'waiting' AND due_at <= :now"
-    )
-    conditions = (f"d.id IN (SELECT id FROM ({ranked}) ranked WHERE place = 1)", "e.enabled = 1")
-    return [_to_row(row) for row in c.rows(select(_SELECT, conditions, "ORDER BY d.due_at, d.last_seq"), now=now)]
+def first_due(c: Connection, *, now: Instant, tried_every: Duration) -> list[DeliveryRow]:
+    """Return of each endpoint that is on the delivery that may be tried first: however much waits for one, no other waits behind it.
+
+    That is the one with the lowest number of those whose time has come. A delivery that failed may be tried `tried_every` (µs) after the
+    last attempt at its endpoint, before it is due.
+    """
+    ranked = f"SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY last_seq, id) AS place FROM ({_READY}) ready WHERE ready_at <= :now"
+    text = f"{_SELECT} WHERE d.id IN (SELECT id FROM ({ranked}) ranked WHERE place = 1) ORDER BY d.last_seq"
+    return [_to_row(row) for row in c.rows(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)]
 
 
-def next_due(c: Connection) -> Instant | None:
-    """Return when the next waiting delivery of an enabled endpoint is due, or None."""
-    found: Instant | None = c.value(f"SELECT min(d.due_at) {_WAITING}")
+def next_due(c: Connection, *, now: Instant, tried_every: Duration) -> Instant | None:
+    """Return when a waiting delivery of an enabled endpoint may be tried next (see `first_due`), or None."""
+    text = f"SELECT min(ready_at) FROM ({_READY}) ready"
+    found: Instant | None = c.value(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)
     return found
+
+
+def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> DeliveryRow | None:
+    """Return the delivery that waits right behind another one of the same sentinel to the same endpoint, if its time has come."""
+    conditions = (
+        "d.endpoint_id = :endpoint_id", "d.sentinel_id = :sentinel_id", "d.status = 'waiting'", "d.due_at <= :now",
+        "(d.last_seq > :last_seq OR (d.last_seq = :last_seq AND d.id > :id))",
+    )  # fmt: skip
+    line = {"endpoint_id": delivery.endpoint_id, "sentinel_id": delivery.sentinel_id, "now": now}
+    text = select(_SELECT, conditions, "ORDER BY d.last_seq, d.id LIMIT 1")
+    row = c.one(text, **line, last_seq=delivery.last_seq, id=delivery.id)
+    return None if row is None else _to_row(row)
+
+
+def wake(c: Connection, endpoints: Sequence[tuple[int, Instant]]) -> None:
+    """Let what was to be tried again by endpoints that take news again be due at once, but for what they refuse alone."""
+    c.many(_WAKE, [{"endpoint_id": endpoint_id, "at": at} for endpoint_id, at in endpoints])
 
 
 def listing(
@@ -136,14 +174,14 @@ def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:  # noqa: A002
     if len(found) > 1:
         raise UnknownNameError(f"several deliveries begin with {id}; `tidings deliveries --json` shows whole ids")
     id = found[0][0] if found else id  # noqa: A001
-    text = "UPDATE delivery SET status = 'waiting', attempt = 0, due_at = :at, finished_at = NULL, error = '' WHERE id = :id"
+    text = "UPDATE delivery SET status = 'waiting', attempt = 0, due_at = :at, finished_at = NULL, error = '', holds = 1 WHERE id = :id"
     if not c.execute(text, id=id, at=at):
         raise UnknownNameError(f"there is no delivery {id}; `tidings deliveries` lists them")
     row = get(c, id)
     assert row is not None  # noqa: S101 the update has found it
     # Who asks for it again wants the endpoint asked again, too, if its failures had switched it off.
     c.execute(
-        "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '' WHERE enabled = 0 AND id ="
+        "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE enabled = 0 AND id ="
         " (SELECT endpoint_id FROM delivery WHERE id = :id)",
         id=id,
     )
@@ -183,6 +221,7 @@ def finish(c: Connection, results: Sequence[DeliveryResult]) -> None:
             "due_at": r.due_at,
             "finished_at": None if r.status == "waiting" else r.at,
             "error": plain(r.error),
+            "holds": int(r.holds),
         }
         for r in results
     ]
@@ -192,5 +231,5 @@ def finish(c: Connection, results: Sequence[DeliveryResult]) -> None:
 
 def _to_row(row: tuple[Any, ...]) -> DeliveryRow:
     values = [*row]
-    values[11] = bytes(row[11])
+    values[11], values[-1] = bytes(row[11]), bool(row[-1])
     return DeliveryRow(*values)

@@ -16,7 +16,10 @@ from tidings.storage.values import plain
 
 @dataclass(frozen=True, slots=True)
 class EndpointRow:
-    """`failing_since` is None while its last attempt worked; a switched-off endpoint says why in `reason`."""
+    """`failing_since` is None while its last attempt worked; a switched-off endpoint says why in `reason`.
+
+    Nothing is sent before `held_until` because it asked for that; `noticed`: its owner was notified that it takes nothing.
+    """
 
     id: int
     kind: str
@@ -24,16 +27,19 @@ class EndpointRow:
     enabled: bool
     failing_since: Instant | None
     reason: str
+    held_until: Instant | None = None
+    noticed: bool = False
 
 
-_SELECT = "SELECT id, kind, address, enabled, failing_since, reason FROM endpoint"
+_SELECT = "SELECT id, kind, address, enabled, failing_since, reason, held_until, noticed FROM endpoint"
 _ENSURE = (
     "INSERT INTO endpoint (owner_id, kind, address) VALUES (:owner_id, :kind, :address)"
     " ON CONFLICT (owner_id, kind, address) DO NOTHING RETURNING id"
 )
 _FIND = "SELECT id FROM endpoint WHERE owner_id = :owner_id AND kind = :kind AND address = :address"
 _MOVE = (
-    "UPDATE endpoint SET failing_since = :failing_since, enabled = :enabled, reason = :reason WHERE id = :endpoint_id"
+    "UPDATE endpoint SET failing_since = :failing_since, enabled = :enabled, reason = :reason, tried_at = COALESCE(:tried_at, tried_at),"
+    " held_until = :held_until, noticed = :noticed WHERE id = :endpoint_id"
 )
 
 
@@ -73,6 +79,9 @@ def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
             "failing_since": m.failing_since,
             "enabled": int(m.enabled),
             "reason": plain(m.reason),
+            "tried_at": m.tried_at,
+            "held_until": m.held_until,
+            "noticed": int(m.noticed),
         }
         for m in moves
     ]
@@ -81,5 +90,5 @@ def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> EndpointRow:
-    id_, kind, address, enabled, failing_since, reason = row
-    return EndpointRow(id_, kind, address, bool(enabled), failing_since, reason)
+    id_, kind, address, enabled, failing_since, reason, held_until, noticed = row
+    return EndpointRow(id_, kind, address, bool(enabled), failing_since, reason, held_until, bool(noticed))

@@ -101,6 +101,14 @@ def _to_row(row: tuple[Any, ...]) -> EventRow:
     return EventRow(seq, type_, at, sentinel_id, page_id, change_id, from_json(data))
 
 
+def instant(c: Connection, seq: int) -> Instant | None:
+    """Return when event number `seq` happened, None if there is no such event."""
+    found: Instant | None = c.value(
+        "SELECT at FROM event WHERE owner_id = :owner_id AND seq = :seq", owner_id=OWNER, seq=seq
+    )
+    return found
+
+
 def last_seq(c: Connection) -> int:
     """Return the number of the newest event, 0 if there is none."""
     return int(c.value("SELECT last_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)

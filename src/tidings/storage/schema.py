@@ -87,6 +87,7 @@ instance = _table(
     _number("restore_epoch", default=0),
     _number("hash_seed"),
     _number("created_at"),
+    _text("place", default=""),
 )
 
 sentinel = _table(
@@ -436,6 +437,9 @@ endpoint = _table(
     _flag("enabled", default=1),
     _number("failing_since", null=True),
     _text("reason", default=""),
+    _number("held_until", null=True),
+    _number("tried_at", null=True),
+    _flag("noticed", default=0),
     UniqueConstraint("owner_id", "kind", "address"),
 )
 
@@ -456,6 +460,7 @@ delivery = _table(
     _number("created_at"),
     _number("finished_at", null=True),
     _text("error", default=""),
+    _flag("holds", default=1),
     Index(None, "sentinel_id"),
     Index(None, "created_at"),
     Index(None, "endpoint_id", "finished_at", "sentinel_id", "id"),

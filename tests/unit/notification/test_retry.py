@@ -62,18 +62,45 @@ def test_attempt_that_makes_no_sense_is_refused(attempt, jitter):
         next_attempt(attempt, now=NOW, jitter=jitter)
 
 
-def judge(answer, failing_since, now=NOW):
-    return judge_endpoint(7, answer, now=now, failing_since=failing_since, disable_after=5 * DAY)
+def judge(answer, failing_since, now=NOW, attempt=1):
+    return judge_endpoint(7, answer, attempt=attempt, now=now, failing_since=failing_since, disable_after=5 * DAY)
+
+
+def move(failing_since, **more):
+    return EndpointMove(endpoint_id=7, failing_since=failing_since, tried_at=NOW, **more)
 
 
 def test_success_clears_the_record():
     """One delivery, and the endpoint is as good as new."""
-    assert EndpointMove(endpoint_id=7, failing_since=None) == judge(Sent(200), NOW - 4 * DAY)
+    assert move(None, is_back=True) == judge(Sent(200), NOW - 4 * DAY)
+    assert move(None) == judge(Sent(200), None)
+
+
+def test_a_failure_of_less_than_a_minute_is_no_outage():
+    """Only an outage lets everything be sent again at once; one bad answer among good ones does not."""
+    assert [False, True] == [judge(Sent(200), NOW - age).is_back for age in (MINUTE - 1, MINUTE)]
 
 
 def test_first_failure_starts_the_count():
     """The reason is kept for people."""
-    assert EndpointMove(endpoint_id=7, failing_since=NOW, reason="down") == judge(Refused(reason="down"), None)
+    assert move(NOW, reason="down") == judge(Refused(reason="down"), None)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "more", "expected"),
+    [
+        (1, {"retry_after": HOUR}, HOUR),
+        (1, {"retry_after": 0, "busy": True}, MINUTE),
+        (1, {"retry_after": 90 * DAY}, DAY),
+        (1, {"busy": True}, MINUTE),
+        (2, {"busy": True}, 5 * MINUTE),
+        (9, {"busy": True}, 30 * MINUTE),
+        (40, {"busy": True}, 30 * MINUTE),
+    ],
+)
+def test_what_a_receiver_asks_for_holds_for_its_endpoint(attempt, more, expected):
+    """Retry-After as it says, from one minute to one day; 429 without it for as long as the schedule, at most half an hour."""
+    assert NOW + expected == judge(Refused(reason="later", **more), None, attempt=attempt).held_until
 
 
 def test_endpoint_is_switched_off_after_days_of_failures():
@@ -91,7 +118,7 @@ def test_gone_switches_off_at_once():
     """F-29: 410 on the first attempt is enough."""
     answer = Refused(reason="410", retry=False, disable=True)
 
-    assert EndpointMove(endpoint_id=7, failing_since=NOW, enabled=False, reason="410") == judge(answer, None)
+    assert move(NOW, enabled=False, reason="410") == judge(answer, None)
 
 
 def test_clock_set_back_switches_nothing_off():

@@ -317,7 +317,7 @@ def test_a_pause_that_is_over_is_not_told(world):
 def test_news_that_waits_too_long(world):
     """News that is due for more than ten minutes is told, with who would deliver it."""
     world.told()
-    due = world.read(deliveries.next_due)
+    due = world.read(deliveries.next_due, now=world.at, tried_every=DAY)
     assert due is not None
     patience = due + 10 * MINUTE - world.at
     early = lines(world, "deliveries", later=patience, polling=False)

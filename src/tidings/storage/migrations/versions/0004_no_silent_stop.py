@@ -16,6 +16,8 @@ depends_on = None
 def upgrade() -> None:
     """Take the steps below in their order; each is one subject."""
     _problems()
+    _receivers()
+    _place()
 
 
 def _problems() -> None:
@@ -30,3 +32,16 @@ def _problems() -> None:
         if problem:
             given = {"problem": problem, "id": page_id}
             connection.execute(sa.text("UPDATE page SET problem = :problem WHERE id = :id"), given)
+
+
+def _receivers() -> None:
+    """Remember what an endpoint asked for and what its owner knows of it, and which delivery lets nothing pass."""
+    for name in ("held_until", "tried_at"):
+        op.add_column("endpoint", sa.Column(name, sa.BigInteger()))
+    op.add_column("endpoint", sa.Column("noticed", sa.SmallInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("delivery", sa.Column("holds", sa.SmallInteger(), server_default=sa.text("1"), nullable=False))
+
+
+def _place() -> None:
+    """Remember what tells the directory of this database from its copies."""
+    op.add_column("instance", sa.Column("place", sa.Text(), server_default=sa.text("''"), nullable=False))

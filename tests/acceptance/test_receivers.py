@@ -1,0 +1,335 @@
+"""Promise: whatever a receiver does, its news comes in order, none is lost, and its owner knows when it takes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.monitor import Monitor
+from tidings.storage.database import open_database
+
+Answer = Callable[[int, dict[str, Any]], "tuple[int, dict[str, str]]"]
+UP: tuple[int, dict[str, str]] = (200, {})
+
+
+class Receiver:
+    """A receiver of webhooks that answers as its test says; it keeps what it took, and when each attempt came."""
+
+    def __init__(self, world: World, path: str = "/hook") -> None:
+        self._world = world
+        self.answer: Answer = lambda number, message: UP
+        self.taken: list[dict[str, Any]] = []
+        self.attempts: list[int] = []
+        self.ids: list[str] = []
+        world.server.pages[path] = self._take
+        self.url = world.server.url(path)
+
+    def _take(self, seen: Any, wire: Any) -> None:
+        message = json.loads(seen.body)
+        self.attempts.append(self._world.clock.now())
+        status, headers = self.answer(len(self.attempts), message)
+        if 200 <= status < 300:
+            self.taken.append(message)
+            self.ids.append(seen.headers["webhook-id"])
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        wire.send(f"HTTP/1.1 {status} Said\r\n{lines}Content-Length: 0\r\n\r\n".encode())
+
+    def counts(self, sentinel: str = "s") -> list[str]:
+        """Return the counts that it was told of a sentinel, in the order of arrival."""
+        return [
+            pair["new"]
+            for message in self.taken
+            if message["data"].get("sentinel") == sentinel
+            for record in message["data"].get("changes", [message["data"]])
+            for pair in record.get("updated", ())
+        ]
+
+    def summaries(self) -> list[str]:
+        """Return what it was told beside changes."""
+        return [message["data"]["summary"] for message in self.taken if "event" in message["data"]]
+
+
+@pytest.fixture
+def hook(world: World) -> Receiver:
+    """Give the receiver of these stories."""
+    return Receiver(world)
+
+
+def _watch(world: World, notify: str, *, names: str = "s", interval: str = "1 hour") -> None:
+    world.page("/a", "<p>count 0</p>")
+    for name in names:
+        world.add(f"Create Sentinel {name} Using {{/a}} Monitor all words Fetch every {interval} slack 1 s {notify}")
+
+
+async def _changes(world: World, monitor: Monitor, counts: Iterator[int] | range, *, every: int = HOUR) -> None:
+    await world.settle(monitor)
+    for count in counts:
+        world.page("/a", f"<p>count {count}</p>")
+        await world.pass_time(monitor, every)
+
+
+def _down(*statuses: int) -> Answer:
+    """Answer with these statuses in turn, always without Retry-After."""
+    return lambda number, message: (statuses[number % len(statuses)], {})
+
+
+@pytest.mark.parametrize("statuses", [(503,), (500,), (408,), (429,), (502, 429, 504)])
+def test_after_an_outage_the_news_of_each_sentinel_comes_in_order(
+    world: World, hook: Receiver, statuses: tuple[int, ...]
+):
+    """Twenty sentinels, a receiver that is down for ten hours while they find news: each gets all of its own, in the order of events."""
+    names = "abcdefghijklmnopqrst"
+    _watch(world, f"Notify By webhook {hook.url}", names=names)
+    hook.answer = _down(*statuses)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 11))
+        hook.answer = lambda number, message: UP
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    expected = [str(count) for count in range(1, 11)]
+    assert dict.fromkeys(names, expected) == {name: hook.counts(name) for name in names}
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize("hours", [1, 6, 12, 30, 70])
+def test_news_waits_at_most_half_an_hour_once_the_receiver_is_back(world: World, hook: Receiver, hours: int):
+    """However long it was away, the news that waited comes within half an hour, and a message that failed often is not given up."""
+    _watch(world, f"Notify By webhook {hook.url}")
+    hook.answer = _down(503)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, hours + 1))
+        hook.answer = lambda number, message: UP
+        world.page("/a", f"<p>count {hours}</p>")
+        await world.pass_time(monitor, 31 * MINUTE)
+
+    play(world, story)
+
+    assert [str(count) for count in range(1, hours + 1)] == hook.counts()
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 413, 422])
+def test_an_answer_that_would_be_the_same_again_is_a_dead_letter_at_once(world: World, hook: Receiver, status: int):
+    """The message is given up after one attempt and frees those behind it."""
+    _watch(world, f"Notify By webhook {hook.url}")
+    hook.answer = lambda number, message: (status, {}) if number == 1 else UP
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 4))
+
+    play(world, story)
+
+    assert ["2", "3"] == hook.counts()
+    assert ["dead", "delivered", "delivered"] == [d.status for d in reversed(world.deliveries())]
+    assert 3 == len(hook.attempts)
+
+
+@pytest.mark.parametrize("status", [302, 402, 409, 451])
+def test_another_refusal_holds_nobody_back(world: World, hook: Receiver, status: int):
+    """What says nothing of the receiver as a whole is tried again, and later news passes it."""
+    _watch(world, f"Notify By webhook {hook.url}")
+    hook.answer = lambda number, message: (status, {}) if message["data"]["updated"][0]["new"] == "1" else UP
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 4))
+
+    play(world, story)
+
+    assert ["2", "3"] == hook.counts()
+    assert {"waiting": 1, "delivered": 2} == _statuses(world)
+
+
+def test_a_message_that_alone_fails_is_passed_after_an_hour(world: World, hook: Receiver):
+    """A receiver that fails over one message (500) and takes all others: they wait little more than an hour, and the one dies alone."""
+    _watch(world, f"Notify By webhook {hook.url}", interval="10 minutes")
+    hook.answer = lambda number, message: (500, {}) if message["data"]["updated"][0]["new"] == "1" else UP
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 10), every=10 * MINUTE)
+        assert [str(count) for count in range(2, 10)] == hook.counts()
+        await world.pass_time(monitor, 4 * DAY)
+
+    play(world, story)
+
+    assert {"dead": 1, "delivered": 8} == _statuses(world)
+
+
+@pytest.mark.parametrize("status", [429, 503, 500])
+def test_retry_after_belongs_to_the_endpoint(world: World, hook: Receiver, status: int):
+    """A receiver that asks for twenty minutes gets them from every sentinel, for new news too."""
+    _watch(world, f"Notify By webhook {hook.url}", names="abcde", interval="1 minute")
+    hook.answer = lambda number, message: (status, {"Retry-After": "1200"}) if number == 1 else UP
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 25), every=MINUTE)
+
+    play(world, story)
+
+    assert hook.attempts[1] - hook.attempts[0] >= 20 * MINUTE
+    assert {"delivered": len(hook.attempts) - 1} == _statuses(world)
+
+
+def test_a_wish_from_a_clock_that_ran_ahead_is_not_kept_for_years(world: World, hook: Receiver):
+    """An endpoint that is held until a year from now was held by a wrong clock: it is asked."""
+    _watch(world, f"Notify By webhook {hook.url}")
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 2))
+        _write(world, _hold, world.clock.now() + 365 * DAY)
+        await _changes(world, monitor, range(2, 3))
+
+    play(world, story)
+
+    assert ["1", "2"] == hook.counts()
+
+
+def test_a_delivery_that_dies_frees_the_news_behind_it(world: World, hook: Receiver):
+    """Best effort has one message under way. Where the receiver is down past the dead-letter time, what gathered goes next, in one."""
+    _watch(world, f"Notify By webhook {hook.url} best effort")
+    hook.answer = _down(503)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 91))  # 90 hours; the first message dies after some 76
+        hook.answer = lambda number, message: UP
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert {"dead": 1, "delivered": 2} == _statuses(world)  # what gathered until it died, and since
+    assert "90" == hook.counts()[-1]
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_refused_best_effort_message_frees_the_news_behind_it(world: World, hook: Receiver, status: int):
+    """A dead letter of any cause lets the next message go (410 once its endpoint is on again)."""
+    _watch(world, f"Notify By webhook {hook.url} best effort")
+    hook.answer = lambda number, message: (status, {}) if number == 1 else UP
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 3))
+        if status == 410:
+            _write(world, _switch_on)
+        await _changes(world, monitor, range(3, 5))
+
+    play(world, story)
+
+    assert ["2", "3", "4"] == hook.counts()
+
+
+def _notices(world: World) -> list[str]:
+    return [event.type for event in world.events("endpoint.failing", "endpoint.off", "endpoint.ok")]
+
+
+def test_a_dead_letter_is_notified_by_another_way_once(world: World, hook: Receiver):
+    """The owner's other endpoint says that the first takes nothing, once, and once that it takes news again."""
+    other = Receiver(world, "/other")
+    _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
+    hook.answer = _down(404)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 5))
+        hook.answer = lambda number, message: UP
+        await _changes(world, monitor, range(5, 7))
+
+    play(world, story)
+
+    assert ["endpoint.failing", "endpoint.ok"] == _notices(world)
+    first, second = other.summaries()
+    assert "refused a message for good (404 Not Found)" in first
+    assert "takes news again" in second
+    assert [str(count) for count in range(1, 7)] == other.counts()
+
+
+def test_an_endpoint_that_takes_nothing_for_an_hour_is_notified(world: World, hook: Receiver):
+    """Long before the first dead letter; `Errors to` is a way too, and so is another sentinel's endpoint."""
+    errors, other = Receiver(world, "/errors"), Receiver(world, "/other")
+    _watch(world, f"Notify By webhook {hook.url} Errors to webhook {errors.url}")
+    _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}", names="t")
+    hook.answer = _down(503)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 4))
+
+    play(world, story)
+
+    assert ["endpoint.failing"] == _notices(world)
+    assert [1, 1] == [len(errors.summaries()), len(other.summaries())]
+    assert "has taken no news for" in errors.summaries()[0]
+
+
+@pytest.mark.parametrize("status", [410, 503])
+def test_an_endpoint_that_is_switched_off_is_notified(world: World, hook: Receiver, status: int):
+    """At once for 410, after five days of failures otherwise."""
+    other = Receiver(world, "/other")
+    _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}")
+    hook.answer = _down(status)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 3))
+        await world.pass_time(monitor, 7 * DAY)
+        await _changes(world, monitor, range(3, 4))
+
+    play(world, story)
+
+    assert "endpoint.off" == _notices(world)[-1]
+    assert "is switched off" in other.summaries()[-1]
+
+
+def test_thousands_of_sentinels_of_one_endpoint_send_one_notice(world: World, hook: Receiver):
+    """Thirty sentinels share both endpoints: what is wrong with one is said once."""
+    other = Receiver(world, "/other")
+    for number in range(30):
+        _watch(world, f"Notify By webhook {hook.url}, webhook {other.url}", names=[f"s{number}"])  # type: ignore[arg-type]
+    hook.answer = _down(403)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 3))
+
+    play(world, story)
+
+    assert 1 == len(other.summaries())
+
+
+def test_a_receiver_without_another_way_sends_no_notice(world: World, hook: Receiver):
+    """Nothing is made for the endpoint that fails itself; the event is there for lists."""
+    _watch(world, f"Notify By webhook {hook.url}")
+    hook.answer = _down(404)
+
+    async def story(monitor: Monitor) -> None:
+        await _changes(world, monitor, range(1, 3))
+
+    play(world, story)
+
+    assert {"dead": 2} == _statuses(world)
+    assert ["endpoint.failing"] == _notices(world)
+
+
+def _statuses(world: World) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for delivery in world.deliveries():
+        found[delivery.status] = found.get(delivery.status, 0) + 1
+    return found
+
+
+def _write(world: World, change: Callable[..., None], *values: Any) -> None:
+    """Write to the database as another process would."""
+    database = open_database(world.settings)
+    database.write(change, *values)
+    database.close()
+
+
+def _hold(connection: Any, until: int) -> None:
+    connection.execute("UPDATE endpoint SET held_until = :until", until=until)
+
+
+def _switch_on(connection: Any) -> None:
+    connection.execute("UPDATE endpoint SET enabled = 1, failing_since = NULL")
