@@ -16,6 +16,7 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any, Final
 
 from tidings.isolation import child
+from tidings.isolation.environment import start_bare
 from tidings.isolation.limits import Limits
 from tidings.isolation.runner import CLOSED, A, Died, Done, R
 from tidings.isolation.worker import Answer, Worker
@@ -37,6 +38,7 @@ class Killable:
     def __init__(self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = ()) -> None:
         self._limits = limits
         self._count = workers
+        start_bare()
         self._context = multiprocessing.get_context("forkserver")
         _preload.update(preload)
         self._context.set_forkserver_preload(sorted(_preload))

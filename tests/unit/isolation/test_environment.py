@@ -1,0 +1,94 @@
+"""What a worker process knows of the environment of its parent."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidings.isolation.environment import bare
+from tidings.isolation.killable import Killable
+from tidings.isolation.limits import Limits
+
+SECRET = "s3cret-value"
+PROGRAM = """
+import asyncio, json
+from tidings.isolation.killable import Killable
+from tidings.isolation.limits import Limits
+from tests.unit.isolation.test_environment import began_with
+
+async def main():
+    runner = Killable(Limits())
+    try:
+        print(json.dumps((await runner.run(began_with, None)).value))
+    finally:
+        await runner.close()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+def began_with(_: object) -> list[str]:
+    """Return the environments in which this process and the one that forked it began, as the system knows them."""
+    return [
+        entry.decode()
+        for pid in (os.getpid(), os.getppid())
+        for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        if entry
+    ] + [f"{name}={value}" for name, value in os.environ.items()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="environments of processes are read from /proc")
+def test_a_worker_process_gets_none_of_our_variables():
+    """No setting, token, password or proxy of ours stands in a worker's environment or memory of it, nor in the fork server's; PATH does."""
+    given = {
+        "TIDINGS_SERVE_TOKEN": SECRET,
+        "TIDINGS_NOTIFY_SMTP_PASSWORD": SECRET,
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "GITHUB_TOKEN": SECRET,
+        "PGPASSWORD": SECRET,
+        "https_proxy": f"http://u:{SECRET}@127.0.0.1:1",
+        "ALL_PROXY": f"http://u:{SECRET}@127.0.0.1:1",
+        "HOME": f"/{SECRET}",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, **given, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    found = json.loads(ran.stdout)
+
+    assert [] == [entry for entry in found if SECRET in entry]
+    assert f"PATH={os.environ['PATH']}" in found
+
+
+def test_what_python_and_libraries_need_stays():
+    """Search paths, language, zone and certificates are passed on; nothing else is, however it is called."""
+    needed = dict.fromkeys(
+        ("PATH", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR"), "x"
+    )
+    ours = dict.fromkeys(
+        ("TIDINGS_DATA", "tidings_x", "HTTP_PROXY", "no_proxy", "NETRC", "USER", "XPATH", "SSH_AUTH_SOCK"), "y"
+    )
+
+    assert needed == bare({**needed, **ours})
+
+
+def test_jobs_run_as_before():
+    """A job in a worker that was started so gives its value."""
+
+    async def story() -> object:
+        runner = Killable(Limits())
+        try:
+            return await runner.run(len, "abc")
+        finally:
+            await runner.close()
+
+    assert 3 == asyncio.run(story()).value  # type: ignore[attr-defined]
