@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
+from functools import lru_cache
 from typing import Any
 
 from tidings.errors import SentinelError
@@ -18,7 +20,7 @@ from tidings.language.statements import Outside, Reader
 from tidings.language.syntax import Part, read_syntax
 from tidings.language.verify import Known, Names
 from tidings.model.interval import Duration, Instant
-from tidings.model.sentinel import Clauses, Statement
+from tidings.model.sentinel import Clauses, Sentinel, Statement, Watched
 
 __all__ = ["Known", "Parsed", "Problem", "parse", "read", "recall"]
 
@@ -101,8 +103,29 @@ def read(text: str, **given: Any) -> tuple[Statement, ...]:
 def recall(text: str) -> Statement:
     """Return the one statement of a canonical text that was accepted before: its patterns and selectors are not tried again.
 
-    Raises `SentinelError` if it cannot be read, `ValueError` if it is not one statement.
+    Clauses that many sentinels of one page have in common are read once. Raises `SentinelError` if the text cannot be read, `ValueError`
+    if it is not one statement.
     """
+    found = _ONE_PAGE.fullmatch(text)
+    if found is None:
+        return _recalled(text)
+    name, url, clauses = found.groups()
+    alike = _recalled_clauses(clauses)
+    return replace(alike, name=name, pages=(Watched(url),)) if alike is not None else _recalled(text)
+
+
+_ONE_PAGE = re.compile(r"Create Sentinel ([A-Za-z_](?:\w|-(?!-))*) Using ([a-z]+://[^\s\"<>,;]+)((?:\n.*)?)", re.DOTALL)
+"""The canonical text of a sentinel that watches one page without a name: nothing that its clauses mean depends on its head."""
+
+
+@lru_cache(maxsize=1024)
+def _recalled_clauses(clauses: str) -> Sentinel | None:
+    """Return a sentinel that has these clauses and is otherwise like any other."""
+    statement = _recalled(f"Create Sentinel any Using https://any.example/{clauses}")
+    return statement if isinstance(statement, Sentinel) else None
+
+
+def _recalled(text: str) -> Statement:
     statements = _whole(_parsed(text, Names(None), Outside(UTC, files=True, is_stored=True)))
     if len(statements) != 1:
         message = f"a stored text holds {len(statements)} statements: {text[:60]}"

@@ -77,6 +77,11 @@ class Report:
         return len(self._problems)
 
     @property
+    def noted(self) -> int:
+        """How many faults and warnings were noted so far."""
+        return len(self._problems) + len(self._warnings)
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The first faults, in the order of the text."""
         return tuple(sorted(self._problems, key=_place)[:MOST])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
 from tidings.language.outside import read_event
 from tidings.language.problems import Report
-from tidings.language.syntax import Compound, EventPart, Order, Part, Unclear
+from tidings.language.syntax import Alike, Compound, EventPart, Order, Part, Unclear
 from tidings.language.verify import (
     Known,
     Names,
@@ -65,6 +65,15 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
+class _Model:
+    """A sentinel without a fault, a warning or the name of another, the zone of its dates, and where its parts stand."""
+
+    sentinel: Sentinel
+    zone: tzinfo
+    places: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Reader:
     """Gives the statements of one text their meaning, in order: later ones may name earlier ones, and go by their defaults."""
 
@@ -73,6 +82,8 @@ class Reader:
     outside: Outside
     _groups: dict[str, Clauses] = field(default_factory=dict)
     _unclear_groups: set[str] = field(default_factory=set)
+    _models: dict[int, _Model] = field(default_factory=dict)
+    """by the identity of the statement: what sentinels are that others are alike to"""
     _events: EventNames | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +93,9 @@ class Reader:
     def forget(self, parts: Iterable[Part]) -> None:
         """Let the sentinels and events that statements make not be there, until they are made."""
         for part in parts:
-            if isinstance(part, Compound) and part.head.data == "head":
+            if isinstance(part, Alike):
+                self.names.dropped(str(part.span.name))
+            elif isinstance(part, Compound) and part.head.data == "head":
                 self.names.dropped(str(part.head.children[1]))
             elif isinstance(part, EventPart) and part.node.data == "event" and self._events is not None:
                 self._events.dropped(str(part.node.children[2]))
@@ -100,6 +113,8 @@ class Reader:
                 return self._order(part)
             case EventPart(node):
                 return self._event(node)
+            case Alike():
+                return self._another(part)
         places: dict[str, int] = {}
         match part.head.data:
             case "head":
@@ -139,13 +154,36 @@ class Reader:
         self._note_events(sentinel)
         return sentinel
 
+    def _another(self, part: Alike) -> tuple[Statement | None, Mapping[str, int]]:
+        """Return what the statement means that says of another page what one before it said."""
+        model = self._models.get(id(part.model))
+        if model is None:
+            return self.statement(part.read())
+        faults, span = self.report.faults, part.span
+        places = {word: offset + part.shift for word, offset in model.places.items()} | {
+            "name": span.name.start_pos or 0
+        }
+        head = self._clause((), self.outside.zone, places)
+        try:
+            name, url = check_name(span.name, head), str(span.url)
+            if check_address(self.report, span.url.start_pos or 0, url, files=False):
+                sentinel = replace(model.sentinel, name=name, pages=(Watched(url),))
+                self._check(sentinel, places, model.zone)
+                if self.report.faults == faults:
+                    self.names.made(sentinel, self.outside.now)
+                    return sentinel, places
+        except FaultFoundError:
+            pass
+        self.names.failed(str(span.name))
+        return None, places
+
     def _note_events(self, sentinel: Sentinel) -> None:
         if self._events is not None:
             self._events.used(sentinel.name, events_of(sentinel))
 
     def _sentinel(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         """Return the sentinel of a Create statement, None if it has a fault."""
-        faults = self.report.faults
+        faults, noted = self.report.faults, self.report.noted
         name = cast("Token", creation.head.children[1])
         places["name"] = name.start_pos or 0
         target = cast("list[Node]", creation.head.children[2:])
@@ -178,6 +216,8 @@ class Reader:
             sentinel = created(str(name), pages, values, zone=zone, now=now)
         else:
             sentinel = inherited(str(name), base, values, zone=zone, now=now)
+        if self.report.noted == noted and _stands_alone(sentinel):
+            self._models[id(creation)] = _Model(sentinel, zone, dict(places))
         self._check(sentinel, places, zone)
         return sentinel
 
@@ -300,6 +340,13 @@ class Reader:
             self.report.fault(offset, "E25", message, expected="a Monitor clause", hint="Monitor any change")
         if "to" in places and "for" in places:
             self.report.fault(offset, "E32", "To and For both fix the end", hint="keep one")
+
+
+def _stands_alone(sentinel: Sentinel) -> bool:
+    """Return whether a sentinel watches one page without a name and speaks of no other sentinel and no event."""
+    points = [point for point in (sentinel.start, sentinel.end) if point is not None]
+    is_free = not (sentinel.base or sentinel.then or any(p.sentinel or p.event for p in points) or events_of(sentinel))
+    return is_free and len(sentinel.pages) == 1 and sentinel.pages[0].name is None
 
 
 def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:

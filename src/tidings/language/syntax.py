@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any, cast
 
 from lark import Lark, Token, Tree, UnexpectedInput
 from lark.utils import TextSlice
 
+from tidings.language.alike import Span, spans
 from tidings.language.faults import Fault, explain
 from tidings.language.pieces import Piece, cut, lexemes
 from tidings.language.problems import MOST, Report
@@ -52,7 +53,17 @@ class EventPart:
     node: Node
 
 
-Part = Compound | Order | Unclear | EventPart
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A Create statement that says of another page what `model` says: its clauses are the same, `shift` further on. `read` reads it itself."""
+
+    span: Span
+    model: Compound
+    shift: int
+    read: Callable[[], Compound]
+
+
+Part = Compound | Order | Unclear | EventPart | Alike
 
 _HEADS = {"create": "head", "alter": "alter_head", "defaults": "defaults_head"}
 """Words that begin a statement with clauses, and the rule of its beginning; the others begin an order."""
@@ -63,6 +74,9 @@ _WHOLE = frozenset({"command", "event", "drop_event"})
 
 def read_syntax(text: str, report: Report) -> Iterator[Part]:
     """Yield the statements of a text in order; what cannot be read goes to the report, one fault for each clause."""
+    if (alike := _alike(text)) is not None:
+        yield from alike
+        return
     try:
         tree = _grammar().parse(text, start="document")
     except UnexpectedInput:
@@ -96,6 +110,32 @@ def _statements(tree: Node) -> Iterator[Part]:
         else:
             head, *clauses = cast("list[Node]", child.children)
             yield Compound(head, tuple(clauses))
+
+
+def _alike(text: str) -> list[Compound | Alike] | None:
+    """Return the statements of a text that says the same of many pages; None if it is another, or cannot be read."""
+    found: list[Compound | Alike] = []
+    models: dict[str, tuple[Compound, int]] = {}
+    for span in spans(text) or ():
+        if span.clauses in models:
+            model, start = models[span.clauses]
+            found.append(Alike(span, model, span.clauses_start - start, partial(_one, text, span)))
+            continue
+        try:
+            parts = list(_statements(_grammar().parse(TextSlice(text, span.start, span.end), start="document")))
+        except UnexpectedInput:
+            return None
+        if len(parts) != 1 or not isinstance(parts[0], Compound):
+            return None
+        models[span.clauses] = parts[0], span.clauses_start
+        found.append(parts[0])
+    return found or None
+
+
+def _one(text: str, span: Span) -> Compound:
+    """Return a statement whose clauses can be read, as it stands."""
+    tree = _grammar().parse(TextSlice(text, span.start, span.end), start="document")
+    return cast("Compound", next(_statements(tree)))
 
 
 def _by_statement(text: str, report: Report) -> Iterator[Part]:

@@ -112,7 +112,7 @@ class Lives:
 
     async def _reload(self, moves: Sequence[SentinelMove]) -> None:
         concerned = [i for move in moves for i in (move.sentinel_id, *(other for other, _ in move.revisions))]
-        for sentinel_id in dict.fromkeys(concerned):  # what a step rested on may be what made it none
-            self._planner.touch(await self._watchlist.reload(sentinel_id))
+        if concerned:  # what a step rested on may be what made it none
+            self._planner.touch(await self._watchlist.reload(concerned))
         if any(move.state == "ended" for move in moves):
             self._watchlist.forget()

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 _WHEN_NEEDED = FetchOnDemand()
+MOST_AT_ONCE = 1000
+"""sentinels that one transaction reads anew"""
 
 
 class Target(NamedTuple):
@@ -196,21 +198,30 @@ class Watchlist:
         """Take in what other processes wrote since the last call; return the ids of the pages concerned."""
         touched: set[int] = set()
         found = await self._store.read(events.listing, after=self._seen, types=LIFE_EVENTS)
-        for sentinel_id in {e.sentinel_id for e in found if e.sentinel_id is not None}:
-            touched |= await self.reload(sentinel_id)
+        touched |= await self.reload({e.sentinel_id for e in found if e.sentinel_id is not None})
         await self._remember()
         self.forget()
         self._seen = max([self._seen, *(e.seq for e in found)])
         return touched
 
-    async def reload(self, sentinel_id: int) -> set[int]:
-        """Read one sentinel anew; return the ids of the pages that it was or is on."""
-        row, subs, states = await self._store.read(_one, sentinel_id)
-        touched = self._places.pop(sentinel_id, set()) & self.pages.keys()
+    async def reload(self, sentinel_ids: Iterable[int]) -> set[int]:
+        """Read some sentinels anew, in one go; return the ids of the pages that they were or are on."""
+        ids = list(dict.fromkeys(sentinel_ids))
+        touched: set[int] = set()
+        for start in range(0, len(ids), MOST_AT_ONCE):
+            for one in await self._store.read(_some, ids[start : start + MOST_AT_ONCE]):
+                touched |= await self._take(*one)
+        return touched
+
+    async def _take(
+        self, row: SentinelRow, subs: Iterable[SubscriptionRow], states: Iterable[tuple[PageIdentity, PageState, bool]]
+    ) -> set[int]:
+        """Let a sentinel be as it was read; return the ids of the pages that it was or is on."""
+        touched = self._places.pop(row.id, set()) & self.pages.keys()
         for page_id in touched:
             page = self.pages[page_id]
-            page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
-        self.sentinels.pop(sentinel_id, None)
+            page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != row.id}
+        self.sentinels.pop(row.id, None)
         if row.state == "ended":
             self._past[row.name] = row
         else:
@@ -355,9 +366,14 @@ def _everything(
     )
 
 
-def _one(
-    connection: Connection, sentinel_id: int
-) -> tuple[SentinelRow, list[SubscriptionRow], list[tuple[PageIdentity, PageState, bool]]]:
+_One = tuple["SentinelRow", "list[SubscriptionRow]", "list[tuple[PageIdentity, PageState, bool]]"]
+
+
+def _some(connection: Connection, sentinel_ids: Iterable[int]) -> list[_One]:
+    return [_one(connection, sentinel_id) for sentinel_id in sentinel_ids]
+
+
+def _one(connection: Connection, sentinel_id: int) -> _One:
     row = sentinels.get(connection, sentinel_id)
     subs = subscriptions.listing(connection, active=True, sentinel_id=sentinel_id)
     return row, subs, [_page(connection, s.page_id) for s in subs]
