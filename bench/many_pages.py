@@ -38,11 +38,13 @@ def statements(arguments: argparse.Namespace, fetch: str) -> tuple[str, str]:
     if arguments.form == "yaml":
         every = fetch.removeprefix("Fetch ")
         texts = (
-            f"sentinel: page_{n}\nusing: {url}\nmonitor: all words\nfetch: {every}\ntags: [shop]\n" for n, url in enumerate(urls)
+            f"sentinel: page_{n}\nusing: {url}\nmonitor: all words\nfetch: {every}\ntags: [shop]\n"
+            for n, url in enumerate(urls)
         )
         return "all.sentinel.yaml", "---\n".join(texts)
     texts = (
-        f"Create Sentinel page_{n} Using {url}\n  Monitor all words\n  {fetch}\n  Tags shop" for n, url in enumerate(urls)
+        f"Create Sentinel page_{n} Using {url}\n  Monitor all words\n  {fetch}\n  Tags shop"
+        for n, url in enumerate(urls)
     )
     return "all.sentinel", ";\n".join(texts) + "\n"
 
@@ -52,7 +54,12 @@ def measured(name: str, environment: dict[str, str], *words: str) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "tidings", *words], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        [sys.executable, "-m", "tidings", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     wall = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
