@@ -12,11 +12,12 @@ from tidings.cli.health import read_health, write_troubles
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, PollerBusyError, UsageError
+from tidings.presentation.writing import tame
 from tidings.service import check as checking
 from tidings.service import register
 from tidings.service.assembly import poller
 from tidings.service.finding import spell_count
-from tidings.service.records import change_record, poll_record
+from tidings.service.records import change_record, poll_record, problem_record
 from tidings.storage import pages, subscriptions
 from tidings.storage.database import open_database
 
@@ -39,6 +40,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
         metavar="DURATION",
         help="stop after so long, e.g. 30s, even if hosts are still waited for",
     )
+    parser.add_argument(
+        "--wait", action="store_true", help="wait for hosts that asked to be left alone, and for the process that polls"
+    )
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if a change was found")
     add_json(parser)
 
@@ -49,12 +53,22 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     database = open_database(settings, create=False)
     try:
         named = database.read(_pages_of, arguments.names) if arguments.names else None
-        found = asyncio.run(_check(settings, named, limit))
+        say = _Waiting() if named is not None or sys.stderr.isatty() else None
+        found = asyncio.run(_check(settings, named, limit, waits=arguments.wait, say=say))
         if found is None:
             wanted = (
                 named or {}
             )  # beside a running service nothing stays due: without names there is nothing to ask for
-            found = asyncio.run(checking.ask(database, wanted, clock=SystemClock(), patience=limit or WAIT_FOR_SERVICE))
+            found = asyncio.run(
+                checking.ask(
+                    database,
+                    wanted,
+                    clock=SystemClock(),
+                    patience=limit or WAIT_FOR_SERVICE,
+                    waits=arguments.wait and limit is None,
+                    say=say,
+                )
+            )
         names = arguments.names or None
         health = read_health(database, settings)
         health = health if names is None else health.of_any(names)
@@ -67,11 +81,26 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 1 if arguments.exit_code and found.changes else 0
 
 
-async def _check(settings: Settings, named: dict[int, set[int]] | None, limit: int | None) -> Checked | None:
+class _Waiting:
+    """Says on standard error what is waited for, once until it is something else."""
+
+    def __init__(self) -> None:
+        self._said = ""
+
+    def __call__(self, text: str) -> None:
+        if text != self._said:
+            sys.stderr.write(f"tidings: {tame(text)}\n")
+            sys.stderr.flush()
+        self._said = text
+
+
+async def _check(
+    settings: Settings, named: dict[int, set[int]] | None, limit: int | None, *, waits: bool, say: _Waiting | None
+) -> Checked | None:
     """Return what this process found, None if another one is the poller."""
     try:
         async with poller(settings, stream=sys.stderr) as monitor:
-            return await checking.check(monitor, named, limit=limit)
+            return await checking.check(monitor, named, limit=limit, waits=waits, say=say)
     except PollerBusyError:
         return None
 
@@ -94,7 +123,8 @@ def _pages_of(connection: Connection, names: list[str]) -> dict[int, set[int]]:
 
 def _print(connection: Connection, found: Checked, health: Health, *, as_json: bool, quiet_polls: bool) -> None:
     told = {change.row.page_id for change in found.changes}
-    urls = {row.page_id: pages.identity(connection, row.page_id).given for row in found.polls}
+    ids = {*(row.page_id for row in found.polls), *found.held}
+    urls = {page_id: pages.identity(connection, page_id).given for page_id in ids}
     for poll in found.polls:
         if as_json:
             write_json(poll_record(poll, url=urls[poll.page_id]))
@@ -116,11 +146,18 @@ def _print(connection: Connection, found: Checked, health: Health, *, as_json: b
         else:
             whose = f"{notice['sentinel']}: " if notice["sentinel"] else ""
             write_line(f"{whose}{notice['summary']}  {notice['url']}")
+    for page_id, why in found.held.items():
+        if as_json:
+            details = {"page": str(page_id), "url": urls[page_id], "held": True}
+            write_json(problem_record(why, where=urls[page_id], details=details))
+        else:
+            write_line(f"{why}  {urls[page_id]}")
     if as_json:
         for trouble in health.troubles:
             write_json(trouble.record())
         return
     write_troubles(health)
     late = f", {len(found.late)} still waiting for their host" if found.late else ""
+    held = f", {len(found.held)} held" if found.held else ""
     ill = f", {spell_count(len(health.troubles), 'trouble')}" if health.troubles else ""
-    write_line(f"{len(found.polls)} checked, {len(found.changes)} changed{late}{ill}")
+    write_line(f"{len(found.polls)} checked, {len(found.changes)} changed{held}{late}{ill}")

@@ -117,22 +117,30 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
     """Look once, ourselves or through the process that polls; return what went wrong, if anything did."""
     clock = SystemClock()
     named = {page_id: {row.id} for page_id in database.read(welcome.page_ids, row.id)}
+    said = ""
+
+    def say(text: str) -> None:
+        nonlocal said
+        said = f"{text.rpartition('; ')[2]}; it is checked after that"
+
     try:
         async with poller(settings) as monitor:
             first = settings.fetch.host_gap_seconds > welcome.LONGEST_GAP_FOR_ROBOTS
             limit = max(0, deadline - clock.now())
             try:
-                found = await checking.check(monitor, named, limit=limit, first=first, alone=True)
+                found = await checking.check(monitor, named, limit=limit, first=first, alone=True, say=say)
             finally:
                 monitor.hurry = True  # whoever presses Ctrl-C does not wait for the page either
     except PollerBusyError:
         try:
-            found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()))
+            found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()), say=say)
         except ServiceError:
             return "the running service has not looked yet; `tidings show` will tell"
+    if found.held:
+        return next(iter(found.held.values()))
     if found.refused:
         return "the budget is spent; the first look comes as soon as it allows"
-    return "the page has not answered yet; the service will try again" if not found.polls else ""
+    return said or "the page has not answered yet; the service will try again" if not found.polls else ""
 
 
 def _welcome(name: str, answer: dict[str, Any], problem: str) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tidings.clock import MILLISECOND, SECOND, Clock
 from tidings.errors import ServiceError
 from tidings.service.records import UNPOLLED, notice_record
-from tidings.storage import changes, events, pages, polls, requests, sentinels
+from tidings.service.waits import SHORT, is_held, spell_hold, spell_poller, spell_wait
+from tidings.storage import changes, events, hosts, pages, polls, requests, sentinels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -39,6 +40,8 @@ class Checked:
     refused: set[int] = field(default_factory=set)
     late: set[int] = field(default_factory=set)
     """pages whose host was not free before the time was up"""
+    held: dict[int, str] = field(default_factory=dict)
+    """pages whose host is to be left alone for a while, each with until when and why"""
 
 
 async def check(
@@ -49,9 +52,12 @@ async def check(
     on_unit: Callable[[Unit, Committed], None] | None = None,
     first: bool = False,
     alone: bool = False,
+    waits: bool = False,
+    say: Callable[[str], None] | None = None,
 ) -> Checked:
     """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
 
+    A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears what is waited for, after two seconds without a page.
     Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
     the pages are left for the look after.
     """
@@ -76,9 +82,16 @@ async def check(
     wanted = set(named) if named is not None else monitor.parts.planner.due_pages(begun)
     if named is not None:
         monitor.only = wanted
+    heard_at, heard = begun, 0
     while True:
         await monitor.step()
         waiting = (wanted & monitor.parts.watchlist.pages.keys()) - monitor.looked - monitor.refused_by_budget
+        if not waits:
+            waiting = await _without_held(monitor, waiting, found)
+        if len(poll_ids) > heard:
+            heard_at, heard = clock.now(), len(poll_ids)
+        if say is not None and clock.now() - heard_at > SHORT and (waiting or not monitor.quiescent()):
+            say(f"{heard} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
         is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
         if is_done and ((due := monitor.parts.rules.next_due(clock.now())) is None or due > clock.now()):
             break
@@ -93,6 +106,23 @@ async def check(
     found.changes = await monitor.parts.store.read(_changes, change_ids)
     found.troubles = await monitor.parts.store.read(_troubles, last)
     return found
+
+
+async def _without_held(monitor: Monitor, waiting: set[int], found: Checked) -> set[int]:
+    """Return the pages that are still waited for; those of hosts that are left alone for long are noted instead, with why."""
+    parts, now, left = monitor.parts, monitor.parts.clock.now(), set(waiting)
+    for page_id in waiting:
+        if parts.planner.is_busy(page_id):
+            continue
+        host = parts.watchlist.pages[page_id].identity.host
+        until = parts.gate.state(host).paused_until
+        if until is not None and is_held(until, now):
+            found.held[page_id] = await parts.store.read(spell_hold, host, until, now)
+            monitor.withdraw(page_id)
+            left.discard(page_id)
+        elif page_id in found.held:
+            left.discard(page_id)
+    return left
 
 
 def _ask(connection: Connection, wanted: Iterable[tuple[int, int | None]], now: Instant) -> list[int]:
@@ -127,8 +157,27 @@ def _troubles(connection: Connection, after: int, page_ids: Container[int] | Non
     ]
 
 
-async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, patience: Duration) -> Checked:
-    """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2).
+def _held(connection: Connection, page_ids: Iterable[int], now: Instant) -> dict[int, str]:
+    """Return of these pages those whose host is left alone for a while, each with until when and why."""
+    found = {}
+    for page_id in page_ids:
+        host = pages.identity(connection, page_id).host
+        until = hosts.state(connection, host).paused_until
+        if until is not None and is_held(until, now):
+            found[page_id] = spell_hold(connection, host, until, now)
+    return found
+
+
+async def ask(
+    database: Database,
+    named: dict[int, set[int]],
+    *,
+    clock: Clock,
+    patience: Duration,
+    waits: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> Checked:
+    """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2); `waits` and `say` as for `check`.
 
     Raises `ServiceError` if it has not answered in time, or will not look.
     """
@@ -138,16 +187,20 @@ async def ask(database: Database, named: dict[int, set[int]], *, clock: Clock, p
     ids = database.write(_ask, wanted, now)
     while True:
         states = database.read(requests.state, ids)
-        if all(state.poll_id is not None or state.refused for state in states):
+        unserved = {state.page_id for state in states if state.is_open}
+        held = {} if waits else database.read(_held, unserved, clock.now())
+        if not unserved - held.keys():
             break
-        if clock.now() - now > patience:
+        if say is not None and clock.now() - now > SHORT:
+            say(f"waiting for {database.read(spell_poller)}")
+        if clock.now() - now > patience and not waits:
             message = "the running service has not looked in time; its log or `tidings doctor` says why (the requests stay open)"
             raise ServiceError(message)
         await asyncio.sleep(REST / SECOND / 4)
     for state in states:
         if state.refused not in {"", "budget"}:
             raise ServiceError(f"the running service did not look: {state.refused}")
-    found = Checked(refused={s.page_id for s in states if s.refused == "budget"})
+    found = Checked(refused={s.page_id for s in states if s.refused == "budget"}, held=held)
     found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
     for page_id in named:
         found.changes.extend(reversed(database.read(changes.listing, page_id=page_id, since=now)))

@@ -190,6 +190,16 @@ class Monitor:
             except StoreStalledError as error:
                 log.error("stopped without storing what was learned in the last seconds: %s", error)  # noqa: TRY400 - the text says all
 
+    @property
+    def budget_pays_at(self) -> Instant:
+        """Return when the budget of all polls, or that of a class whose pages wait, pays again; the past if it does."""
+        return max(self._budget_empty_until, self._classes_at or 0)
+
+    def withdraw(self, page_id: int) -> None:
+        """Take a request of this process back that has not been served."""
+        self.asked.pop(page_id, None)
+        self.parts.planner.unforce(page_id)
+
     def quiescent(self) -> bool:
         """Say whether no fetch, job, attempt or commit is under way (contracts.md §9)."""
         return not self._tasks and self.committer.quiet

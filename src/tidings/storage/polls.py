@@ -48,6 +48,10 @@ _FINISH = (
 )
 
 
+_LAST_FAILURE = (
+    "SELECT poll.id, poll.page_id, epoch, charged_at, cost, poll.reason, budget, finished_at, outcome, text_changed, status, poll.kind, bytes, requests,"
+    " note FROM poll JOIN page ON page.id = poll.page_id WHERE page.host = :host AND outcome = 'error' ORDER BY poll.id DESC LIMIT 1"
+)
 _CUT_OFF = "UPDATE poll SET finished_at = :at, outcome = 'error', kind = 'net', note = :note WHERE id = :poll_id AND outcome IS NULL"
 _WAS_POLLED = "UPDATE page SET polled_at = :at WHERE id = :page_id AND (page.polled_at IS NULL OR page.polled_at < :at)"
 _GOOD = (
@@ -67,6 +71,12 @@ def listing(c: Connection, *, page_id: int | None = None, limit: int | None = No
     given = {} if page_id is None else {"page_id": page_id}
     text = select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY id DESC LIMIT :limit")
     return [_to_row(row) for row in c.rows(text, limit=UNLIMITED if limit is None else limit, **given)]
+
+
+def last_failure(c: Connection, host: str) -> PollRow | None:
+    """Return the last poll of a page of this host that failed, None if none has."""
+    row = c.one(_LAST_FAILURE, host=plain(host))
+    return None if row is None else _to_row(row)
 
 
 def get(c: Connection, id: int) -> PollRow | None:  # noqa: A002

@@ -1,0 +1,202 @@
+"""Promise: a check that has to wait says for what, and does not wait for a host that asked to be left alone unless it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.service import check as checking
+from tidings.service.check import Checked
+from tidings.service.monitor import Monitor
+from tidings.storage.database import open_database
+
+BUSY = {"status": 429, "headers": {"Retry-After": "7200"}}
+
+
+def watch(world: World, *paths: str) -> None:
+    """Watch pages, a sentinel each, every hour."""
+    for path in paths:
+        world.add(f"Create Sentinel {path[1:]} Using {{{path}}} Monitor all words Fetch every 1 hour")
+
+
+async def checked(world: World, monitor: Monitor, named: bool = True, **more: Any) -> Checked:
+    """Check all pages, by name or as they are due, and let time pass meanwhile."""
+    pages: dict[int, set[int]] | None = {page_id: set() for page_id in monitor.parts.watchlist.pages} if named else None
+    task = asyncio.create_task(checking.check(monitor, pages, **more))
+    idle = 0
+    while not task.done():
+        await asyncio.sleep(0.001)
+        wake = world.clock.next_wake()
+        idle = idle + 1 if wake is not None else 0
+        if wake is not None and idle > 20:
+            world.clock.move_to(wake)
+            idle = 0
+    return task.result()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_host_that_asked_to_be_left_alone_is_not_waited_for(world: World, named: bool) -> None:
+    """S-7: it ends at once, with until when and why, whether pages are named or due; nothing is asked of the host."""
+    world.page("/a", "", **BUSY)
+    watch(world, "/a", "/b")
+    play(world, world.settle)
+    asked = len(world.server.seen)
+    world.clock.advance(HOUR)
+    before = world.clock.now()
+    found: list[Checked] = []
+
+    async def story(monitor: Monitor) -> None:
+        found.append(await checked(world, monitor, named))
+
+    play(world, story)
+
+    assert {"held until 00:14 UTC: the host asked for that (429)"} == {
+        text.replace("2023-11-15 ", "") for text in found[0].held.values()
+    }
+    assert [] == found[0].polls
+    assert before == world.clock.now()
+    assert asked == len(world.server.seen)
+
+
+def test_who_waits_is_told_for_what(world: World) -> None:
+    """With --wait the hold is sat out, and said."""
+    world.page("/a", "", status=429, headers={"Retry-After": "20"})
+    watch(world, "/a")
+    play(world, world.settle)
+    world.page("/a", "<p>one")
+    said: list[str] = []
+
+    async def story(monitor: Monitor) -> None:
+        found = await checked(world, monitor, waits=True, say=said.append)
+        assert ["new"] == [poll.outcome for poll in found.polls]
+
+    play(world, story)
+
+    assert any("which is held until 22:14 UTC" in text for text in said)
+
+
+def test_a_host_that_fails_is_said_to_fail(world: World) -> None:
+    """What our own circuit holds is not said to be asked for by the host."""
+    for number in range(6):
+        world.page(f"/p{number}", "", status=500)
+    watch(world, *(f"/p{number}" for number in range(6)))
+    found: list[Checked] = []
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        found.append(await checked(world, monitor))
+
+    play(world, story)
+
+    assert {True} == {"the host fails (" in text for text in found[0].held.values()}
+
+
+def test_a_hold_that_begins_while_it_is_checked_ends_the_wait(make_world: Callable[..., World]) -> None:
+    """The first of three pages is answered with 429: the two others are held, and it is over."""
+    world = make_world(fetch__host_connections="1")
+    for path in ("/a", "/b", "/c"):
+        world.page(path, "", **BUSY)
+    watch(world, "/a", "/b", "/c")
+    found: list[Checked] = []
+
+    async def story(monitor: Monitor) -> None:
+        found.append(await checked(world, monitor))
+
+    play(world, story)
+
+    assert (1, 2) == (len(found[0].polls), len(found[0].held))
+
+
+def test_a_gap_between_requests_is_said(make_world: Callable[..., World]) -> None:
+    """Of many pages of one host it is said how many are done, and what the next waits for."""
+    world = make_world(fetch__host_gap_seconds="10")
+    for path in ("/a", "/b", "/c"):
+        world.page(path, "<p>one")
+    watch(world, "/a", "/b", "/c")
+    said: list[str] = []
+
+    async def story(monitor: Monitor) -> None:
+        await checked(world, monitor, say=said.append)
+
+    play(world, story)
+
+    assert any(text.startswith("1 of 3 checked; waiting for ") for text in said)
+    assert any("which is asked once in 10 s" in text for text in said)
+
+
+def test_the_budget_is_said(make_world: Callable[..., World]) -> None:
+    """Pages that are due while the budget is spent: said, with when it pays again."""
+    world = make_world(budget__polls_per_day="2880", budget__burst="1")
+    for path in ("/a", "/b", "/c"):
+        world.page(path, "<p>one")
+    watch(world, "/a", "/b", "/c")
+    said: list[str] = []
+
+    async def story(monitor: Monitor) -> None:
+        await checked(world, monitor, named=False, say=said.append)
+
+    play(world, story)
+
+    assert any("waiting for the budget, which pays again in" in text for text in said)
+
+
+def test_a_slow_answer_is_said(world: World) -> None:
+    """Whatever takes long in an answer (its robots.txt, the server, a big body), the page is named."""
+    goes = threading.Event()
+
+    def slow(_: Any, wire: Any) -> None:
+        goes.wait(20)
+        wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<p>one")
+
+    world.server.pages["/a"] = slow
+    watch(world, "/a")
+    said: list[str] = []
+
+    def say(text: str) -> None:
+        said.append(text)
+        goes.set()
+
+    async def story(monitor: Monitor) -> None:
+        task = asyncio.create_task(checking.check(monitor, {1: set()}, say=say))
+        while not task.done():
+            await asyncio.sleep(0.002)
+            if not goes.is_set():
+                world.clock.advance(SECOND // 10)
+
+    play(world, story)
+
+    assert f"0 of 1 checked; waiting for the answer of {world.server.url('/a')}" == said[0]
+
+
+def test_a_request_to_the_process_that_polls_ends_as_soon(world: World) -> None:
+    """Also where another process polls: it is read in the database that the host is held; with --wait the process is named."""
+    world.page("/a", "", **BUSY)
+    watch(world, "/a")
+    play(world, world.settle)
+    said: list[str] = []
+
+    async def act() -> Checked:
+        database = open_database(world.settings)
+        try:
+            found = await checking.ask(database, {1: set()}, clock=world.clock, patience=MINUTE)
+            waiting = asyncio.create_task(
+                checking.ask(database, {1: set()}, clock=world.clock, patience=MINUTE, waits=True, say=said.append)
+            )
+            while not said:
+                await asyncio.sleep(0.002)
+                world.clock.advance(SECOND)
+            waiting.cancel()
+            return found
+        finally:
+            database.close()
+
+    found = asyncio.run(act())
+
+    assert ["held until 2023-11-15 00:14 UTC: the host asked for that (429)"] == [*found.held.values()]
+    assert said[0].startswith("waiting for the process that polls (")
