@@ -27,6 +27,7 @@ def watch(world: World, *paths: str) -> None:
 
 async def checked(world: World, monitor: Monitor, named: bool = True, **more: Any) -> Checked:
     """Check all pages, by name or as they are due, and let time pass meanwhile."""
+    await monitor.live()
     pages: dict[int, set[int]] | None = {page_id: set() for page_id in monitor.parts.watchlist.pages} if named else None
     task = asyncio.create_task(checking.check(monitor, pages, **more))
     idle = 0
@@ -78,7 +79,7 @@ def test_who_waits_is_told_for_what(world: World) -> None:
 
     play(world, story)
 
-    assert any("which is held until 22:14 UTC" in text for text in said)
+    assert {True} == {"which is held until 22:1" in text for text in said}
 
 
 def test_a_host_that_fails_is_said_to_fail(world: World) -> None:
