@@ -37,6 +37,7 @@ from tidings.scheduling.learned import Learned
 from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES, reads_of
 from tidings.scheduling.policy import HeedsHours
+from tidings.service import takeover
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
 from tidings.service.bulletins import Bulletins
@@ -227,6 +228,7 @@ async def _alone(settings: Settings, patience_seconds: float) -> AsyncIterator[t
     give_up_at = time.monotonic() + patience_seconds
     while not (held := lock.acquire()) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
         await asyncio.sleep(LOCK_EVERY_SECONDS)
+    held = held or await takeover.take_over(lock, database, settings)
     if not held:
         database.close()
         message = f"another Tidings (process {lock.holder()}) polls for {settings.data}; ask it with `tidings check`, or stop it first"

@@ -68,7 +68,7 @@ def _stopped_poller(reading: Reading) -> Iterator[Trouble]:
     yield Trouble(
         brief="stopped",
         words=f"{lease.holder} has the lock, but its lease ended at {ended}: it hangs, or was suspended",
-        mend="stop that process, then: tidings serve",
+        mend="tidings serve  # or `tidings check`: it takes over",
         since=lease.until,
         is_general=True,
     )

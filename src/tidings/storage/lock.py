@@ -45,22 +45,54 @@ class PollerLock:
 
     def _acquire(self) -> bool:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            for _ in range(_TRIES):
-                if _flock(handle, fcntl.LOCK_EX):
-                    self.was_cut_off = bool(_read_pid(handle))
-                    os.pwrite(handle, _content(""), 0)
-                    os.fsync(handle)
-                    self._file, handle = handle, -1
-                    return True
-                if _is_alive(_read_pid(handle)):
-                    break
-                time.sleep(_PAUSE_SECONDS)
-        finally:
-            if handle >= 0:
-                os.close(handle)
+        for _ in range(_TRIES):
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                is_mine = _flock(handle, fcntl.LOCK_EX)
+                if self._is_current(handle):
+                    if is_mine:
+                        self.was_cut_off = bool(_read_pid(handle))
+                        os.pwrite(handle, _content(""), 0)
+                        os.fsync(handle)
+                        self._file, handle = handle, -1
+                        return True
+                    if _is_alive(_read_pid(handle)):
+                        break
+            finally:
+                if handle >= 0:
+                    os.close(handle)
+            time.sleep(_PAUSE_SECONDS)
         return False
+
+    def take_over(self) -> bool:
+        """Take the lock although a process has it that does nothing any more; return False if another was quicker.
+
+        The file is replaced: that process keeps the lock of a file that nobody opens any more. Whoever calls this fences what it may still
+        write, should it go on: `leases.acquire` raises the epoch.
+        """
+        turn = os.open(self._path.with_name(f"{self._path.name}.turn"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            holder = self.holder()
+            if holder is None or not _flock(turn, fcntl.LOCK_EX) or self.holder() != holder:
+                return False
+            new = self._path.with_name(f"{self._path.name}.new")
+            new.unlink(missing_ok=True)
+            handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            os.pwrite(handle, _content(""), 0)
+            os.fsync(handle)
+            new.replace(self._path)
+            self._file, self.was_cut_off = handle, True
+        finally:
+            os.close(turn)
+        return True
+
+    def _is_current(self, handle: int) -> bool:
+        """Return whether an open file is still the one of that name: another process may have replaced it."""
+        try:
+            return os.path.samestat(os.fstat(handle), self._path.stat())
+        except FileNotFoundError:
+            return False
 
     def say(self, trouble: str) -> None:
         """Let others read what keeps this process from its work, "" for nothing; on a disk that takes not even that they read nothing."""
@@ -105,6 +137,15 @@ class PollerLock:
                 os.ftruncate(self._file, 0)
         os.close(self._file)
         self._file = None
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether a process of this machine was stopped (SIGSTOP, Ctrl-Z, a debugger); False where the system does not say."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] in (["T"], ["t"])
 
 
 def _content(trouble: str) -> bytes:
