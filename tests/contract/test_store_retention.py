@@ -10,9 +10,10 @@ from tests.stores import World, sha256
 from tidings.clock import DAY, SECOND
 from tidings.errors import StaleEpochError
 from tidings.model.sentinel import History
-from tidings.model.unit import Quarantined
+from tidings.model.unit import Estimate, Quarantined, SentinelMove
 from tidings.model.version import Blob
-from tidings.storage import quarantine, retention, versions
+from tidings.storage import estimates, hints, pages, quarantine, retention, sentinels, versions
+from tidings.storage.hints import HintRow
 from tidings.storage.retention import Terms
 
 
@@ -78,3 +79,34 @@ def test_a_change_keeps_its_ends(world: World, history: History | None, later: i
     world.told()
 
     assert expected == world.read(retention.dead, 1, terms(world, later, history))
+
+
+def test_what_was_learned_of_a_page_goes_when_nobody_watches_it_any_more(world: World):
+    """Estimates and hints of a page stay while a sentinel watches it, paused or not, or a page whose frame it is, and five days longer."""
+    for name, key in (("dropped", "a"), ("paused", "b"), ("framing", "c"), ("young", "e")):
+        world.watch(name, key)
+    page_ids = {key: world.write(pages.ensure, world.page(key)) for key in "abcde"}
+    world.write(
+        lambda c: c.execute(
+            "INSERT INTO page_member (page_id, position, member_id) VALUES (:c, 0, :d)",
+            c=page_ids["c"],
+            d=page_ids["d"],
+        )
+    )
+    for key, page_id in page_ids.items():
+        at = world.at + (5 * DAY if key == "e" else 0)
+        world.write(estimates.put, [Estimate(page_id=page_id, name="noise", state={}, at=at)])
+        world.write(hints.put, [], [HintRow(page_id, "signal", (at,), {}, at)])
+    for name in ("dropped", "young"):
+        world.write(sentinels.drop, world.read(sentinels.find, name).id, world.at)
+    world.write(
+        sentinels.move, SentinelMove(sentinel_id=world.read(sentinels.find, "paused").id, state="disabled", at=world.at)
+    )
+
+    assert 0 == world.write(retention.forget_learned, terms(world, 5 * DAY), epoch=world.epoch)
+    assert 2 == world.write(retention.forget_learned, terms(world, 6 * DAY), epoch=world.epoch)
+    left = {page_ids[key] for key in "bcde"}
+    assert left == set(world.read(estimates.load_all, "noise"))
+    assert left == {row.page_id for row in world.read(hints.load)[1]}
+    with pytest.raises(StaleEpochError):
+        world.write(retention.forget_learned, terms(world, 6 * DAY), epoch=world.epoch - 1)

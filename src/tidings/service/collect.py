@@ -115,7 +115,7 @@ class Collector:
         for page_id in pages:
             found += await self.page(page_id, now)
         if not self._after:
-            found += await self.orphans(now)
+            found += await self._rest(now)
         return found
 
     async def everything(self, now: Instant) -> Collected:
@@ -125,7 +125,7 @@ class Collector:
             after = pages[-1]
             for page_id in pages:
                 found += await self.page(page_id, now)
-        return found + await self.orphans(now)
+        return found + await self._rest(now)
 
     async def page(self, page_id: int, now: Instant) -> Collected:
         """Let go of what nobody needs of a page."""
@@ -140,6 +140,11 @@ class Collector:
             for sha256 in gone.named:
                 found += await self._body(sha256, now)
         return found + Collected(pages=1)
+
+    async def _rest(self, now: Instant) -> Collected:
+        """Let go of what was learned of pages that nobody watches, and of bodies that nothing names."""
+        await self._store.write(retention.forget_learned, terms(self._settings, now), epoch=self._epoch)
+        return await self.orphans(now)
 
     async def orphans(self, now: Instant) -> Collected:
         """Let go of the bodies that nothing names."""

@@ -21,6 +21,10 @@ _WATCHED = (
     f"SELECT 1 FROM subscription u {_LIVING} AND u.page_id = :page_id"
     f" UNION ALL SELECT 1 FROM page_member m JOIN subscription u ON u.page_id = m.page_id {_LIVING} AND m.member_id = :page_id LIMIT 1"
 )
+_UNWATCHED = (
+    f"at < :before AND page_id NOT IN (SELECT u.page_id FROM subscription u {_LIVING}"
+    f" UNION ALL SELECT m.member_id FROM page_member m JOIN subscription u ON u.page_id = m.page_id {_LIVING})"
+)
 _CURSORS = f"SELECT u.taken, u.seen FROM subscription u {_LIVING} AND u.page_id = :page_id"
 _OWED = "SELECT from_seq, to_seq FROM comparison WHERE page_id = :page_id AND status = 'pending'"
 _TELLERS = (
@@ -153,6 +157,15 @@ def let_go(c: Connection, page_id: int, terms: Terms, *, epoch: int, limit: int)
         )
         c.execute(_FORGET_PAGE, page_id=page_id)
     return Gone(len(rows), len(old), tuple(dict.fromkeys(named)))
+
+
+def forget_learned(c: Connection, terms: Terms, *, epoch: int) -> int:
+    """Remove what was learned of pages that nobody watches, their estimates and hints, when the time that ended sentinels are stored for has
+    passed since it was written; return how many rows that were. Raises `StaleEpochError`.
+    """
+    leases.check_epoch(c, epoch)
+    before = terms.at - terms.afterlife
+    return sum(c.execute(f"DELETE FROM {table} WHERE {_UNWATCHED}", before=before) for table in ("estimate", "hint"))
 
 
 def is_named(c: Connection, sha256: str) -> bool:
