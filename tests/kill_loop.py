@@ -12,7 +12,10 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -212,17 +215,24 @@ class Report:
     charged: float = 0.0
     acknowledged: int = 0
     worker_kills: int = 0
+    starts: list[float] = field(default_factory=list)
+    """seconds from a start to ready"""
     quiet_seconds: float = 0.0
 
 
 class KillLoop:
     """Starts, kills and starts again the service that watches a town."""
 
-    def __init__(self, place: Installation, town: Town, *, seed: int = 1) -> None:
+    def __init__(
+        self, place: Installation, town: Town, *, seed: int = 1, ways: Mapping[str, int] | None = None
+    ) -> None:
+        self._ways = ways or dict(zip(WAYS, WEIGHTS, strict=True))
         self.place = place
         self.town = town
         self.rng = random.Random(seed)
         self.report = Report()
+        self.quiet_seconds = QUIET_SECONDS
+        """how long the rest may take; whoever lets much gather gives it longer"""
         self.added: set[str] = set()
 
     def run(self, cycles: int, *, edit_seconds: float = 0.02, say: Any = None) -> Report:
@@ -230,12 +240,40 @@ class KillLoop:
         self._add(self.town.text)
         self.town.go(edit_seconds)
         for number in range(cycles):
-            self._cycle(self.rng.choices(WAYS, WEIGHTS)[0], number)
+            self._cycle(self.rng.choices([*self._ways], [*self._ways.values()])[0], number)
             if say is not None:
                 say(f"{number + 1} cycles, {self.town.requests} requests, {len(self.town.taken)} webhooks")
         self.town.stand_still()
         self._rest()
         return self.report
+
+    def live(
+        self, is_enough: Callable[[int], bool], *, during: AbstractContextManager[object], kills: int = 0
+    ) -> Report:
+        """Let a service live until `is_enough(0)`, `during` something; kill it, let the next live until `is_enough(1)`, and so on for all `kills`.
+
+        Then come to rest, stop in order and compare all ledgers.
+        """
+        self._add(self.town.text)
+        self.town.go(0.02)
+        with during:
+            service = self._live_on(partial(is_enough, 0))
+            for number in range(1, kills + 1):
+                service.kill()
+                self._look_at_the_dead(service)
+                service = self._live_on(partial(is_enough, number))
+            self.town.stand_still()
+        self._rest(None if service.process.poll() is not None else service)
+        return self.report
+
+    def _live_on(self, is_enough: Callable[[], bool]) -> Service:
+        service = self.place.serve()
+        service.wait_ready()
+        while not is_enough() and service.process.poll() is None:
+            time.sleep(0.1)
+        if service.process.poll() is not None:
+            self.report.faults.append(f"the service ended by itself: {service.err[-2000:]}")
+        return service
 
     def _add(self, text: str) -> None:
         done = self.place.run("add", "-", text=text)
@@ -244,9 +282,11 @@ class KillLoop:
         self.added |= {line.split()[2] for line in text.splitlines() if line.startswith("Create Sentinel")}
 
     def _cycle(self, way: str, number: int) -> None:
+        begun = time.monotonic()
         service = self.place.serve()
         if way != "start":
             service.wait_ready()
+            self.report.starts.append(time.monotonic() - begun)
         if number % 20 == 10:
             url = self.rng.choice(list(self.town.pages))
             self._add(f"Create Sentinel late{number} Using {url} Monitor all words Fetch every 1 s")
@@ -290,12 +330,13 @@ class KillLoop:
                 self.report.faults.append(f"the service complained: {service.err[-3000:]}")
                 break
 
-    def _rest(self) -> None:
-        service = self.place.serve()
-        service.wait_ready()
+    def _rest(self, service: Service | None = None) -> None:
+        if service is None:
+            service = self.place.serve()
+            service.wait_ready()
         begun = time.monotonic()
         try:
-            until(lambda: not self.place.read(self._unrest), QUIET_SECONDS, "the town is not told", pause=0.1)
+            until(lambda: not self.place.read(self._unrest), self.quiet_seconds, "the town is not told", pause=0.1)
         except AssertionError as error:
             self.report.faults.append(f"I-10: {error}: {self.place.read(self._unrest)[:10]}")
         self.report.quiet_seconds = time.monotonic() - begun
@@ -381,12 +422,20 @@ class KillLoop:
 
 
 def run_kill_loop(
-    folder: Path, *, cycles: int, seed: int = 1, hosts: int = 4, pages_each: int = 3, say: Any = None
+    folder: Path,
+    *,
+    cycles: int,
+    seed: int = 1,
+    hosts: int = 4,
+    pages_each: int = 3,
+    say: Any = None,
+    variables: Mapping[str, str] = {},
+    ways: Mapping[str, int] | None = None,
 ) -> Report:
-    """Run one loop in a folder and return what came of it."""
+    """Run one loop in a folder and return what came of it; `variables` are further settings, `ways` the weights of how a service dies."""
     with Town(hosts=hosts, pages=pages_each, seed=seed) as town:
-        place = Installation(folder / "data", VARIABLES)
+        place = Installation(folder / "data", {**VARIABLES, **variables})
         try:
-            return KillLoop(place, town, seed=seed).run(cycles, say=say)
+            return KillLoop(place, town, seed=seed, ways=ways).run(cycles, say=say)
         finally:
             place.close()

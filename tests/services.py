@@ -77,7 +77,7 @@ class Installation:
 
     def serve(self) -> Service:
         """Start a service; it runs from here on."""
-        self._logs.mkdir(exist_ok=True)
+        self._logs.mkdir(parents=True, exist_ok=True)
         service = Service(self, self._logs / f"serve-{next(self._number):04}")
         self.services.append(service)
         return service

@@ -7,11 +7,12 @@ import hashlib
 import itertools
 import os
 import shutil
+import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 import pytest
@@ -81,6 +82,9 @@ class Products:
             name = f"tidings_test_{uuid.uuid4().hex}"
             with _server() as server:
                 server.execute(f"CREATE DATABASE {name}".encode())
+                server.execute(
+                    f"ALTER DATABASE {name} SET synchronous_commit = off".encode()
+                )  # tests end before machines do
             self._name = name
             open_database(Settings(store=StoreSettings(url=POSTGRES + name))).close()
         with psycopg.connect(POSTGRES + self._name, autocommit=True) as connection:
@@ -117,6 +121,48 @@ def _server() -> psycopg.Connection[Any]:
         if "postgres" in os.environ.get("TESTS_REQUIRE", ""):
             pytest.fail(f"TESTS_REQUIRE asks for PostgreSQL, and {POSTGRES} does not answer: {error}")
         pytest.skip(f"no PostgreSQL answers at {POSTGRES}")
+
+
+@contextlib.contextmanager
+def own_postgres() -> Iterator[str]:
+    """Yield the URL of an empty database that nobody else uses; it goes again."""
+    name = f"tidings_test_{uuid.uuid4().hex}"
+    with _server() as server:
+        server.execute(f"CREATE DATABASE {name}".encode())
+    try:
+        yield POSTGRES + name
+    finally:
+        with _server() as server:
+            server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+
+
+class Terminator:
+    """Ends all connections of Tidings to one database, again and again; `cuts` counts them."""
+
+    def __init__(self, url: str, every: float) -> None:
+        self._name = url.rpartition("/")[2]
+        self._every = every
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.cuts = 0
+        self.rounds = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        with _server() as server:
+            while not self._over.wait(self._every):
+                self.cuts += server.execute(_END, (self._name,)).rowcount
+                self.rounds += 1
+
+
+_END = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name = 'tidings'"
 
 
 def sha256(body: bytes) -> str:

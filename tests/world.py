@@ -30,7 +30,7 @@ from tidings.service.monitor import Monitor
 from tidings.service.records import Record, change_record
 from tidings.settings import Settings, load
 from tidings.storage import changes, deliveries, events, invariants, polls, sentinels, versions
-from tidings.storage.database import open_database
+from tidings.storage.database import Database, open_database
 
 FLAGS = {
     "fetch.allow_networks": "127.0.0.0/8",
@@ -52,18 +52,30 @@ def _empty() -> bytes:
 
 
 class World:
-    """One installation and the web that it watches."""
+    """One installation and the web that it watches; its database is SQLite's, or the one of `url`."""
 
-    def __init__(self, directory: Path, server: WebServer, **flags: str) -> None:
+    def __init__(self, directory: Path, server: WebServer, url: str = "", **flags: str) -> None:
         self.directory = directory
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError), (directory / "tidings.db").open("xb") as file:
-            file.write(_empty())
+        if not url:
+            with contextlib.suppress(FileExistsError), (directory / "tidings.db").open("xb") as file:
+                file.write(_empty())
+        self.url = url
+        self._reading: Database | None = None
         self.server = server
         self.clock = ManualClock()
-        self.flags = {**FLAGS, **{name.replace("__", "."): value for name, value in flags.items()}}
+        self.flags = {
+            **FLAGS,
+            **({"store.url": url} if url else {}),
+            **{name.replace("__", "."): value for name, value in flags.items()},
+        }
         self.console = io.StringIO()
         self.received: list[tuple[dict[str, str], Any]] = []
+
+    @property
+    def dialect(self) -> str:
+        """Return sqlite or postgresql."""
+        return "postgresql" if self.url else "sqlite"
 
     @property
     def settings(self) -> Settings:
@@ -98,7 +110,10 @@ class World:
         return re.sub(r"\{(/[^}]*)\}", lambda m: self.server.url(m[1]), text)
 
     def read(self, fn: Callable[..., Any], *args: Any, **kw: Any) -> Any:
-        """Read the database as another process would."""
+        """Read the database as another process would; that process stays, for to connect to a server takes long."""
+        if self.url:
+            self._reading = self._reading or open_database(self.settings)
+            return self._reading.read(fn, *args, **kw)
         database = open_database(self.settings)
         try:
             return database.read(fn, *args, **kw)
@@ -107,11 +122,13 @@ class World:
 
     def write(self, fn: Callable[..., Any], *args: Any, **kw: Any) -> Any:
         """Write to the database as another process would."""
-        database = open_database(self.settings)
-        try:
+        with contextlib.closing(open_database(self.settings)) as database:
             return database.write(fn, *args, **kw)
-        finally:
-            database.close()
+
+    def close(self) -> None:
+        """Leave the database."""
+        if self._reading is not None:
+            self._reading.close()
 
     @contextlib.asynccontextmanager
     async def monitor(self, *, spreads: bool = False) -> AsyncIterator[Monitor]:
@@ -180,7 +197,7 @@ class World:
 
     def violations(self) -> Any:
         """Return what breaks the invariants I-1 to I-10 as far as the database shows (trust.md §3)."""
-        archive = open_archive(self.settings, dialect="sqlite")
+        archive = open_archive(self.settings, dialect=self.dialect)
 
         def check(connection: Any) -> list[str]:
             def lookup(sha256: str) -> Any:

@@ -13,7 +13,8 @@ TidingsError                      exit 3: the verb could not do its work
 │   ├── StoreNewerError           written by a newer Tidings
 │   ├── StoreStalledError         it cannot be used for now; a running service goes on by itself when it can
 │   │   ├── StoreBusyError        somebody else holds it for too long
-│   │   └── StoreFullError        the disk takes nothing more
+│   │   ├── StoreFullError        the disk takes nothing more
+│   │   └── StoreLostError        the server of the database does not answer
 │   ├── SingleWriterError         this SQLite allows one writing process only
 │   ├── PollerBusyError           another process polls already
 │   ├── StaleEpochError           this process has lost the right to poll and deliver
@@ -105,6 +106,10 @@ class StoreBusyError(StoreStalledError):
 
 class StoreFullError(StoreStalledError):
     """The disk takes nothing more; what was written before is there."""
+
+
+class StoreLostError(StoreStalledError):
+    """The server of the database does not answer, or refuses for now; nothing of what was under way is half written."""
 
 
 class SingleWriterError(StoreError):

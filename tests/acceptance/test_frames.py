@@ -98,37 +98,35 @@ def test_every_request_is_charged_to_a_poll_of_its_page(world: World):
     assert ["frame"] * 3 == [poll.reason for poll in world.polls(2)]
 
 
-def test_the_gap_of_the_host_is_kept_between_members(tmp_path: Any):
+def test_the_gap_of_the_host_is_kept_between_members(make_world: Any):
     """With a gap of 5 s a look at a page with two frames takes 10 s, and no two requests are nearer than that."""
-    with WebServer() as server:
-        world = World(tmp_path / "data", server, fetch__host_gap_seconds="5")
-        manual(world)
-        watch(world)
-        play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR + MINUTE))
-        at = sorted(poll.charged_at for poll in world.polls())
+    world = make_world(fetch__host_gap_seconds="5")
+    manual(world)
+    watch(world)
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR + MINUTE))
+    at = sorted(poll.charged_at for poll in world.polls())
 
-        assert 9 == len(server.seen) == len(at)
-        assert all(later - earlier >= 5 * SECOND for earlier, later in itertools.pairwise(at))
-        assert 10 * SECOND == world.polls(1)[0].finished_at - world.polls(1)[0].charged_at
+    assert 9 == len(world.server.seen) == len(at)
+    assert all(later - earlier >= 5 * SECOND for earlier, later in itertools.pairwise(at))
+    assert 10 * SECOND == world.polls(1)[0].finished_at - world.polls(1)[0].charged_at
 
 
-def test_a_budget_that_is_spent_leaves_frames_as_they_are(tmp_path: Any):
+def test_a_budget_that_is_spent_leaves_frames_as_they_are(make_world: Any):
     """Tokens for two requests a look: one frame is not asked for, the record of the poll says so, the next look is its turn."""
-    with WebServer() as server:
-        world = World(tmp_path / "data", server, budget__polls_per_day="48", budget__burst="2")
-        manual(world)
-        watch(world)
-        play(world, world.settle)
-        (poll,) = world.polls(1)
+    world = make_world(budget__polls_per_day="48", budget__burst="2")
+    manual(world)
+    watch(world)
+    play(world, world.settle)
+    (poll,) = world.polls(1)
 
-        assert ["/index.html", "/menu.html"] == server.paths()
-        assert ("new", "partial") == (poll.outcome, poll.kind)
-        assert "the budget" in poll.note
-        play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
-        assert {"/menu.html", "/text.html"} <= set(server.paths()[-6:])
-        assert [] == world.changes()
-        assert 2 == world.versions()[-1].frames
-        assert [] == world.violations()
+    assert ["/index.html", "/menu.html"] == world.server.paths()
+    assert ("new", "partial") == (poll.outcome, poll.kind)
+    assert "the budget" in poll.note
+    play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+    assert {"/menu.html", "/text.html"} <= set(world.server.paths()[-6:])
+    assert [] == world.changes()
+    assert 2 == world.versions()[-1].frames
+    assert [] == world.violations()
 
 
 def test_a_frame_that_fails_keeps_what_it_showed_and_is_told_once(world: World):
@@ -409,34 +407,31 @@ def test_a_frame_that_became_a_page_with_frames_later_is_read_whole(world: World
 
 
 @pytest.mark.parametrize("name", ["menu", "text"])
-def test_robots_are_obeyed_for_each_frame(tmp_path: Any, name: str):
+def test_robots_are_obeyed_for_each_frame(make_world: Any, name: str):
     """A frame that robots.txt forbids is never asked for; the rest of the page is watched, and people are told."""
-    with WebServer() as server:
-        world = World(tmp_path / "data", server, fetch__robots="true")
-        manual(world)
-        server.pages["/robots.txt"] = Page(
-            f"User-agent: *\nDisallow: /{name}.html\n".encode(), {"Content-Type": "text/plain"}
-        )
-        watch(world)
-        play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
+    world = make_world(fetch__robots="true")
+    manual(world)
+    disallowed = f"User-agent: *\nDisallow: /{name}.html\n".encode()
+    world.server.pages["/robots.txt"] = Page(disallowed, {"Content-Type": "text/plain"})
+    watch(world)
+    play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR))
 
-        assert f"/{name}.html" not in server.paths()
-        assert 1 == world.versions()[0].frames
-        assert [["robots"]] == [[f["kind"] for f in e.data["frames"]] for e in world.events("page.partial")]
-        assert [] == world.violations()
+    assert f"/{name}.html" not in world.server.paths()
+    assert 1 == world.versions()[0].frames
+    assert [["robots"]] == [[f["kind"] for f in e.data["frames"]] for e in world.events("page.partial")]
+    assert [] == world.violations()
 
 
-def test_robots_that_are_ignored_for_a_page_are_ignored_for_its_frames(tmp_path: Any):
+def test_robots_that_are_ignored_for_a_page_are_ignored_for_its_frames(make_world: Any):
     """Who says why robots.txt is not obeyed has a site of their own in mind: it holds for the frames too, and their polls say why."""
-    with WebServer() as server:
-        world = World(tmp_path / "data", server, fetch__robots="true")
-        manual(world)
-        server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /\n", {"Content-Type": "text/plain"})
-        watch(world, more='Robots ignored because "it is mine"')
-        play(world, lambda monitor: world.pass_time(monitor, HOUR + MINUTE))
+    world = make_world(fetch__robots="true")
+    manual(world)
+    world.server.pages["/robots.txt"] = Page(b"User-agent: *\nDisallow: /\n", {"Content-Type": "text/plain"})
+    watch(world, more='Robots ignored because "it is mine"')
+    play(world, lambda monitor: world.pass_time(monitor, HOUR + MINUTE))
 
-        assert 2 == world.versions()[0].frames
-        assert all(poll.note.endswith("robots.txt ignored: it is mine") for poll in world.polls())
+    assert 2 == world.versions()[0].frames
+    assert all(poll.note.endswith("robots.txt ignored: it is mine") for poll in world.polls())
 
 
 @pytest.mark.parametrize("job", ["examine", "examine_framed"])

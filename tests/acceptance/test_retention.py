@@ -174,7 +174,7 @@ def test_gc_says_what_it_does(aging: World, capsys: pytest.CaptureFixture[str]):
     flags = ["--data", str(world.directory), "--set", "store.history_days=10"]
     exits = [main([*flags, "gc", *more]) for more in (["--dry-run"], ["--json", "--dry-run"], [], [])]
     said = capsys.readouterr().out.splitlines()
-    archive = open_archive(world.settings, dialect="sqlite")
+    archive = open_archive(world.settings, dialect=world.dialect)
     held = world.versions()
 
     assert [0, 0, 0, 0] == exits

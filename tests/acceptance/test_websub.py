@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
-import sqlite3
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -17,6 +17,7 @@ from tidings.service.finding import Finding
 from tidings.service.monitor import Monitor
 from tidings.service.websub import FIRST_WAIT, LEAVE_ATTEMPTS, PATH
 from tidings.storage import hints, websub
+from tidings.storage.database import open_database
 
 PUBLIC = "https://tidings.example.org"
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "serve__public_url": PUBLIC}
@@ -341,9 +342,8 @@ def test_a_crash_leaves_hubs_and_hints_in_agreement(make_world, lost, kinds):
     play(world, before)
     assert world.read(websub.listing)
     assert world.read(hints.load)[1]
-    with sqlite3.connect(world.directory / "tidings.db") as connection:
-        connection.execute(f"DELETE FROM {lost}")
-    connection.close()
+    with contextlib.closing(open_database(world.settings)) as database:
+        database.write(lambda c: c.execute(f"DELETE FROM {lost}"))
     play(world, after)
 
     assert kinds == {row.kind for row in world.read(hints.load)[1]}

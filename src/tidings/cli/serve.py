@@ -9,7 +9,7 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +68,12 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     loop.set_exception_handler(_complain)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS, spreads=True) as monitor:
+    async with contextlib.AsyncExitStack() as stack:
+        serving = poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS, spreads=True, endures=True)
+        monitor = await _unless(stop, stack.enter_async_context(serving))
+        if monitor is None:
+            _announce("stopped")
+            return 0
         door.bind()
         printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
 
@@ -85,6 +90,7 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
             f" data in {settings.data} ({took:.2f} s)"
         )
         stopped = asyncio.create_task(stop.wait())
+        stopped.add_done_callback(lambda _: monitor.parts.store.hurry())
         try:
             async with _answering(door, monitor, stop):
                 await _loop(monitor, stopped)
@@ -104,6 +110,18 @@ def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         logging.getLogger("tidings.service").error("no memory is left: %s", context.get("message", ""))
     else:
         loop.default_exception_handler(context)
+
+
+async def _unless(stop: asyncio.Event, starting: Coroutine[Any, Any, Monitor]) -> Monitor | None:
+    """Return what has started, or None if it was to stop first: it may wait for a database, or for another poller to end."""
+    task, stopped = asyncio.create_task(starting), asyncio.create_task(stop.wait())
+    await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if task.done():
+        return task.result()
+    task.cancel()
+    await asyncio.wait({task})
+    return None if task.cancelled() else task.result()
 
 
 @contextlib.asynccontextmanager

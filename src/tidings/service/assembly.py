@@ -17,7 +17,7 @@ import numpy as np
 
 from tidings.archive.archive import Archive
 from tidings.clock import DAY, MINUTE, SECOND, SystemClock
-from tidings.errors import PollerBusyError, SecretError
+from tidings.errors import PollerBusyError, SecretError, StoreLostError
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.fetching.browser import Browser
@@ -54,6 +54,7 @@ from tidings.service.grants import Grants
 from tidings.service.lives import Lives
 from tidings.service.monitor import LEASE, Monitor, Parts
 from tidings.service.needs import Needs
+from tidings.service.outages import Outages
 from tidings.service.outside import Outside
 from tidings.service.outside_sources import Sources
 from tidings.service.plan import Planner
@@ -73,6 +74,7 @@ from tidings.storage import charge, deliveries, garbage, hosts, instance, leases
 from tidings.storage.copies import Copies
 from tidings.storage.database import open_database
 from tidings.storage.lock import PollerLock
+from tidings.storage.patience import Patience
 from tidings.storage.store import Store
 from tidings.storage.vault import SIGNING, Vault
 
@@ -190,15 +192,32 @@ async def poller(
     stream: TextIO | None = None,
     patience_seconds: float = 0.0,
     spreads: bool = False,
+    endures: bool = False,
 ) -> AsyncIterator[Monitor]:
     """Run a monitor that is the one poller of its data directory; it has loaded and takes steps when told to.
 
     `patience_seconds` is how long it waits for another poller to end, a `check` say; `spreads` draws dues that crowd apart, as a process
-    that goes on for long can and one that takes a single step must not. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
+    that goes on for long can and one that takes a single step must not. Such a process also `endures` that the database's server does not answer,
+    at its start and later, however long that takes; until `Store.hurry` or a cancellation. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
     """
     clock = clock or SystemClock()
-    async with _alone(settings, patience_seconds) as (store, database, lock), contextlib.AsyncExitStack() as stack:
-        monitor = await _build(stack, settings, store, database, lock, clock, stream or sys.stdout, spreads=spreads)
+    async with (
+        _alone(settings, patience_seconds, endures=endures) as (store, database, lock),
+        contextlib.AsyncExitStack() as stack,
+    ):
+        epoch, holder = await _lead(settings, store, lock, clock, patience_seconds)
+        monitor = await _build(
+            stack,
+            settings,
+            store,
+            database,
+            lock,
+            clock,
+            stream or sys.stdout,
+            spreads=spreads,
+            epoch=epoch,
+            holder=holder,
+        )
         try:
             yield monitor
         finally:
@@ -208,11 +227,8 @@ async def poller(
 @contextlib.asynccontextmanager
 async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Collector]:
     """Give what lets go of old versions, to a process that is the one poller meanwhile; raises what `poller` does."""
-    now = (clock or SystemClock()).now()
-    async with _alone(settings, 0.0) as (store, database, _):
-        until = now + round(settings.serve.lease_seconds * SECOND)
-        holder = _holder()
-        epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
+    async with _alone(settings, 0.0) as (store, database, lock):
+        epoch, holder = await _lead(settings, store, lock, clock or SystemClock(), 0.0)
         archive = open_archive(settings, dialect=database.dialect)
         try:
             yield Collector(store, archive, settings.store, epoch=epoch)
@@ -221,10 +237,12 @@ async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncI
 
 
 @contextlib.asynccontextmanager
-async def _alone(settings: Settings, patience_seconds: float) -> AsyncIterator[tuple[Store, Database, PollerLock]]:
+async def _alone(
+    settings: Settings, patience_seconds: float, *, endures: bool = False
+) -> AsyncIterator[tuple[Store, Database, PollerLock]]:
     """Open the database for the one process that polls; raises `PollerBusyError` if that is another."""
     lock = PollerLock(settings.data)
-    database = open_database(settings)
+    database = await _open(settings, endures=endures)
     give_up_at = time.monotonic() + patience_seconds
     while not (held := lock.acquire()) and time.monotonic() < give_up_at:  # noqa: ASYNC110 - another process lets go
         await asyncio.sleep(LOCK_EVERY_SECONDS)
@@ -237,8 +255,25 @@ async def _alone(settings: Settings, patience_seconds: float) -> AsyncIterator[t
     try:
         yield store, database, lock
     finally:
+        store.hurry()
         await store.close()
         lock.release()
+
+
+async def _open(settings: Settings, *, endures: bool) -> Database:
+    """Return the open database; with `endures` its server is waited for, which the log says."""
+    if not endures:
+        return open_database(settings)
+    patience = Patience(None)
+    while True:
+        try:
+            database = await asyncio.to_thread(open_database, settings)
+        except StoreLostError as error:
+            await asyncio.sleep(patience.pause(error))
+        else:
+            patience.over()
+            database.patience = patience
+            return database
 
 
 async def _build(
@@ -251,11 +286,10 @@ async def _build(
     stream: TextIO,
     *,
     spreads: bool,
+    epoch: int,
+    holder: str,
 ) -> Monitor:
     now = clock.now()
-    holder = _holder()
-    until = now + round(settings.serve.lease_seconds * SECOND)
-    epoch = await _acquire(store, holder, now=now, until=until, mine=database.dialect == "sqlite")
     copies = Copies(settings.data)
     stack.callback(copies.close)
     if why := await store.write(copies.recognise, at=now):
@@ -384,6 +418,7 @@ async def _build(
             rules=Rules(
                 store, watchlist, committer, (telling, composites, complex_needs, Summons(store, needs)), epoch=epoch
             ),
+            outages=Outages(store, watchlist, planner, committer, bulletins, epoch=epoch),
             outside=outside,
             sources=Sources(store, settings.events, outside, epoch=epoch, clock=clock),
             deliverer=Deliverer(
@@ -449,16 +484,45 @@ def _holder() -> str:
     return f"{platform.node()}:{os.getpid()}:{randomness.token_hex(4)}"
 
 
-async def _acquire(store: Store, holder: str, *, now: int, until: int, mine: bool) -> int:
-    """Take the lease. On one machine the lock file has spoken already: a lease that is still open belongs to a process that died."""
-    if mine:
-        await store.write(_expire, now)
-    return await store.write(leases.acquire, LEASE, holder, at=now, until=until)
+async def _lead(
+    settings: Settings, store: Store, lock: PollerLock, clock: Clock, patience_seconds: float
+) -> tuple[int, str]:
+    """Take the lease and return its epoch and the name under which it is held; only this process writes by `store` from then on.
+
+    A lease that a process left which died with our lock file is over: of SQLite's, which has one directory, any. That of another machine is
+    waited for until it ends, for `patience_seconds` longer once its holder has renewed it. Raises `PollerBusyError`.
+    """
+    holder, lease = _holder(), round(settings.serve.lease_seconds * SECOND)
+    dead = None if settings.store.url == "" else lock.left_by
+    if dead is not None:
+        lock.mark(holder)
+    await store.write(_expire, dead, clock.now())
+    first: leases.LeaseRow | None = None
+    give_up_at = clock.now() + round(patience_seconds * SECOND)
+    while True:
+        now = clock.now()
+        try:
+            epoch = await store.write(leases.acquire, LEASE, holder, at=now, until=now + lease)
+        except PollerBusyError:
+            held = await store.read(leases.current, LEASE)
+            if patience_seconds == 0 or held is None:
+                raise
+            if first is None:
+                first = held
+                left = (held.until - now) / SECOND
+                log.warning("waiting for the lease of %s, which ends in %.0f s unless it is renewed", held.holder, left)
+            if held != first and now >= give_up_at:
+                raise
+            await asyncio.sleep(LOCK_EVERY_SECONDS)
+        else:
+            store.fence(epoch)
+            return epoch, holder
 
 
-def _expire(connection: Connection, now: int) -> None:
+def _expire(connection: Connection, dead: str | None, now: int) -> None:
+    """End the lease of a holder that is known to be dead; None: whoever has it is."""
     held = leases.current(connection, LEASE)
-    if held is not None and held.until > now:
+    if held is not None and held.until > now and (dead is None or held.holder == dead):
         leases.release(connection, LEASE, held.holder, held.epoch)
 
 

@@ -13,7 +13,7 @@ from tidings.service.news import draft
 from tidings.service.records import bulletin_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from tidings.model.unit import DeliveryDraft, Event
     from tidings.service.watchlist import Watchlist
@@ -25,16 +25,23 @@ class Bulletins:
     def __init__(self, watchlist: Watchlist) -> None:
         self._watchlist = watchlist
 
-    def unit(self, event: Event, *, epoch: int) -> Unit:
-        """Return what stores an event of the whole service (`records.BULLETINS`) and notifies each recipient of it."""
-        return Unit(at=event.at, epoch=epoch, events=(event,), deliveries=tuple(self.drafts(event)))
+    def unit(self, event: Event, *, epoch: int, concerned: Collection[int] | None = None) -> Unit:
+        """Return what stores an event of the whole service (`records.BULLETINS`) and notifies each recipient of it.
 
-    def drafts(self, event: Event, *, place: int = 0) -> Iterator[DeliveryDraft]:
+        `concerned` are the sentinels whose recipients are notified; None: of all.
+        """
+        return Unit(
+            at=event.at, epoch=epoch, events=(event,), deliveries=tuple(self.drafts(event, concerned=concerned))
+        )
+
+    def drafts(
+        self, event: Event, *, place: int = 0, concerned: Collection[int] | None = None
+    ) -> Iterator[DeliveryDraft]:
         """Yield a message to each recipient of enabled sentinels; the event is at `place` of the unit that it is written with."""
         record = bulletin_record(event)
         notified: set[int] = set()
         for held in self._watchlist.sentinels.values():
-            if held.row.state != "enabled":
+            if held.row.state != "enabled" or (concerned is not None and held.row.id not in concerned):
                 continue
             for target in held.error_targets() or held.everybody():
                 if target.endpoint_id not in notified:

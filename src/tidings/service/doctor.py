@@ -19,13 +19,14 @@ from tidings.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreLostError,
     StoreMissingError,
     StoreNewerError,
     TidingsError,
 )
 from tidings.model.interval import Duration, Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine, outline, promises, rendering, secrets, stall, websub
+from tidings.service import health, machine, outages, outline, promises, rendering, secrets, stall, websub
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
@@ -132,6 +133,8 @@ def refused(settings: Settings, refusal: Exception | None) -> Finding:
             mend = "python -m pip install --upgrade tidings"
         case StoreBusyError():
             mend = "tidings doctor  # again; or stop the process that holds it"
+        case StoreLostError():
+            mend = "tidings settings store  # store.url; and see that PostgreSQL runs and lets it in"
         case StoreMissingError() | StoreDamagedError():
             pass
         case StoreError() | OSError():
@@ -330,6 +333,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "invariants": _invariants,
     "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
     "lease": _lease,
+    "outages": lambda ward: _health(ward, outages.findings, now=ward.now),
     "clock": _clock,
     "browser": lambda ward: _health(ward, rendering.findings, settings=ward.settings),
     "intervals": lambda ward: _health(ward, promises.promises, settings=ward.settings),

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tidings.service.grants import Grants
     from tidings.service.lives import Lives
     from tidings.service.needs import Needs
+    from tidings.service.outages import Outages
     from tidings.service.outside import Outside
     from tidings.service.outside_sources import Sources
     from tidings.service.plan import Planner
@@ -92,6 +93,7 @@ class Parts:
     subscriber: Subscriber
     sitemaps: Sitemaps
     rules: Rules
+    outages: Outages
     outside: Outside
     sources: Sources
     deliverer: Deliverer
@@ -175,6 +177,7 @@ class Monitor:
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
+        self.parts.store.hurry()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=0 if self.hurry else patience / SECOND)
             for task in late:
@@ -187,7 +190,7 @@ class Monitor:
                 await self._remember(self.parts.clock.now())
                 await self.parts.rules.remember()
                 await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
-            except StoreStalledError as error:
+            except (StaleEpochError, StoreStalledError) as error:
                 log.error("stopped without storing what was learned in the last seconds: %s", error)  # noqa: TRY400 - the text says all
 
     @property
@@ -242,7 +245,7 @@ class Monitor:
             await self._go_on(now)
             await self._keep_lease(now)
             await self._hear_others()
-            await self._do_what_is_due(now)
+            await self._do_what_is_due(self.parts.clock.now())  # the database may have been waited for
         except StoreStalledError as error:
             self.stall.begin(error, now)
             raise
@@ -285,6 +288,7 @@ class Monitor:
 
     async def _do_what_is_due(self, now: Instant) -> None:
         parts = self.parts
+        await parts.outages.announce(now)
         parts.lives.hear_clock(now, parts.clock.wall())
         await self.live()
         if now - self._stepped_at > MISSED:

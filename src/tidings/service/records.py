@@ -353,7 +353,7 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
 
 
 STALLED = "service.stalled"
-BULLETINS = ("network.away", "network.back", STALLED)
+BULLETINS = ("network.away", "network.back", STALLED, "store.outage")
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 
@@ -371,6 +371,9 @@ def bulletin_record(event: NoticeEvent) -> Record:
         case "service.stalled":
             since = (rfc3339(data["since"]) or "")[:19].replace("T", " ")
             summary = f"since {since} UTC checks could not be stored: {data['reason']} (Tidings goes on by itself; `tidings doctor` says how it stands)"
+        case "store.outage":
+            gap = spell_gap(event.at - data["since"])
+            summary = f"no page was checked for {gap}: the database of Tidings did not answer; checks go on, and nothing was lost"
         case _:
             summary = str(data.get("summary", event.type))
     details = {

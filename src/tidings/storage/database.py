@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-from tidings.errors import StoreError, StoreMissingError, StoreNewerError
+from tidings.errors import StoreError, StoreLostError, StoreMissingError, StoreNewerError
 from tidings.settings import Settings
 from tidings.storage.connection import Connection
 from tidings.storage.driver import Driver
+from tidings.storage.patience import Patience
 from tidings.storage.sqlite import SqliteDriver
 
 P = ParamSpec("P")
@@ -28,6 +29,8 @@ class Database:
         self._driver = driver
         self.dialect = driver.dialect
         self.single_writer = driver.single_writer
+        self.patience = Patience()
+        """how long a server that does not answer is waited for; nothing of it concerns SQLite"""
 
     @property
     def where(self) -> str:
@@ -35,41 +38,75 @@ class Database:
         return self._driver.where
 
     def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
-        """Return `fn(connection, ...)`, run on one unmoving state of the database."""
+        """Return `fn(connection, ...)`, run on one unmoving state of the database; run anew where the connection was lost meanwhile."""
+        return self._persist(lambda: self._read(lambda c: fn(c, *args, **kw)))
+
+    def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Return `fn(connection, ...)` once all it wrote is durable; if it raises, nothing of it stays.
+
+        Where the connection is lost `fn` is run anew, unless the server says that its transaction was committed: so `fn` changes nothing but the
+        database. Raises `StoreBusyError` after `store.busy_seconds`, `StoreLostError` when `patience` is over, `SingleWriterError` where only one
+        process may write.
+        """
+        return self._persist(lambda: self._write(lambda c: fn(c, *args, **kw)))
+
+    def changed(self) -> bool:
+        """Return whether another connection has committed since last asked (or since opening)."""
+        return self._persist(self._translated(self._driver.changed))
+
+    def _persist(self, attempt: Callable[[], T]) -> T:
+        """Return what an attempt does, tried again while the server does not answer and `patience` lasts."""
+        while True:
+            try:
+                result = attempt()
+            except StoreLostError as error:
+                self.patience.wait(error)
+            else:
+                self.patience.over()
+                return result
+
+    def _translated(self, call: Callable[[], T]) -> Callable[[], T]:
+        """Return a call that raises errors of our tree."""
+
+        def translated() -> T:
+            try:
+                return call()
+            except self._driver.errors as error:
+                raise self._driver.translate(error) from error
+
+        return translated
+
+    def _read(self, fn: Callable[[Connection], T]) -> T:
         driver = self._driver
         try:
             driver.begin_read()
             try:
-                return fn(driver.connection, *args, **kw)
+                return fn(driver.connection)
             finally:
                 driver.rollback()
         except driver.errors as error:
             raise driver.translate(error) from error
 
-    def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
-        """Return `fn(connection, ...)` once all it wrote is durable; if it raises, nothing of it stays.
-
-        Raises `StoreBusyError` after `store.busy_seconds`, `SingleWriterError` where only one process may write.
-        """
+    def _write(self, fn: Callable[[Connection], T]) -> T:
         driver = self._driver
         try:
             driver.begin_write()
             try:
-                result = fn(driver.connection, *args, **kw)
-                driver.commit()
+                result = fn(driver.connection)
             except BaseException:
                 driver.rollback()
                 raise
         except driver.errors as error:
             raise driver.translate(error) from error
-        return result
-
-    def changed(self) -> bool:
-        """Return whether another connection has committed since last asked (or since opening)."""
         try:
-            return self._driver.changed()
-        except self._driver.errors as error:
-            raise self._driver.translate(error) from error
+            self._translated(driver.commit)()
+        except StoreLostError:
+            if not self._persist(self._translated(driver.has_committed)):
+                raise
+        except BaseException:
+            driver.rollback()
+            raise
+        return result
 
     def close(self) -> None:
         """Close the connection."""

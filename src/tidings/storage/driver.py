@@ -37,8 +37,12 @@ class Driver(Protocol):
         """Make the transaction durable."""
         ...
 
+    def has_committed(self) -> bool:
+        """Return whether the last write is durable although its `commit` raised `StoreLostError`; connects anew to find out."""
+        ...
+
     def rollback(self) -> None:
-        """Leave nothing of the transaction."""
+        """Leave nothing of the transaction; a connection that is lost has nothing of it left."""
         ...
 
     def changed(self) -> bool:

@@ -24,9 +24,12 @@ class PollerLock:
 
     def __init__(self, data: Path) -> None:
         self._path = data / "lock"
+        self._mark = data / "lease"
         self._file: int | None = None
         self.was_cut_off = False
         """whether the process that had the lock before ended without giving it back; known once it is taken"""
+        self.left_by = ""
+        """the name that the last process with this lock `mark`ed and never gave back: it has died; empty in a copy of the directory"""
 
     def acquire(self) -> bool:
         """Take the lock; return False if another process has it. Taking it twice is allowed.
@@ -52,6 +55,7 @@ class PollerLock:
                 if self._is_current(handle):
                     if is_mine:
                         self.was_cut_off = bool(_read_pid(handle))
+                        self.left_by = self._read_mark() if self.was_cut_off else ""
                         os.pwrite(handle, _content(""), 0)
                         os.fsync(handle)
                         self._file, handle = handle, -1
@@ -127,6 +131,19 @@ class PollerLock:
             return None if _flock(handle, fcntl.LOCK_SH) else pid
         finally:
             os.close(handle)
+
+    def mark(self, holder: str) -> None:
+        """Note under which name the lease is taken, so that the next process knows whether a lease is that of a process that died here."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # without it the next process waits for the lease
+                self._mark.write_text(f"{os.fstat(self._file).st_ino} {holder}\n")
+
+    def _read_mark(self) -> str:
+        try:
+            inode, _, holder = self._mark.read_text(errors="replace").strip().partition(" ")
+            return holder if inode == str(self._path.stat().st_ino) else ""
+        except OSError:
+            return ""
 
     def release(self, *, cut_off: bool = False) -> None:
         """Give the lock back, if it is held; `cut_off` leaves the trace of a process that was cut off."""

@@ -140,6 +140,10 @@ class SqliteDriver:
         self._raw.execute("COMMIT")
         self._drop_write_lock()
 
+    def has_committed(self) -> bool:
+        """Return False: a commit that raises has written nothing, there is nobody whose answer could be lost."""
+        return False
+
     def rollback(self) -> None:
         """Roll back, also where SQLite has done so already."""
         try:

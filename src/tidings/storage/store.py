@@ -13,10 +13,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 from tidings.errors import StoreError, TidingsError, UnitError
 from tidings.model.interval import Instant
 from tidings.model.unit import Charged, Event, Grant, Unit
-from tidings.storage import charge, events
+from tidings.storage import charge, events, leases
 from tidings.storage.commit import Committed, commit
 from tidings.storage.connection import Connection
 from tidings.storage.database import Database
+from tidings.storage.patience import Outage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class Store:
         self._database = database
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._gather_seconds = gather_seconds
+        self._epoch: int | None = None
         self._waiting: list[tuple[Unit, asyncio.Future[Result]]] = []
         self._flush: asyncio.TimerHandle | None = None
         self._flights: set[asyncio.Task[None]] = set()
@@ -45,8 +47,18 @@ class Store:
         return await self._run(lambda: self._database.read(fn, *args, **kw))
 
     async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
-        """Return `fn(connection, ...)` once all it wrote is durable."""
-        return await self._run(lambda: self._database.write(fn, *args, **kw))
+        """Return `fn(connection, ...)` once all it wrote is durable; `StaleEpochError` once the epoch of `fence` is over."""
+
+        def fenced(c: Connection) -> T:
+            if self._epoch is not None:
+                leases.check_epoch(c, self._epoch)
+            return fn(c, *args, **kw)
+
+        return await self._run(lambda: self._database.write(fenced))
+
+    def fence(self, epoch: int) -> None:
+        """Write only while this is the poller's newest epoch, from now on: a process that was stopped for a while may have been replaced."""
+        self._epoch = epoch
 
     async def charge(
         self, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
@@ -72,6 +84,19 @@ class Store:
     async def changed(self) -> bool:
         """Return whether another connection has committed since last asked."""
         return await self._run(self._database.changed)
+
+    @property
+    def outage(self) -> Outage | None:
+        """Return since when the server of the database has not answered; what is asked of the store waits for it. None: it answers."""
+        return self._database.patience.outage
+
+    def take_outages(self) -> list[Outage]:
+        """Return the outages that have ended since last asked."""
+        return self._database.patience.take_ended()
+
+    def hurry(self) -> None:
+        """Let nothing wait any longer than a few seconds for a server that does not answer: it raises `StoreLostError` then."""
+        self._database.patience.hurry()
 
     async def close(self) -> None:
         """Finish what is under way and close the database."""

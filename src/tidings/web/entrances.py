@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Literal, assert_never
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from tidings.web.inside import Inside
 
+HEALTH: Final = "/healthz"
 Who = Literal["anybody", "readers", "hook", "hub"]
 """`readers` show serve.token where it is set; `hook` checks its own token by itself, `hub` the one in its address and what it signs; `anybody` is told nothing that matters."""
 Answer = Callable[["Request", "Inside"], Awaitable["Response"]]
@@ -56,7 +58,7 @@ def entrances() -> tuple[Entrance, ...]:
         return await websub.deliver(request, inside, told)
 
     return (
-        Entrance("/healthz", "GET", "anybody", pulse.answer),
+        Entrance(HEALTH, "GET", "anybody", pulse.answer),
         Entrance("/feeds/{name:path}.atom", "GET", "readers", feeds.answer),
         Entrance("/api/v1/stream", "GET", "readers", follow),
         Entrance("/api/v1/hooks/{name}", "POST", "hook", hook),
@@ -95,6 +97,12 @@ def _admitting(entrance: Entrance, inside: Inside) -> Callable[[Request], Awaita
                 pass
             case _:
                 assert_never(entrance.who)
+        if inside.store.outage is not None and entrance.path != HEALTH:
+            raise ProblemError(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "the database of this service cannot be reached now; ask again later",
+                headers={"retry-after": "5"},
+            )
         return await entrance.answer(request, inside)
 
     return enter

@@ -38,6 +38,8 @@ class Pulse:
     async def answer(self, request: Request, inside: Inside) -> Response:
         """Return 200 while the service does its work, whatever troubles there are, 503 and why it does not otherwise."""
         del request
+        if inside.store.outage is not None:
+            return _answer("database lost", None)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 lease = await inside.store.read(leases.current, leases.POLLER)

@@ -1,0 +1,152 @@
+"""Promise: a database that does not answer for a while costs nothing but that time, and who missed a check by it is notified, once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes import WebServer
+from tests.stores import Products
+from tests.world import World, play
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.errors import PollerBusyError
+from tidings.service.assembly import poller
+from tidings.service.monitor import Monitor
+from tidings.storage import leases
+from tidings.storage.patience import Outage
+
+
+@pytest.fixture
+def elsewhere(products: Products, tmp_path: Path, server: WebServer) -> Iterator[World]:
+    """Give a world with PostgreSQL whose lease another machine has for a minute."""
+    with products.fresh("postgresql", tmp_path / "unused") as settings:
+        world = World(tmp_path / "data", server, settings.store.url, serve__lease_seconds="60")
+        with_lease(world, world.clock.now() + MINUTE)
+        yield world
+        world.close()
+
+
+def with_lease(world: World, until: int) -> None:
+    def take(c: Any) -> None:
+        text = (
+            "INSERT INTO lease (name, holder, epoch, until) VALUES ('poller', 'elsewhere:1:x', 7, :until)"
+            " ON CONFLICT (name) DO UPDATE SET until = excluded.until"
+        )
+        c.execute(text, until=until)
+
+    world.write(take)
+
+
+def away(monitor: Monitor, seconds: float) -> None:
+    """Let the database have been away for so long until now."""
+    monitor.parts.store._database.patience._ended.append(Outage(seconds, "no route to host"))
+
+
+def test_an_outage_that_cost_a_check_is_announced_once(world: World):
+    """Of a sentinel that checks each hour an outage of three hours is news; of one that checks once a day it is none."""
+    world.page("/a", "<p>one</p>")
+    hook = world.receiver()
+    world.add(
+        f"Create Sentinel often Using {{/a}} Monitor all words Fetch every 1 hour Notify By webhook {hook} immediate"
+    )
+    world.add("Create Sentinel seldom Using {/a} Monitor all words Fetch every 1 day")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR // 2)
+        world.clock.advance(3 * HOUR)
+        away(monitor, 3 * 3600)
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+    (event,) = world.events("store.outage")
+
+    assert 3 * HOUR == event.at - event.data["since"]
+    assert ["store.outage"] == [body["data"]["event"] for _, body in world.received]
+    assert "no page was checked for 3 h" in world.received[0][1]["data"]["message"]
+    assert [] == world.violations()
+
+
+def test_an_outage_that_cost_no_check_is_no_news(world: World):
+    """It stands in the log of events, and nobody is notified; of one below a minute nothing is stored."""
+    world.page("/a", "<p>one</p>")
+    hook = world.receiver()
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Notify By webhook {hook} immediate")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR // 2)
+        away(monitor, 120)
+        away(monitor, 30)
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 1 == len(world.events("store.outage"))
+    assert [] == world.received
+
+
+def test_the_lease_of_a_machine_that_died_is_waited_for(elsewhere: World, caplog: pytest.LogCaptureFixture):
+    """A service that starts while the lease runs says for whom and how long it waits, and polls once it has ended."""
+    world = elsewhere
+
+    async def start() -> int:
+        async def pass_minute() -> None:
+            while "waiting for the lease" not in caplog.text:  # noqa: ASYNC110 - the log wakes nobody
+                await asyncio.sleep(0.001)
+            world.clock.advance(MINUTE + SECOND)
+
+        passing = asyncio.create_task(pass_minute())
+        async with poller(world.settings, clock=world.clock, patience_seconds=1.0) as monitor:
+            await passing
+            return monitor.parts.epoch
+
+    assert 8 == asyncio.run(start())
+    assert "waiting for the lease of elsewhere:1:x, which ends in 60 s" in caplog.text
+
+
+def test_the_lease_of_a_machine_that_lives_is_left_to_it(elsewhere: World, caplog: pytest.LogCaptureFixture):
+    """A lease that is renewed meanwhile belongs to somebody who polls: after its patience the second service ends with that reason."""
+    world = elsewhere
+
+    async def start() -> None:
+        async def renew() -> None:
+            while "waiting for the lease" not in caplog.text:  # noqa: ASYNC110 - the log wakes nobody
+                await asyncio.sleep(0.001)
+            with_lease(world, world.clock.now() + 2 * MINUTE)
+            world.clock.advance(90 * SECOND)
+
+        renewing = asyncio.create_task(renew())
+        with pytest.raises(PollerBusyError, match="elsewhere:1:x polls and delivers here"):
+            async with poller(world.settings, clock=world.clock, patience_seconds=1.0):
+                pass
+        await renewing
+
+    asyncio.run(start())
+
+
+def test_the_lease_of_a_process_that_died_here_is_over(make_world: Callable[..., World]):
+    """Whoever has the lock file of a process that died need not wait for its lease, and no other process' lease is taken so."""
+    world = make_world(serve__lease_seconds="60")
+
+    async def die() -> int:
+        manager = poller(world.settings, clock=world.clock)
+        monitor = await manager.__aenter__()
+        lock = world.directory / "lock"
+        left = lock.read_bytes()
+        await manager.__aexit__(None, None, None)
+        held = world.read(leases.current, leases.POLLER)
+        world.write(lambda c: c.execute("UPDATE lease SET holder = :h, until = :u", h=monitor.parts.holder, u=2**60))
+        assert held.holder == ""
+        lock.write_bytes(left)
+        return monitor.parts.epoch
+
+    epoch = asyncio.run(die())
+
+    async def again() -> int:
+        async with poller(world.settings, clock=world.clock) as monitor:
+            return monitor.parts.epoch
+
+    assert epoch + 1 == asyncio.run(again())
