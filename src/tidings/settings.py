@@ -174,7 +174,9 @@ class DetectSettings:
     """Comparing pages."""
 
     isolation: str = _setting("killable", "where page content is parsed: killable (worker processes) or in_process")
-    workers: int = _setting(1, "worker processes", least=1, most=64)
+    workers: int = _setting(
+        1, "worker processes; small pages have one more, so that none waits for a large one", least=1, most=64
+    )
     job_seconds: float = _setting(10.0, "deadline of one job; its process is killed then", least=0.01)
     job_memory_mb: int = _setting(1_024, "address space of a worker", least=64)
     second_looks: bool = _setting(

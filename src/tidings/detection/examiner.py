@@ -120,6 +120,7 @@ class _Examiner:
         self.stand_ins = tuple(target for wanted in job.wanted for target in wanted.targets or () if target.stand_in)
         use(self.document, self.stand_ins)
         self.verdict: Verdict = ("", "")
+        self.is_same_text = False
         self.noise = None if job.noise is None else Quieter(job.noise, self._pair, job.wanted)
 
     def run(self) -> Examination:
@@ -131,6 +132,7 @@ class _Examiner:
         if self.noise is not None:
             text_changed = self._without_noise(self.noise, text_changed=text_changed)
         found = tuple(self._found())
+        self.is_same_text = bool(self.job.text_digest) and self.job.text_digest == self.digest.text
         self.digest = self._with_shares(self.digest)
         self.verdict = self._verdict()
         return self._examination(found, text_changed=text_changed, problem="")
@@ -152,6 +154,7 @@ class _Examiner:
                 reference_data=b"" if reference is None else reference.data,
                 reference_url="" if reference is None else reference.url,
                 reference=lambda: None if newest is None else self._old(newest),
+                is_same_text=self.is_same_text,
             )
         )
 

@@ -24,7 +24,7 @@ EXTRACTION = PAGE
 WITH_FRAMES = "frames"
 """The fingerprint of the extraction that takes the whole page with its frames: the canonical text is that of its members in their order."""
 
-Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login"]
+Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login", "other_type"]
 """What an answer looks like that may not be the page (`plausibility`)."""
 
 

@@ -7,9 +7,11 @@ look a second time. At a first look nothing is known of the page, so that only w
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from tidings.detection.job import Suspicion
@@ -42,7 +44,7 @@ class Answer:
 
     `usual_words` is the median of its last versions, None at a first look; `reference` gives the newest version that can be read, if
     there is one, `reference_data` its bytes, `reference_url` where they came from. `url` is where the answer came from, `asked_url`
-    where it was asked for; `is_unframed` says that only the end of the connection ended it. An answer whose `status` is an error is judged only by what walls there are.
+    where it was asked for; `is_same_text` says that the text is that of the newest version, `is_unframed` says that only the end of the connection ended it. An answer whose `status` is an error is judged only by what walls there are.
     """
 
     document: Document
@@ -56,17 +58,20 @@ class Answer:
     reference_data: bytes = b""
     reference_url: str = ""
     reference: Callable[[], Document | None] = lambda: None
+    is_same_text: bool = False
 
 
 def judge(answer: Answer) -> Verdict:
     """Return (kind of suspicion, a sentence that says which rule and by what), or `PLAUSIBLE`."""
     document = answer.document
-    if document.problem or document.textless:
+    if document.problem:
         return PLAUSIBLE
     words = document.words
     if answer.status >= 400:
-        return _wall(answer, words)
-    for check in (_empty, _wall, _elsewhere, _login, _collapsed, _damaged):
+        return PLAUSIBLE if document.textless else _wall(answer, words)
+    if document.textless:
+        return _other_type(answer, words)
+    for check in (_empty, _wall, _elsewhere, _login, _error_object, _other_type, _collapsed, _damaged):
         verdict = check(answer, words)
         if verdict[0]:
             return verdict
@@ -92,6 +97,64 @@ def _empty(answer: Answer, words: int) -> Verdict:
     ):
         return "empty", "there is nothing in it: no text, no links, no images, no scripts"
     return PLAUSIBLE
+
+
+_TYPES: Final = {
+    "html": "an HTML page", "feed": "a feed", "xml": "XML", "json": "JSON", "text": "plain text", "pdf": "a PDF", "binary": "a file of another type",
+}  # fmt: skip
+_ALIKE: Final = frozenset({("xml", "feed"), ("text", "json"), ("text", "xml"), ("text", "feed"), ("binary", "pdf")})
+"""(type before, type now) of data that is only recognized better than it was."""
+_PROSE: Final = frozenset({"html", "text", "csv"})
+"""Types that are told apart by their look where nobody declares them: one may become another by a single tag."""
+
+
+def _other_type(answer: Answer, _: int) -> Verdict:
+    """Judge an answer of another type than the page has been: the home page for a feed, an error page for a PDF."""
+    reference = answer.reference() if answer.usual_words is not None and not answer.is_same_text else None
+    if reference is None or reference.problem:
+        return PLAUSIBLE
+    before, now = reference.media, answer.document.media
+    if (
+        before == now
+        or (before, now) in _ALIKE
+        or {before, now} <= _PROSE
+        or (before == "json" and answer.data.lstrip()[:1] in {b"{", b"["})
+    ):
+        return PLAUSIBLE
+    return "other_type", f"the answer is {_TYPES.get(now, now)}, the page was {_TYPES.get(before, before)}"
+
+
+def _error_object(answer: Answer, _: int) -> Verdict:
+    """Judge a small JSON object that says nothing but an error, where the page was another."""
+    if answer.usual_words is None or answer.document.media != "json" or len(answer.data) > _LARGEST_ERROR:
+        return PLAUSIBLE
+    said = _error_key(answer.data)
+    if not said or _error_key(answer.reference_data) == said:
+        return PLAUSIBLE
+    return "soft_error", f"the answer is JSON that says {said!r}"
+
+
+def _error_key(data: bytes) -> str:
+    """Return the key under which a JSON object says that it is an error, empty if it says nothing like that."""
+    try:
+        value = json.loads(data) if len(data) <= _LARGEST_ERROR else None
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(value, dict) or len(value) > _MOST_ERROR_KEYS:
+        return ""
+    named = (
+        key for key, text in value.items() if key.lower() in _ERROR_KEYS and text not in (None, False, "", 0, [], {})
+    )
+    coded = (
+        key for key, text in value.items() if key.lower() in _CODE_KEYS and isinstance(text, int) and 400 <= text < 600
+    )
+    return next(itertools.chain(named, coded), "")
+
+
+_LARGEST_ERROR = 4_096
+_MOST_ERROR_KEYS = 8
+_ERROR_KEYS = frozenset({"error", "errors", "error_message", "errormessage", "error_description", "exception", "fault"})
+_CODE_KEYS = frozenset({"status", "statuscode", "status_code", "code", "errorcode", "error_code", "httpstatus"})
 
 
 def _shows(data: bytes) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import email.utils
+import math
+import re
 from collections.abc import Mapping
 from datetime import UTC
 
@@ -18,6 +20,9 @@ Headers = CIMultiDictProxy[str]
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WHOLE = frozenset({200, 203})
 """Statuses whose body is a version of the page (sentinels_and_events §5.3)."""
+
+OF_CONDITIONS = frozenset({400, 403, 405, 406, 409, 411, 412, 415, 416, 417, 422, 428, 431, 500, 501, 505, 520})
+"""Statuses with which servers refuse conditional requests, though they answer the same request without conditions."""
 
 SHORTEST_PAUSE: Duration = MINUTE
 LONGEST_PAUSE: Duration = DAY
@@ -35,7 +40,12 @@ _MAX_VALIDATOR_LENGTH = 1_024
 def failure_of(status: int, headers: Headers, *, now: Instant) -> FetchError:
     """Return what a status that brings no version means (DESIGN §5). `now` is wall time, for Retry-After as a date."""
     kind, meaning = _meaning(status)
-    pause = retry_after(headers.get("Retry-After"), now=now) if status >= 400 else None
+    pause = None
+    if status >= 400:
+        limit = rate_limit(headers, now=now, is_used_up=status == 429)
+        pause = retry_after(headers.get("Retry-After"), now=now) or (max(limit, SHORTEST_PAUSE) if limit else None)
+        if limit and kind in {"denied", "request"}:
+            kind, meaning = "busy", "its limit of requests is used up"
     return FetchError(kind, f"the server answered {status}: {meaning}", status=status, retry_after=pause)
 
 
@@ -60,7 +70,7 @@ def _meaning(status: int) -> tuple[ErrorKind, str]:
 
 
 def retry_after(value: str | None, *, now: Instant) -> Duration | None:
-    """Return what Retry-After asks for, clamped to [1 min, 24 h] (contracts.md §11); None for nothing or nonsense."""
+    """Return what Retry-After asks for, clamped to [1 min, 24 h] (contracts.md §11); None for nothing, nonsense, or a time that is over."""
     if not value:
         return None
     value = value.strip()
@@ -71,7 +81,52 @@ def retry_after(value: str | None, *, now: Instant) -> Duration | None:
         if at is None:
             return None
         pause = at - now
-    return min(max(pause, SHORTEST_PAUSE), LONGEST_PAUSE)
+    return min(max(pause, SHORTEST_PAUSE), LONGEST_PAUSE) if pause > 0 else None
+
+
+def rate_limit(headers: Headers, *, now: Instant, is_used_up: bool = False) -> Duration | None:
+    """Return how long a host is to be left alone by its headers of limits, at most 24 h; None while requests are left. `now` is wall time.
+
+    `RateLimit-Remaining` and `RateLimit-Reset` with or without `X-`, `RateLimit` in the forms of draft-ietf-httpapi-ratelimit-headers (07 and 10).
+    A reset is in seconds, or an instant in seconds or milliseconds since 1970. With `is_used_up` the answer itself says that nothing is left.
+    """
+    waits = []
+    for family in ("RateLimit-", "X-RateLimit-", "X-Rate-Limit-"):
+        left = _amount(headers.get(f"{family}Remaining"))
+        after = _until(headers.get(f"{family}Reset-After") or headers.get(f"{family}Reset"), now)
+        waits.append(after if (left is not None and left < 1) or (left is None and is_used_up) else 0)
+    said = ",".join(headers.getall("RateLimit", ()))
+    given = {key.strip(): value for key, _, value in (part.partition("=") for part in re.split("[,;]", said))}
+    if "remaining" in given:
+        waits.append(_until(given.get("reset"), now) if _amount(given["remaining"]) == 0 else 0)
+    for item in said.split(","):
+        given = {key.strip(): value for key, _, value in (part.partition("=") for part in item.split(";"))}
+        waits.append(_until(given.get("t"), now) if _amount(given.get("r")) == 0 else 0)
+    return min(max(waits), LONGEST_PAUSE) or None
+
+
+def _amount(value: str | None) -> float | None:
+    try:
+        amount = float(value or "")
+    except ValueError:
+        return None
+    return amount if math.isfinite(amount) else None
+
+
+def _until(value: str | None, now: Instant) -> Duration:
+    """Return how long it is until a limit begins anew, 0 if nothing that can be read says so."""
+    seconds = _amount(value)
+    if seconds is None:
+        at = _http_date(value or "")
+        return 0 if at is None else max(0, at - now)
+    if seconds > _MILLISECONDS:
+        seconds /= 1_000
+    wait = seconds * SECOND - now if seconds > _SINCE_1970 else seconds * SECOND
+    return round(min(max(wait, 0), LONGEST_PAUSE))
+
+
+_SINCE_1970 = 1_000_000_000
+_MILLISECONDS = 100_000_000_000
 
 
 def freshness(headers: Headers, *, now: Instant) -> Duration | None:

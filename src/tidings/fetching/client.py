@@ -177,10 +177,17 @@ class Client:
                 validators=answers.validators_of(response.headers, journey.validators, now=self.clock.wall()),
                 moved=journey.moved,
                 fresh=answers.freshness(response.headers, now=self.clock.wall()),
+                pause=answers.rate_limit(response.headers, now=self.clock.wall()),
                 headers=answers.plain_headers(response.headers),
             )
         if status in answers.REDIRECTS:
             self._go_on(journey, response, response.headers.getall("Location", ()))
+            return None
+        if journey.conditional and status in answers.OF_CONDITIONS:
+            journey.validators = (
+                Validators()
+            )  # it may be the conditions that are refused: it is asked once without them
+            journey.is_refused = True
             return None
         if status not in answers.WHOLE or "Content-Range" in response.headers:
             raise answers.failure_of(status, response.headers, now=self.clock.wall())
@@ -244,6 +251,8 @@ class Client:
             validators=answers.validators_of(response.headers, now=self.clock.wall()),
             moved=journey.moved,
             fresh=answers.freshness(response.headers, now=self.clock.wall()),
+            pause=answers.rate_limit(response.headers, now=self.clock.wall()),
+            conditions="refused" if journey.is_refused else "answered" if journey.conditional else "",
         )
 
     async def _fetch_robots(self, page: Journey, url: str) -> bytes:

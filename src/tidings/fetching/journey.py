@@ -58,6 +58,8 @@ class Journey:
     requests: int = 0
     wire_bytes: int = 0
     conditional: bool = False
+    is_refused: bool = False
+    """its conditions were, once"""
     repeated: bool = False
     dial: Dial = field(default_factory=Dial)
 

@@ -15,13 +15,16 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from tidings.clock import SECOND, Clock, Instant
+from tidings.clock import DAY, SECOND, Clock, Instant
 from tidings.errors import BudgetError
 from tidings.model.interval import Duration
 from tidings.model.page import HostState
 
 NEVER: Instant = 2**62
 """What `ready_at` says while all places of a host are taken: ready when one of them is given back."""
+
+DISTRUSTED: Duration = 30 * DAY
+"""How long a host is asked without validators before they are tried once more: its server may have been mended."""
 
 Charge = Callable[[str], Awaitable[None]]
 
@@ -35,6 +38,7 @@ class _Lane:
     started_at: Instant | None = None
     paused_until: Instant = 0
     failures: int = 0
+    unconditional_at: Instant | None = None
     running: int = 0
     expected: int = 0
     queue: deque[asyncio.Future[None]] | None = None
@@ -56,6 +60,7 @@ class HostGate:
             lane.started_at = state.started_at
             lane.paused_until = state.paused_until or 0
             lane.failures = state.failures
+            lane.unconditional_at = state.unconditional_at
 
     def permit(self, host: str, charge: Charge | None = None, *, is_paid: bool = True) -> HostPermit:
         """Return the permit of one grant, to be entered: `async with gate.permit(host, charge) as permit`.
@@ -93,13 +98,27 @@ class HostGate:
         """Ask of a host at most this often (Crawl-delay), never more often than the gate's own gap."""
         self._lane(host).gap = max(self._gap, round(gap_seconds * SECOND))
 
+    def distrust(self, host: str) -> None:
+        """Note that a host cannot be asked conditionally: it refuses that, or answers nonsense."""
+        self._lane(host).unconditional_at = self._clock.now()
+
+    def is_distrusted(self, host: str) -> bool:
+        """Return whether a host is asked without validators."""
+        lane = self._lanes.get(host)
+        at = None if lane is None else lane.unconditional_at
+        return at is not None and self._clock.now() - at < DISTRUSTED
+
     def state(self, host: str) -> HostState:
         """Return what must be kept of a host so that its limits hold across restarts."""
         lane = self._lanes.get(host)
         if lane is None:
             return HostState(name=host)
         return HostState(
-            name=host, started_at=lane.started_at, paused_until=lane.paused_until or None, failures=lane.failures
+            name=host,
+            started_at=lane.started_at,
+            paused_until=lane.paused_until or None,
+            failures=lane.failures,
+            unconditional_at=lane.unconditional_at,
         )
 
     def _lane(self, host: str) -> _Lane:

@@ -11,8 +11,10 @@ from tidings.isolation.runner import CLOSED, A, Died, Done, R, died_of
 class InProcess:
     """Runs a job at once, in the thread that asks; exceptions are caught, limits are not kept."""
 
-    def __init__(self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = ()) -> None:
-        del limits, workers, preload  # every row is made alike (`runner.Row`)
+    def __init__(
+        self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
+    ) -> None:
+        del limits, workers, preload, light_bytes  # every row is made alike (`runner.Row`)
         self._closed = False
 
     async def run(self, function: Callable[[A], R], argument: A, *, seconds: float | None = None) -> Done[R] | Died:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from tidings.isolation import child
 from tidings.isolation.environment import start_bare
 from tidings.isolation.limits import Limits
+from tidings.isolation.places import Places
 from tidings.isolation.runner import CLOSED, A, Died, Done, R
 from tidings.isolation.worker import Answer, Worker
 
@@ -29,20 +30,22 @@ _preload: set[str] = {
 
 
 class Killable:
-    """At most `workers` processes, started when first needed.
+    """At most `workers` processes, started when first needed; one more for jobs of at most `light_bytes`, so that none waits for a heavy one.
 
     All killable runners of a process share one fork server; it loads what any of them named as `preload` before its first
     worker, later ones load in each worker. A runner belongs to the event loop of its first job.
     """
 
-    def __init__(self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
+    ) -> None:
         self._limits = limits
-        self._count = workers
+        self._light_bytes = light_bytes
         start_bare()
         self._context = multiprocessing.get_context("forkserver")
         _preload.update(preload)
         self._context.set_forkserver_preload(sorted(_preload))
-        self._places = asyncio.Semaphore(workers)
+        self._places = Places(workers, 1 if light_bytes else 0)
         self._workers: set[Worker] = set()
         self._idle: list[Worker] = []
         self._leaving: set[asyncio.Task[None]] = set()
@@ -53,7 +56,7 @@ class Killable:
         payload = _pack(function, argument)
         if isinstance(payload, Died):
             return payload
-        async with self._places:
+        async with self._places.place(is_light=len(payload) <= self._light_bytes):
             answer = None
             while answer is None:
                 answer = await self._on_a_worker(payload, self._limits.seconds if seconds is None else seconds)
@@ -66,12 +69,9 @@ class Killable:
         self._closed = True
         for worker in tuple(self._workers):
             worker.kill()
-        for _ in range(self._count):  # the jobs under way and those that wait go first
-            await self._places.acquire()
+        await self._places.drain()  # the jobs under way and those that wait go first
         while self._idle:
             self._leave(self._idle.pop())
-        for _ in range(self._count):
-            self._places.release()
         await asyncio.gather(*self._leaving)
 
     async def _on_a_worker(self, payload: bytes, seconds: float) -> Answer | Died | None:

@@ -55,8 +55,13 @@ class Runner(Protocol):
 class Row(Protocol):
     """How each row of `RUNNERS` is made."""
 
-    def __call__(self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = ()) -> Runner:
-        """Return a runner of at most `workers` jobs at a time; `preload` names the modules that the jobs need."""
+    def __call__(
+        self, limits: Limits, *, workers: int = 1, preload: tuple[str, ...] = (), light_bytes: int = 0
+    ) -> Runner:
+        """Return a runner of at most `workers` jobs at a time, and one more of at most `light_bytes` (0: none is light).
+
+        `preload` names the modules that the jobs need.
+        """
         ...
 
 

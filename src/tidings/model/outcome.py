@@ -31,6 +31,9 @@ ErrorKind = Literal[
 """Why a page could not be checked. `fault`: of Tidings itself. `disk`: what came could not be stored. `busy`: 408 425 429 503; `address`: refused
 by the guard."""
 
+Conditions = Literal["", "answered", "refused"]
+"""What became of the validators that were sent: none were, the answer heeds them, or it came only without them."""
+
 Framing = Literal["length", "chunked", "encoded", "unframed"]
 """How the end of a body was known. `encoded`: only by the end of its Content-Encoding; `unframed`: only by the connection's end."""
 
@@ -82,7 +85,7 @@ SECRET_HEADERS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchanged:
-    """304: the server says that the body is the one we have. `fresh` and `headers` as in `Fetched`; a header that is not repeated stands."""
+    """304: the server says that the body is the one we have. `fresh`, `pause` and `headers` as in `Fetched`; a header that is not repeated stands."""
 
     final_url: str
     hops: tuple[str, ...] = ()
@@ -93,6 +96,7 @@ class Unchanged:
     fresh: Duration | None = None
     status: int = 304
     headers: Mapping[str, str] = field(default_factory=dict)
+    pause: Duration | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +105,9 @@ class Fetched:
 
     `fresh` is how long (µs) the server says that this answer stays true, None if it says nothing of it. Of a rendered page `body` is
     what a browser shows, as HTML in UTF-8, and `screenshot` its picture (WebP), if one was asked for and could be had.
+
+    `pause` is how long (µs) the host is to be left alone since its limit of requests is used up, None if it says nothing of that.
+    `conditions` says what became of the request's validators.
 
     `moved` is the address to which permanent redirects (301, 308) led from the page's own, empty if it did not point on for good.
     """
@@ -118,6 +125,8 @@ class Fetched:
     moved: str = ""
     validators: Validators = Validators()
     fresh: Duration | None = None
+    pause: Duration | None = None
+    conditions: Conditions = ""
     screenshot: bytes = b""
 
 

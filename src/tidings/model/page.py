@@ -99,7 +99,10 @@ class PageState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostState:
-    """What is kept of a host so that its limits hold across restarts."""
+    """What is stored of a host so that its limits hold across restarts, and what it is like.
+
+    `unconditional_at` is when it was found that its answers to conditional requests cannot be used; None if nothing speaks against them.
+    """
 
     name: str
     started_at: Instant | None = None
@@ -108,3 +111,4 @@ class HostState:
     robots: bytes | None = None
     robots_status: str = ""
     robots_at: Instant | None = None
+    unconditional_at: Instant | None = None

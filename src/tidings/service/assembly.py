@@ -95,6 +95,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service.assembly")
 
 LOCK_EVERY_SECONDS = 0.1
+LIGHT_BYTES = 524_288
+"""Most bytes of a job (the new body and those it is compared with) that is light: it waits for no heavy one."""
 PRELOAD = ("tidings.detection.examiner",)
 SOONEST = 5 * MINUTE
 """Looks on change are no closer at a page unless a sentinel or the pace says so (bid_and_defaults §3)."""
@@ -115,7 +117,7 @@ def open_runner(settings: Settings) -> Runner:
     """Return what runs jobs on page content."""
     detect = settings.detect
     limits = Limits(seconds=detect.job_seconds, memory_bytes=detect.job_memory_mb * 1024 * 1024)
-    return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD)
+    return RUNNERS[detect.isolation](limits, workers=detect.workers, preload=PRELOAD, light_bytes=LIGHT_BYTES)
 
 
 def open_web(settings: Settings, clock: Clock, known: Sequence[HostState]) -> tuple[HostGate, Client]:

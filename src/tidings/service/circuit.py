@@ -1,5 +1,5 @@
 """The circuit of a host: after five failures in a row it is asked singly, with pauses that double up to a day and are up to a fifth longer from
-host to host (trust.md F-16).
+host to host (trust.md F-16). One 429 is enough.
 
 Pages have their own back-off; this keeps the many pages of one host from asking it in turn while it is down.
 """
@@ -20,6 +20,8 @@ FIRST_PAUSE: Final = MINUTE
 UNWELL: Final = frozenset({"net", "5xx", "busy", "framing"})
 """Kinds of failure that speak of the host; a 404 speaks of the page."""
 
+_TOO_MANY: Final = 429
+
 
 class Circuits:
     """Counts failures in a row, a host each."""
@@ -33,7 +35,10 @@ class Circuits:
         if kind not in UNWELL:
             self._failures.pop(host, None)
             return 0
-        failures = self._failures[host] = self._failures.get(host, 0) + 1
+        failures = self._failures.get(host, 0) + 1
+        if getattr(outcome, "status", None) == _TOO_MANY:  # all that is asked there is too much, whichever page it was
+            failures = max(failures, TRIPS_AFTER)
+        self._failures[host] = failures
         if failures < TRIPS_AFTER:
             return 0
         pause: Duration = FIRST_PAUSE * 2 ** min(failures - TRIPS_AFTER, 16)

@@ -23,7 +23,15 @@ from tidings.service.cursors import references, takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.noise import of_stored
-from tidings.service.occasion import first_look, modified_at, picture_name, version_of, with_findings, with_ticks
+from tidings.service.occasion import (
+    first_look,
+    modified_at,
+    picture_name,
+    version_of,
+    with_findings,
+    with_first_words,
+    with_ticks,
+)
 from tidings.service.records import PARTIAL
 from tidings.service.saturated import with_evidence
 from tidings.storage import members
@@ -245,6 +253,7 @@ class Framed:
             kind=PARTIAL if gathered.partial else "",
         )
         if is_first and seen is not None:
+            events = with_first_words(events, seen)
             noted = first_look(before.page_id, seen, at)
             events = (*events, replace(noted, data={**noted.data, "frames": len(gathered.seen)}))
         version = self._version(look, gathered, stored.newest, seen, text_changed=text_changed)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.errors import BudgetError, StaleEpochError, StoreError, StoreStalledError, UnitError
 from tidings.fetching import address, files
-from tidings.model.outcome import Failed, Outcome
+from tidings.model.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.unit import Event, Grant, PollRecord, Unit
 from tidings.service.circuit import Circuits
 from tidings.service.frames import REASON as FRAME
@@ -103,8 +103,8 @@ class Grants:
         self._circuits = Circuits()
         self._unended: dict[int, tuple[Charged, Outcome, Exception, Instant]] = {}
         """polls, by number, that are open although they have ended: the disk took nothing"""
-        self._hosts: dict[str, tuple[Instant | None, Instant | None]] = {}
-        """of each host what was last stored: until when it is left alone, and as of when its robots.txt is"""
+        self._hosts: dict[str, tuple[Instant | None, Instant | None, Instant | None]] = {}
+        """of each host what was last stored: until when it is left alone, as of when its robots.txt is, since when it gets no validators"""
 
     async def look(self, charged: Charged, page: WatchedPage, asked: Asked, owed: dict[int, int]) -> None:
         """Look at a page and settle what that brings, for those who asked too; `owed` are comparisons that wait, with their attempt."""
@@ -114,7 +114,7 @@ class Grants:
             self._hearing.begin(page_id, self._clock.now())
             request = await self._poller.request(page, now=self._clock.now(), obey_robots=not asked.first)
             try:
-                outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
+                outcome = request if isinstance(request, Failed) else await self._fetch_page(page, request, permit)
             except BudgetError as error:
                 outcome = _no_further(error)
         at = self._clock.now()
@@ -147,6 +147,7 @@ class Grants:
         asked = await self._ask_unplanned(
             grant,
             lambda: self._poller.request(page, now=self._clock.now(), ignoring_robots=bool(ignoring)),
+            page,
         )
         if isinstance(asked, str):
             return asked
@@ -176,7 +177,7 @@ class Grants:
             raise
 
     async def _ask_unplanned(
-        self, grant: Grant, make: Callable[[], Awaitable[FetchRequest | Failed]]
+        self, grant: Grant, make: Callable[[], Awaitable[FetchRequest | Failed]], page: WatchedPage | None = None
     ) -> Answered | str:
         paid: list[Charged] = []
         further: list[Callable[[str], Awaitable[None]]] = []
@@ -196,7 +197,12 @@ class Grants:
             request = await make()
             outcome: Outcome
             try:
-                outcome = request if isinstance(request, Failed) else await self._fetch(request, permit)
+                if isinstance(request, Failed):
+                    outcome = request
+                elif page is None:
+                    outcome = await self._fetch(request, permit)
+                else:
+                    outcome = await self._fetch_page(page, request, permit)
                 if not paid:
                     await pay(grant.host)  # refused before a request left: that is an outcome too
             except BudgetError as error:
@@ -287,9 +293,10 @@ class Grants:
 
     async def _hear(self, host: str, outcome: Outcome, at: Instant, *, has_asked: bool = True) -> bool:
         """Hear what an answer says of its host; say whether a failure is our own network's. Unless it was asked, it says nothing."""
-        if isinstance(outcome, Failed) and outcome.retry_after is not None:
+        pause = outcome.retry_after if isinstance(outcome, Failed) else outcome.pause
+        if pause is not None:
             told_by = address.host_of(outcome.final_url) if outcome.final_url else host
-            self._gate.pause(told_by, at + outcome.retry_after)
+            self._gate.pause(told_by, at + pause)
             self._planner.interrupt(told_by)
         has_asked = has_asked and host != files.HOST
         ours = has_asked and await self._hear_network(host, outcome, at)
@@ -297,6 +304,23 @@ class Grants:
             self._gate.pause(host, at + pause)
             self._planner.interrupt(host)
         return ours
+
+    async def _fetch_page(self, page: WatchedPage, request: FetchRequest, permit: Permit) -> Outcome:
+        """Fetch a page; without validators where its host cannot cope with them, and once more without them after a contradiction."""
+        host = page.identity.host
+        if request.validators and self._gate.is_distrusted(host):
+            request = replace(request, validators=Validators())
+        outcome = await self._fetch(request, permit)
+        if isinstance(outcome, Fetched) and outcome.conditions == "refused":
+            self._gate.distrust(host)
+        if not self._poller.is_contradiction(page, request, outcome):
+            return outcome
+        again = await self._fetch(replace(request, validators=Validators()), permit)
+        if self._poller.is_known(page, again):
+            self._gate.distrust(host)
+        return replace(
+            again, requests=again.requests + outcome.requests, wire_bytes=again.wire_bytes + outcome.wire_bytes
+        )
 
     async def _fetch(self, request: FetchRequest, permit: Permit) -> Outcome:
         try:
@@ -329,8 +353,8 @@ class Grants:
     def _host_news(self, host: str) -> tuple[HostState, ...]:
         """Return the host's state if it holds anything that is not yet stored: a pause, another robots.txt."""
         state = self._remembered(self._gate.state(host))
-        news = (state.paused_until, state.robots_at)
-        if self._hosts.get(host, (None, None)) == news:
+        news = (state.paused_until, state.robots_at, state.unconditional_at)
+        if self._hosts.get(host, (None, None, None)) == news:
             return ()
         self._hosts[host] = news
         return (state,)

@@ -204,6 +204,19 @@ def picture_name(picture: bytes) -> str:
     return hashlib.sha256(picture).hexdigest() if picture else ""
 
 
+EMPTY_NOW = "the page is empty now: what comes is a change from nothing"
+
+
+def with_first_words(events: tuple[Event, ...], seen: Examination) -> tuple[Event, ...]:
+    """Return events of which the one that says that a page has appeared says how it begins."""
+    return tuple(
+        replace(event, data={**event.data, "words": seen.facts.first_words})
+        if event.type == "page.ok" and event.data.get("first")
+        else event
+        for event in events
+    )
+
+
 def first_look(page_id: int, seen: Examination, at: Instant) -> Event:
     """Return the event that says what the first version holds, for the answer of `add`."""
     facts = seen.facts
@@ -216,7 +229,7 @@ def first_look(page_id: int, seen: Examination, at: Instant) -> Event:
         "scripts_only": facts.scripts_only,
         "login": facts.login,
         "first_words": facts.first_words,
-        "note": facts.note,
+        "note": EMPTY_NOW if seen.suspicion == "empty" else facts.note,
         "problem": seen.problem,
     }
     return Event(type="page.first", at=at, page_id=page_id, data=data)

@@ -19,19 +19,27 @@ from tidings.model.unit import Quarantined, Unit
 from tidings.service import asking, noise, signals, standing, websub
 from tidings.service.activate import first_report
 from tidings.service.bodies import same_body
-from tidings.service.claims import robots_ignored
+from tidings.service.claims import promised_interval, robots_ignored
 from tidings.service.cursors import references, takes
 from tidings.service.detect import Look, digests_of
 from tidings.service.frames import followed
 from tidings.service.headers import watches_headers
-from tidings.service.occasion import Occasion, first_look, modified_at, version_of, with_findings, with_ticks
+from tidings.service.occasion import (
+    Occasion,
+    first_look,
+    modified_at,
+    version_of,
+    with_findings,
+    with_first_words,
+    with_ticks,
+)
 from tidings.service.saturated import with_evidence
 from tidings.service.states import with_states
 
 if TYPE_CHECKING:
     from tidings.detection.noise.memory import Memory
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import HostState, PageState
+    from tidings.model.page import HostState
     from tidings.model.unit import Charged, Estimate
     from tidings.model.version import Version
     from tidings.service.asking import Asker
@@ -91,7 +99,10 @@ class Poller:
         """
         state = page.state
         altered_at = max((sub.row.altered_at for sub in page.subscriptions.values()), default=0)
-        knows_nothing = standing.is_audit(state, now) or altered_at > (state.audited_at or 0) or watches_headers(page)
+        is_doubted = state.health != "ok"  # what may be wrong is asked for whole
+        knows_nothing = (
+            is_doubted or standing.is_audit(state, now) or altered_at > (state.audited_at or 0) or watches_headers(page)
+        )
         occasion = asking.Occasion(
             now=now,
             timeout=_timeout(page, self._timeout),
@@ -105,6 +116,16 @@ class Poller:
         if not self._asker.needs_secrets(page.identity):
             return self._asker.plain(page.identity, occasion)
         return await self._store.read(self._asker.with_secrets, page.identity, occasion)
+
+    def is_contradiction(self, page: WatchedPage, request: FetchRequest, outcome: Outcome) -> bool:
+        """Return whether an answer cannot be believed: another body under the validators that were sent, or under none (RFC 9110 §13.1)."""
+        if not isinstance(outcome, Fetched) or outcome.conditions != "answered":
+            return False
+        return not self.is_known(page, outcome) and _says_unchanged(request.validators, outcome.validators)
+
+    def is_known(self, page: WatchedPage, outcome: Outcome) -> bool:
+        """Return whether an answer brings the body of the newest version."""
+        return isinstance(outcome, Fetched) and same_body(outcome.body, page.state, self._instance.hash_seed)
 
     async def settle(
         self,
@@ -160,7 +181,7 @@ class Poller:
         if failed.kind == "disk":
             record = poll.record("error", failed, reason=failed.reason, kind=failed.kind)
             return poll.unit(record, standing.unkept(poll.page.state, failed, poll.at), ())
-        state, events = standing.after_failure(poll.page.state, failed, poll.at)
+        state, events = standing.after_failure(poll.page.state, failed, poll.at, interval=promised_interval(poll.page))
         record = poll.record("error", failed, reason=failed.reason, kind=failed.kind)
         return self._told(poll.unit(record, state, events), poll)
 
@@ -245,7 +266,7 @@ class Poller:
         )
         findings = await self._detector.examine(look, attempts=poll.owed)
         seen = findings.examination
-        if seen is not None and seen.suspicion and not self._is_believed(before, seen.suspicion, at):
+        if seen is not None and seen.suspicion and not standing.is_believed(before, seen.suspicion, at):
             await self._withhold(poll, fetched, seen)
             return
         named = followed(page.identity, fetched.final_url, seen.frames) if seen and page.subscriptions else []
@@ -254,10 +275,6 @@ class Poller:
             await self._framed.settle(poll, fetched, body=fetched, holder=seen, named=known, follow=follow)
         else:
             await self._new_version(poll, fetched, look, findings, newest=stored.newest)
-
-    @staticmethod
-    def _is_believed(before: PageState, kind: str, at: Instant) -> bool:
-        return kind in standing.CAN_BE_TRUE and standing.is_confirmed(before, kind, at)
 
     async def _withhold(self, poll: Occasion, fetched: Fetched, seen: Examination) -> None:
         """Quarantine a body: no version, no cursor moves, no estimator hears of it; the first two bodies are kept."""
@@ -297,7 +314,7 @@ class Poller:
             text_changed=differs,
         )
         if is_first and seen is not None:
-            events = (*events, first_look(before.page_id, seen, at))
+            events = (*with_first_words(events, seen), first_look(before.page_id, seen, at))
         unit = replace(
             poll.unit(record, state, events),
             version=version_of(look, fetched, seen, text_changed=text_changed),
@@ -319,6 +336,13 @@ class Poller:
             eager=poll.eager,
         )
         await self._bodies.commit_version(unit, fetched.body, self._commit, newest=newest, picture=fetched.screenshot)
+
+
+def _says_unchanged(sent: Validators, got: Validators) -> bool:
+    """Return whether the validators of a whole answer are those that were sent, or are none; an ETag counts before a date."""
+    if sent.etag and got.etag:
+        return sent.etag.removeprefix("W/") == got.etag.removeprefix("W/")
+    return not got or (sent.last_modified is not None and sent.last_modified == got.last_modified)
 
 
 def _timeout(page: WatchedPage, usual: Duration) -> Duration | None:

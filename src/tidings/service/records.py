@@ -316,7 +316,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
         case "sentinel.silenced":
             summary = silenced_text(data, sentinel)
         case "page.ok" if data.get("first"):
-            summary = "the page has appeared: what it shows now is what the next change is compared with"
+            begins = f', it begins "{_short(data["words"])}"' if data.get("words") else ""
+            summary = f"the page has appeared{begins}: what it shows now is what the next change is compared with"
         case "page.ok":
             summary = f"the page can be watched again, after {spell_gap(event.at - (data.get('since') or event.at))}"
         case "page.partial":

@@ -64,7 +64,9 @@ GONE_DAILY: Final = 7
 """Looks at a page that said 410, one a day; after these one a week."""
 
 
-def after_failure(before: PageState, failed: Failed, at: Instant) -> tuple[PageState, tuple[Event, ...]]:
+def after_failure(
+    before: PageState, failed: Failed, at: Instant, *, interval: Duration | None = None
+) -> tuple[PageState, tuple[Event, ...]]:
     """Return the state after a failure, and the event if the page goes into error (or from one kind of error into another)."""
     failures = before.failures + 1
     since = before.failing_since if before.failing_since is not None else at
@@ -80,10 +82,18 @@ def after_failure(before: PageState, failed: Failed, at: Instant) -> tuple[PageS
         reason=failed.reason,
         failures=failures,
         failing_since=since,
-        retry_at=at + wait(failed, failures, page_id=before.page_id),
+        retry_at=at + wait(failed, failures, page_id=before.page_id, own=_own_interval(before, interval, at)),
     )
     data = {"kind": failed.kind, "reason": failed.reason, "status": failed.status, "since": since}
     return state, _news_of(before, state, data, at)
+
+
+def _own_interval(before: PageState, promised: Duration | None, at: Instant) -> Duration:
+    """Return how often a page is checked: as a sentinel asks, else as it was done last, an hour at least."""
+    if promised is not None:
+        return promised
+    last = at - before.polled_at if before.polled_at is not None and before.failures == 0 else 0
+    return max(HOUR, min(last, DAY))
 
 
 GONE_AFTER: Final[Duration] = DAY
@@ -106,6 +116,17 @@ CONFIRM_AFTER: Final[Duration] = 5 * MINUTE
 """A second look agrees with a suspicion only if it is at least so much later."""
 CAN_BE_TRUE: Final = frozenset({"collapsed", "empty"})
 """Suspicions that a second look turns into a version: a page may really have become short. A wall never is the page."""
+ANOTHER_AFTER: Final[Duration] = WEEK
+"""A page that has been of another type for so long, without a good look in between, is taken for what it is."""
+
+
+def is_believed(before: PageState, kind: str, at: Instant) -> bool:
+    """Return whether a suspicious body is a version all the same: it has lasted, or it is empty where nothing was known of the page."""
+    if kind == "empty" and before.last_seq == 0:
+        return True
+    if kind == "other_type":
+        return before.suspect_kind == kind and before.suspect_at is not None and at - before.suspect_at >= ANOTHER_AFTER
+    return kind in CAN_BE_TRUE and is_confirmed(before, kind, at)
 
 
 def is_confirmed(before: PageState, kind: str, at: Instant) -> bool:
@@ -156,10 +177,19 @@ def unkept(before: PageState, failed: Failed, at: Instant) -> PageState:
     return state if before.health == "error" else replace(state, health="shaky", kind=failed.kind, reason=failed.reason)
 
 
-def wait(failed: Failed, failures: int, *, page_id: int) -> Duration:
-    """Return how long a page is left alone: what the server asked for, else a wait that grows, up to a fifth longer from page to page."""
-    if failed.retry_after is not None:
+TOO_MANY: Final = 429
+
+
+def wait(failed: Failed, failures: int, *, page_id: int, own: Duration = HOUR) -> Duration:
+    """Return how long a page is left alone: what the server asked for, else a wait that grows, up to a fifth longer from page to page.
+
+    Where it says that it is asked too often (429), and not until when or in vain, the wait is never shorter than the page's `own` interval.
+    """
+    if failed.retry_after is not None and (failures == 1 or failed.status != TOO_MANY):
         return failed.retry_after
+    if failed.status == TOO_MANY:
+        further = min(own * 2 ** min(failures - 1, 16), max(DAY, own))
+        return max(failed.retry_after or 0, lengthened(further, page_id, failures))
     manner = MANNERS[failed.kind]
     if failed.kind == "410" and failures > GONE_DAILY:
         return lengthened(WEEK, page_id, failures)
@@ -179,12 +209,9 @@ def after_look(
     `moved` is where permanent redirects led, `differs` whether its text is another one, `floor` the least time between two looks.
     """
     events: tuple[Event, ...] = ()
-    if state.health == "error":
-        data = {
-            "kind": state.kind,
-            "since": state.failing_since,
-            "first": state.last_seq == 0 and state.kind in {"404", "410"},
-        }
+    is_first = state.last_seq == 0 and state.failures > 0
+    if state.health == "error" or is_first:
+        data = {"kind": state.kind, "since": state.failing_since, "first": is_first}
         events = (Event(type="page.ok", at=at, page_id=state.page_id, data=data),)
     since, sights = _move(state, moved, at)
     if sights == MOVED_SIGHTS and state.moved_sights < MOVED_SIGHTS:

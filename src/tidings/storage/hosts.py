@@ -11,14 +11,17 @@ from tidings.model.page import HostState
 from tidings.storage.connection import Connection
 from tidings.storage.values import plain
 
-_SELECT = "SELECT name, started_at, paused_until, failures, robots, robots_status, robots_at FROM host"
+_SELECT = (
+    "SELECT name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at FROM host"
+)
 # A charge may have written a later start than the unit knows of; the later one holds.
 _UPSERT = (
-    "INSERT INTO host (name, started_at, paused_until, failures, robots, robots_status, robots_at)"
-    " VALUES (:name, :started_at, :paused_until, :failures, :robots, :robots_status, :robots_at)"
+    "INSERT INTO host (name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at)"
+    " VALUES (:name, :started_at, :paused_until, :failures, :robots, :robots_status, :robots_at, :unconditional_at)"
     " ON CONFLICT (name) DO UPDATE SET started_at = CASE WHEN excluded.started_at IS NULL OR host.started_at > excluded.started_at"
     " THEN host.started_at ELSE excluded.started_at END, paused_until = excluded.paused_until, failures = excluded.failures,"
-    " robots = excluded.robots, robots_status = excluded.robots_status, robots_at = excluded.robots_at"
+    " robots = excluded.robots, robots_status = excluded.robots_status, robots_at = excluded.robots_at,"
+    " unconditional_at = excluded.unconditional_at"
 )
 _START = (
     "INSERT INTO host (name, started_at) VALUES (:name, :at)"
@@ -72,6 +75,7 @@ def put(c: Connection, states: Sequence[HostState]) -> None:
                 "robots": host.robots,
                 "robots_status": plain(host.robots_status),
                 "robots_at": host.robots_at,
+                "unconditional_at": host.unconditional_at,
             }
             for host in states
         ],
@@ -84,7 +88,7 @@ def start(c: Connection, names: Sequence[str], at: Instant) -> None:
 
 
 def _to_state(row: tuple[Any, ...]) -> HostState:
-    name, started_at, paused_until, failures, robots, robots_status, robots_at = row
+    name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at = row
     return HostState(
         name=name,
         started_at=started_at,
@@ -93,4 +97,5 @@ def _to_state(row: tuple[Any, ...]) -> HostState:
         robots=None if robots is None else bytes(robots),
         robots_status=robots_status,
         robots_at=robots_at,
+        unconditional_at=unconditional_at,
     )

@@ -208,6 +208,7 @@ host = _table(
     _bytes("robots", null=True),
     _text("robots_status", default=""),
     _number("robots_at", null=True),
+    _number("unconditional_at", null=True),
 )
 
 subscription = _table(

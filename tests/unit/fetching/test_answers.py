@@ -47,7 +47,8 @@ def test_framing_that_contradicts_itself_fails(pairs):
         ("Tue, 14 Nov 2023 22:23:20", 10 * MINUTE),
         ("Tue, 14 Nov 2023 23:23:20 +0100", 10 * MINUTE),
         ("Tuesday, 14-Nov-23 22:23:20 GMT", 10 * MINUTE),
-        ("Mon, 13 Nov 2023 22:13:20 GMT", MINUTE),
+        ("Mon, 13 Nov 2023 22:13:20 GMT", None),
+        ("0", None),
         ("Fri, 31 Dec 9999 23:59:59 GMT", DAY),
         ("Fri, 31 Dec 99999 23:59:59 GMT", None),
         ("1.5", None),
@@ -56,8 +57,53 @@ def test_framing_that_contradicts_itself_fails(pairs):
     ],
 )
 def test_retry_after(value, pause):
-    """Seconds or a date, clamped to [1 min, 24 h]; nonsense is ignored."""
+    """Seconds or a date, clamped to [1 min, 24 h]; nonsense and a time that is over say nothing."""
     assert pause == answers.retry_after(value, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("headers", "pause"),
+    [
+        ({}, None),
+        ({"RateLimit-Remaining": "0", "RateLimit-Reset": "30"}, 30 * SECOND),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(NOW // SECOND + 600)}, 10 * MINUTE),
+        ({"x-ratelimit-remaining": "0.0", "x-ratelimit-reset": str((NOW // SECOND + 600) * 1_000)}, 10 * MINUTE),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "Tue, 14 Nov 2023 22:23:20 GMT"}, 10 * MINUTE),
+        ({"X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "1e3"}, 1_000 * SECOND),
+        ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "1.5"}, SECOND * 3 // 2),
+        ({"RateLimit": "limit=100, remaining=0, reset=30"}, 30 * SECOND),
+        ({"RateLimit": '"minute";r=0;t=30, "hour";r=0;t=1800, "day";r=5;t=9000'}, 30 * MINUTE),
+        ({"RateLimit": '"minute";r=3;t=30'}, None),
+        ({"RateLimit-Remaining": "1", "RateLimit-Reset": "30"}, None),
+        ({"RateLimit-Remaining": "0", "RateLimit-Reset": "0"}, None),
+        ({"RateLimit-Remaining": "0", "RateLimit-Reset": "9" * 400}, None),
+        ({"RateLimit-Remaining": "0", "RateLimit-Reset": "999999"}, DAY),
+        ({"RateLimit-Remaining": "none", "RateLimit-Reset": "nan"}, None),
+        ({"RateLimit-Remaining": "0"}, None),
+        ({"RateLimit-Reset": "30"}, None),
+    ],
+)
+def test_a_limit_that_is_used_up(headers, pause):
+    """All spellings in use: seconds, instants in seconds or milliseconds, dates; of several limits the longest."""
+    assert pause == answers.rate_limit(answers.multi(headers), now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "expected"),
+    [
+        (429, {"RateLimit-Reset": "600"}, ("busy", 10 * MINUTE)),
+        (429, {"RateLimit-Reset": "600", "Retry-After": "60"}, ("busy", MINUTE)),
+        (429, {"Retry-After": "0"}, ("busy", None)),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "600"}, ("busy", 10 * MINUTE)),
+        (403, {"X-RateLimit-Remaining": "9", "X-RateLimit-Reset": "600"}, ("denied", None)),
+        (404, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "600"}, ("404", 10 * MINUTE)),
+    ],
+)
+def test_an_error_that_is_a_limit(status, headers, expected):
+    """A limit that is used up says when to ask again; a refusal for that reason is no denial."""
+    error = answers.failure_of(status, answers.multi(headers), now=NOW)
+
+    assert expected == (error.kind, error.retry_after)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ HOLES: list[tuple[str, object, str, object]] = [
     ("H-052 three headers of 30 KB", connector, "MAX_HEADER_BYTES", 10**9),
     ("H-113 robots.txt: a byte-order mark", robots, "_relevant", lambda lines, agent: iter(())),
     ("H-115 Crawl-delay: 1e9", robots, "MAX_CRAWL_DELAY_SECONDS", 1e12),
-    ("H-116 Retry-After: 0", answers, "SHORTEST_PAUSE", 0),
+    ("H-116 Retry-After: 1", answers, "SHORTEST_PAUSE", 0),
     (
         "H-118 200 with Content-Range",
         client.Client,

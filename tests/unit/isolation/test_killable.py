@@ -160,6 +160,21 @@ def test_what_cannot_be_pickled_is_an_error():
     assert Done(-3) == after
 
 
+def test_a_light_job_comes_back_while_a_heavy_one_runs():
+    """With one worker: the heavy jobs wait for each other, the light one has a process of its own."""
+
+    async def story():
+        runner = Killable(Limits(), light_bytes=1_000)
+        heavy = [asyncio.create_task(runner.run(exec, "import time; time.sleep(60)" + " " * 2_000)) for _ in range(3)]
+        try:
+            return await runner.run(operator.neg, 3), [task.done() for task in heavy]
+        finally:
+            await runner.close()
+            await asyncio.gather(*heavy)
+
+    assert (Done(-3), [False] * 3) == asyncio.run(story())
+
+
 def test_deaths_leave_others_alone():
     """While one worker's jobs die in every way, the other's and those that wait come back."""
 

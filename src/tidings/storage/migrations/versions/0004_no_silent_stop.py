@@ -18,6 +18,7 @@ def upgrade() -> None:
     _problems()
     _receivers()
     _place()
+    _hosts()
 
 
 def _problems() -> None:
@@ -45,3 +46,8 @@ def _receivers() -> None:
 def _place() -> None:
     """Remember what tells the directory of this database from its copies."""
     op.add_column("instance", sa.Column("place", sa.Text(), server_default=sa.text("''"), nullable=False))
+
+
+def _hosts() -> None:
+    """Store since when a host is asked without validators, because its answers to conditional requests cannot be used."""
+    op.add_column("host", sa.Column("unconditional_at", sa.BigInteger()))

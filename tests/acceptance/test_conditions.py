@@ -1,0 +1,139 @@
+"""Promise: a server that cannot cope with conditional requests costs no news and no false alarm, and is asked plainly from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.fakes import Page, Seen, Wire, response
+from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.service.monitor import Monitor
+
+TEXT = "<h1>Notes</h1><p>" + "plain words of a page that goes on for a while " * 8 + "</p>"
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+FEED = "<rss version='2.0'><channel><title>F</title>{}</channel></rss>"
+ITEMS = "".join(f"<item><title>Entry {n}</title><guid>{n}</guid></item>" for n in range(5))
+
+
+def is_conditional(seen: Seen) -> bool:
+    return bool(seen.headers.keys() & {"if-none-match", "if-modified-since"})
+
+
+def answering(world: World, path: str, body: list[str], to_conditions: Callable[[], Page], **headers: str) -> None:
+    """Let a path answer the newest of `body`, and anything conditional as `to_conditions` says."""
+
+    def answer(seen: Seen, wire: Wire) -> None:
+        data = body[-1].encode()
+        whole = Page(data, {**HTML, **headers}, etag=f'"{len(data)}"')
+        wire.send(response(to_conditions() if is_conditional(seen) else whole))
+
+    world.server.pages[path] = answer
+
+
+@pytest.mark.parametrize("status", [412, 400, 403, 500, 406, 501])
+def test_a_server_that_refuses_conditional_requests_is_asked_without(world: World, status: int):
+    """No error is notified, the change comes with the next check, and no conditional request is sent again, not even by another process."""
+    body = [TEXT]
+    answering(world, "/a", body, lambda: Page(b"", status=status))
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 3 * HOUR)
+        body.append(TEXT + "<p>news</p>")
+
+    play(world, before)
+    conditional = sum(map(is_conditional, world.server.seen))
+    play(world, lambda monitor: world.pass_time(monitor, 5 * HOUR))
+
+    assert [] == world.events("page.error")
+    assert 1 == len(world.changes())
+    assert 1 == conditional == sum(map(is_conditional, world.server.seen))
+    assert [] == world.violations()
+
+
+def test_a_page_that_is_denied_is_not_asked_twice_each_time(world: World):
+    """A 403 that means the page itself stays one: asked twice when it first comes, then once."""
+    answers = [Page(TEXT.encode(), HTML, etag='"1"')]
+    world.server.pages["/a"] = lambda seen, wire: wire.send(response(answers[-1], seen))
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        answers.append(Page(b"", status=403))
+        await world.pass_time(monitor, 2 * DAY)
+
+    play(world, story)
+
+    assert ["page.error"] == [e.type for e in world.events("page.error")]
+    assert len(world.polls()) + 1 == len(world.server.seen)
+
+
+NOTHING = {
+    "nothing": b"",
+    "an empty page": b"<html><body></body></html>",
+    "words": b"Not Modified",
+    "another tag": b"",
+}
+
+
+@pytest.mark.parametrize("kind", NOTHING)
+@pytest.mark.parametrize("has_etag", [True, False])
+def test_a_server_that_answers_nothing_instead_of_304_is_no_alarm(world: World, kind: str, has_etag: bool):
+    """200 with nothing to a matching If-None-Match: nothing is ever notified, and its validators are used no more."""
+    tag = f'"{len(TEXT)}"' if has_etag else None
+    answering(world, "/a", [TEXT], lambda: Page(NOTHING[kind], HTML, etag=tag))
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+
+    assert [] == world.changes()
+    assert [] == world.events("page.error")
+    assert 1 == len(world.versions())
+    assert 1 == sum(map(is_conditional, world.server.seen))
+
+
+def test_a_feed_without_entries_instead_of_304_is_no_alarm(world: World):
+    """Its five entries are not gone."""
+    feed = {"Content-Type": "application/rss+xml"}
+    body = [FEED.format(ITEMS)]
+    answering(world, "/f", body, lambda: Page(FEED.format("").encode(), feed, etag=f'"{len(body[0])}"'), **feed)
+    world.add("Create Sentinel s Using {/f} Monitor items Fetch every 1 hour")
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+
+    assert [] == world.changes()
+
+
+def test_a_doubted_page_is_asked_for_whole(world: World):
+    """Nothing under another tag: it is doubted, and the second look is made without validators."""
+    answering(world, "/a", [TEXT], lambda: Page(b"", HTML, etag='"other"'))
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    play(world, lambda monitor: world.pass_time(monitor, 2 * DAY))
+
+    assert [] == world.changes()
+    assert [] == world.events("page.error")
+
+
+def test_a_page_whose_tag_never_changes_is_still_watched(world: World):
+    """Other words under the same tag: the change is notified at the check that finds it."""
+    body = [TEXT]
+    answering(world, "/a", body, lambda: Page(body[-1].encode(), HTML, etag='"1"'), ETag='"1"')
+
+    def answer(seen: Seen, wire: Wire) -> None:
+        wire.send(response(Page(body[-1].encode(), {**HTML, "ETag": '"1"'})))
+
+    world.server.pages["/a"] = answer
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 2 * HOUR)
+        for n in range(5):
+            body.append(f"{TEXT}<p>news {n}</p>")
+            await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert 5 == len(world.changes())

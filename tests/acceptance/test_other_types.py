@@ -1,0 +1,117 @@
+"""Promise: an answer of another type than the page has been is doubted, and notified as that if it lasts; nothing has changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pdfs import pdf
+from tests.world import World, play
+from tidings.clock import DAY, HOUR
+from tidings.service.monitor import Monitor
+
+HOME = (
+    "<title>Welcome</title><h1>Our site</h1><ul><li><a href=/a>Alpha</a><li><a href=/b>Beta</a></ul><p>"
+    + "many words " * 120
+)
+ERROR = "<html><head><title>Document not available</title></head><body><h1>Document not available</h1></body></html>"
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+JSON = {"Content-Type": "application/json"}
+FEED = {"Content-Type": "application/rss+xml"}
+
+
+def feed(entries: int) -> str:
+    items = "".join(f"<item><title>Entry {n}</title><guid>{n}</guid></item>" for n in range(1, entries + 1))
+    return f"<rss version='2.0'><channel><title>F</title>{items}</channel></rss>"
+
+
+STORIES = {
+    "a feed, then the home page": ("items", FEED, feed(4), HTML, HOME, feed(5), ["Entry 5"]),
+    "a feed, then an error": ("items inserted", FEED, feed(4), JSON, '{"error": "no such feed"}', feed(5), ["Entry 5"]),
+    "data, then an error object": (
+        "any change", JSON, '{"a": [1, 2], "b": "x"}', JSON, '{"error": {"code": 500}}', '{"a": [1, 3], "b": "x"}', ["3"],
+    ),
+    "data, then a page": ("any change", JSON, '{"a": [1, 2]}', HTML, HOME, '{"a": [1, 3]}', ["3"]),
+    "a page, then data": ("all words", HTML, HOME, JSON, '{"status": 503, "message": "later"}', HOME + "news", ["news"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("lasts", [30, 600])
+def test_another_type_is_no_change(world: World, name: str, lasts: int):
+    """For one check nobody hears of it; for longer it is notified once as what it is; then the next change counts from before."""
+    monitor_text, headers, before, other_headers, other, after, words = STORIES[name]
+    world.page("/a", before, headers=headers)
+    world.add(f"Create Sentinel s Using {{/a}} Monitor {monitor_text} Fetch every 1 hour Notify By console")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", other, headers=other_headers)
+        await world.pass_time(monitor, HOUR + lasts * 1_000_000)
+        world.page("/a", after, headers=headers)
+        await world.pass_time(monitor, 2 * DAY)
+
+    play(world, story)
+    told = [change["inserted"] + [u["new"] for u in change["updated"]] for change in world.changes()]
+
+    assert 1 == len(told)
+    assert words == [word for word in words if any(word in text for text in told[0])]
+    assert (["page.error", "page.ok"] if lasts == 600 else []) == [
+        e.type for e in world.events("page.error", "page.ok")
+    ]
+    assert [] == world.violations()
+
+
+def test_a_small_pdf_that_becomes_an_error_page_is_no_change(world: World):
+    """For one check: nothing is notified, and the PDF is the same afterwards."""
+    data = pdf([["Minutes of the meeting of the board"]])
+    world.page("/a", data, headers={"Content-Type": "application/pdf"})
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", ERROR)
+        await world.pass_time(monitor, HOUR + 30_000_000)
+        world.page("/a", data, headers={"Content-Type": "application/pdf"})
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert [] == world.changes()
+    assert [] == world.events("page.error")
+
+
+def test_a_page_that_stays_of_another_type_is_taken_for_it_in_the_end(world: World):
+    """After a week the new type is the page: the change is notified, and the page is watched again."""
+    world.page("/a", '{"a": [1, 2]}', headers=JSON)
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", HOME)
+        await world.pass_time(monitor, 6 * DAY)
+        assert [] == world.changes()
+        await world.pass_time(monitor, 4 * DAY)
+        world.page("/a", HOME + "news")
+        await world.pass_time(monitor, DAY)
+
+    play(world, story)
+
+    assert 2 == len(world.changes())
+
+
+@pytest.mark.parametrize(
+    "data", ['{"a": 1, "error": null}', '{"status": 200, "a": 2}', '{"errors": [], "a": 2}', '{"code": 12, "a": 2}']
+)
+def test_data_that_only_mentions_errors_is_data(world: World, data: str):
+    """An empty error, a status that is none, a code of a product: a change like any other."""
+    world.page("/a", '{"a": 0}', headers=JSON)
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", data, headers=JSON)
+        await world.pass_time(monitor, 2 * HOUR)
+
+    play(world, story)
+
+    assert 1 == len(world.changes())
