@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -16,24 +17,50 @@ if TYPE_CHECKING:
 
 HEAD_SECONDS: Final = 10.0
 """From a connection, or the first byte of a further request, to the end of its headers."""
+BODY_SECONDS: Final = 30.0
+"""From the end of the headers to the end of the body."""
 STALL_SECONDS: Final = 30.0
 """How long a reader may leave what is sent to it untouched."""
 IDLE_SECONDS: Final = 15
 MOST_CONNECTIONS: Final = 256
+MOST_WAITING: Final = 32
+"""Connections of one address that have no whole request under way; of more the oldest is dropped, as it is of all once places run out."""
 MOST_HEAD_BYTES: Final = 16_384
 GRACE_SECONDS: Final = 1
+
+
+_NUMBERS = itertools.count(1)
 
 
 class Connection(H11Protocol):
     """A connection that is dropped when its other end does not get on."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _body: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
+    _number = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request, not for ever."""
         super().connection_made(transport)
+        self._number = next(_NUMBERS)
         self._watch()
+        self._make_room()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether no whole request is under way: none has come yet, a part of one, or none after the last answer."""
+        answering: RequestResponseCycle | None = self.cycle
+        return answering is None or answering.response_complete or answering.more_body
+
+    def _make_room(self) -> None:
+        """Drop the oldest connection that only waits, where its address has too many of them or all places are taken."""
+        waiting = [c for c in self.connections if isinstance(c, Connection) and c is not self and c.is_waiting]
+        own = [c for c in waiting if self.client is not None and c.client is not None and c.client[0] == self.client[0]]
+        if len(own) >= MOST_WAITING:
+            min(own, key=lambda c: c._number).transport.abort()  # noqa: SLF001 - another of the same kind
+        elif waiting and len(self.connections) >= MOST_CONNECTIONS:
+            min(waiting, key=lambda c: c._number).transport.abort()  # noqa: SLF001 - another of the same kind
 
     def data_received(self, data: bytes) -> None:
         """Take what has come; an unfinished head has until its deadline."""
@@ -43,6 +70,7 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the deadlines."""
         self._disarm("_deadline")
+        self._disarm("_body")
         self._disarm("_stalled")
         super().connection_lost(exc)
 
@@ -61,10 +89,15 @@ class Connection(H11Protocol):
         answering: RequestResponseCycle | None = self.cycle  # none before the first request
         if answering is not None and not answering.response_complete:
             self._disarm("_deadline")
+            if not answering.more_body:
+                self._disarm("_body")
+            elif self._body is None:
+                self._body = self.loop.call_later(BODY_SECONDS, self.transport.abort)
         elif self._deadline is None:
+            self._disarm("_body")
             self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
-    def _disarm(self, name: Literal["_deadline", "_stalled"]) -> None:
+    def _disarm(self, name: Literal["_deadline", "_body", "_stalled"]) -> None:
         timer: asyncio.TimerHandle | None = getattr(self, name)
         if timer is not None:
             timer.cancel()

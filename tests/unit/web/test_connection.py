@@ -160,6 +160,92 @@ def test_places_are_bounded(monkeypatch):
     assert talk(WHOLE[:-2] + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 503")
 
 
+async def _ask(address):
+    """Return what is answered to a whole request."""
+    reader, writer = await asyncio.open_connection(*address)
+    writer.write(WHOLE[:-2] + b"Connection: close\r\n\r\n")
+    try:
+        return await asyncio.wait_for(reader.read(), PATIENCE_SECONDS)
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: a", b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na", WHOLE],
+    ids=["nothing at all", "half a head", "half a body", "idle after an answer"],
+)  # fmt: skip
+@pytest.mark.parametrize("most", ["MOST_WAITING", "MOST_CONNECTIONS"])
+def test_who_only_waits_shuts_nobody_out(monkeypatch, sent, most):
+    """However many connections send nothing, or a part of a request: whoever sends a whole one is answered at once, and the oldest go."""
+    monkeypatch.setattr(connection, most, 6)
+
+    async def well(scope, receive, send):
+        while (await receive()).get("more_body"):
+            pass
+        await PlainTextResponse("well")(scope, receive, send)
+
+    async def act():
+        async with serving(well) as address:
+            idle = [await asyncio.open_connection(*address) for _ in range(12)]
+            for _, writer in idle:
+                writer.write(sent)
+            await asyncio.sleep(0)
+            answer = await _ask(address)
+            gone = await asyncio.wait_for(_end_of(idle[0][0]), PATIENCE_SECONDS)
+            for _, writer in idle:
+                writer.close()
+            return answer, gone
+
+    answer, gone = asyncio.run(act())
+
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert gone
+
+
+async def _end_of(reader):
+    """Return True once the other end has gone."""
+    with contextlib.suppress(ConnectionError):
+        await reader.read()
+    return True
+
+
+def test_an_open_stream_is_never_dropped_for_others(monkeypatch):
+    """Who follows the stream has sent a whole request: however many wait beside it, it stays."""
+    monkeypatch.setattr(connection, "MOST_WAITING", 3)
+
+    async def stream(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    async def act():
+        async with serving(stream) as address:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(WHOLE)
+            await asyncio.wait_for(reader.readuntil(b"x\r\n"), PATIENCE_SECONDS)
+            idle = [await asyncio.open_connection(*address) for _ in range(9)]
+            await asyncio.wait_for(_end_of(idle[0][0]), PATIENCE_SECONDS)
+            is_open = not reader.at_eof()
+            for _, each in [(reader, writer), *idle]:
+                each.close()
+            return is_open
+
+    assert asyncio.run(act())
+
+
+def test_a_body_that_never_ends_is_dropped(monkeypatch):
+    """Also one that an application waits for."""
+    monkeypatch.setattr(connection, "BODY_SECONDS", 0.1)
+
+    async def reads(scope, receive, send):
+        while (await receive()).get("more_body"):
+            pass
+
+    assert b"" == talk(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\na", reads)
+
+
 def test_signals_stay_those_of_the_service():
     """The server takes no handler over: Ctrl-C and SIGTERM end the service, which ends the server."""
 
