@@ -8,12 +8,26 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.errors import SentinelError
 from tidings.model.unit import Unit
 from tidings.service.monitor import Monitor
 
 
 def _states(world: World, *names: str) -> list[str]:
     return [world.sentinel(name).state for name in names]
+
+
+@pytest.mark.parametrize("said", ["From end(old)", "From start(old) To end(old)"])
+def test_an_end_that_has_passed_is_past_although_nobody_has_played_it(world: World, said: str):
+    """No process ran when it ended: what is written now is judged as of now, not by what was stored then."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel old Using {/a} Monitor any change Fetch on demand For 1 hour")
+    world.clock.advance(2 * HOUR)
+
+    with pytest.raises(SentinelError, match="E30"):
+        world.add(f"Create Sentinel new Using {{/a}} Monitor any change {said}")
+    world.add("Alter old For 9 hour")
+    world.add(f"Create Sentinel new Using {{/a}} Monitor any change {said}")
 
 
 def test_a_sentinel_waits_for_its_start_and_ends_at_its_end(world: World):

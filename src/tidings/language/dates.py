@@ -6,13 +6,15 @@ clocks leaves out means the first instant after it; one that comes twice means t
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Protocol
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from tidings.model.interval import UNITS, Duration, Instant, spell_duration
 from tidings.model.sentinel import Point, Sentinel
@@ -115,6 +117,29 @@ def swapped(text: str) -> str | None:
         return None
     reading = read_date(f"{found['day']}/{found['month']}/{found['year']}")
     return reading.text if reading else None
+
+
+def missing_day(text: str) -> str:
+    """Return why a date with a month that exists names no day: how many days the month has; empty for other faults."""
+    found = _ISO.fullmatch(text) or _SLASHED.fullmatch(text)
+    if found is None or not 1 <= int(found["month"]) <= 12 or int(found["year"]) < 1:
+        return ""
+    year, month = int(found["year"]), int(found["month"])
+    if len(found["year"]) == 2:
+        year += 2000 if year <= _PIVOT else 1900
+    days = calendar.monthrange(year, month)[1]
+    return "" if 1 <= int(found["day"]) <= days else f"{calendar.month_name[month]} {year} has {days} days"
+
+
+def nearest_zone(name: str) -> str:
+    """Return the IANA time zone whose name, or whose city, is most like a name that is none; Europe/Paris if none is alike."""
+    zones = {zone.casefold(): zone for zone in sorted(available_timezones())}
+    cities = {folded.rpartition("/")[2]: zone for folded, zone in zones.items() if "/" in folded}
+    wanted = name.casefold().replace(" ", "_")
+    for known in (zones, cities):
+        if near := get_close_matches(wanted, known, n=1, cutoff=0.8):
+            return known[near[0]]
+    return "Europe/Paris"
 
 
 def zone_of(name: str) -> tzinfo | None:

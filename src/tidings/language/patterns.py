@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from lark import Token
 
@@ -11,6 +12,16 @@ from tidings.language.clause import Clause, unquoted
 LONGEST_PATTERN = 10_000
 LARGE_PROGRAM = 10_000
 """Instructions of RE2 above which a pattern is slow on a large page (W4)."""
+
+_NOT_IN_RE2: Final = re.compile(
+    r"(?P<around>\(\?<?[=!])|(?P<back>\\[1-9]|\(\?P=)|(?P<atomic>\(\?>|[*+?}]\+)|(?P<condition>\(\?\()"
+)
+_NOT_IN_RE2_NAMES: Final = {
+    "around": "a look-around",
+    "back": "a reference to a group",
+    "atomic": "a group or repetition that gives nothing back",
+    "condition": "a condition",
+}
 
 
 def read_pattern(token: Token, clause: Clause) -> str:
@@ -50,4 +61,7 @@ def _reason(error: Exception, pattern: str) -> str:
     if not isinstance(said, bytes):
         return "it cannot be written in UTF-8"
     text = said.decode("utf-8", "replace")
+    if found := _NOT_IN_RE2.search(pattern):
+        kind = _NOT_IN_RE2_NAMES[found.lastgroup or ""]
+        return f'"{found[0]}" is {kind}, which patterns here do not have (they are RE2: none of them can run away)'
     return text.removesuffix(f": {pattern}")

@@ -259,10 +259,13 @@ def _check_passed(
     """Note E30 when the event of a point lies in the past for good."""
     event = f"{point.base}({point.sentinel})"
     hint = "start now, or use a sentinel that is still alive" if starting else "give a date, or use For"
-    if known.ended_at is not None:
-        if now is not None and point.base == "end" and known.ended_at + point.offset > now:
+    ended_at = known.ended_at
+    if ended_at is None and now is not None and known.end_at is not None and known.end_at <= now:
+        ended_at = known.end_at  # it has ended, although nobody has played that yet
+    if ended_at is not None:
+        if now is not None and point.base == "end" and ended_at + point.offset > now:
             return False
-        day = local_text(known.ended_at, zone)
+        day = local_text(ended_at, zone)
         report.fault(offset, "E30", f'{event} has already passed: "{point.sentinel}" ended on {day}', hint=hint)
         return True
     if starting or point.base == "end" or now is None or known.start_at is None or known.start_at + point.offset > now:

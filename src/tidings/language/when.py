@@ -19,7 +19,7 @@ from tidings.language.clause import (
     read_positive_duration,
     word_types,
 )
-from tidings.language.dates import instant_of, read_date, swapped, zone_of
+from tidings.language.dates import instant_of, missing_day, nearest_zone, read_date, swapped, zone_of
 from tidings.language.hours import read_clock, read_days
 from tidings.model.interval import Duration, spell_duration
 from tidings.model.timing import (
@@ -190,6 +190,8 @@ def _date(token: Token, offset: Duration, clause: Clause) -> Point:
 
 
 def _no_date(token: Token, clause: Clause) -> Exception:
+    if days := missing_day(token):
+        return clause.fail(token.start_pos, "E08", f'"{token}" is no date', hint=days)
     if "/" not in token:
         return clause.fail(
             token.start_pos, "E08", f'"{token}" is no date', hint="write it as 2026-03-01 (year-month-day)"
@@ -208,6 +210,6 @@ def read_zone(node: Node, clause: Clause) -> str:
     """Return the name of a time zone; raises `FaultFoundError` (E18) if there is none of that name."""
     name = cast("Token", node.children[1])
     if zone_of(name) is None:
-        expected = "an IANA name such as Europe/Paris"
+        expected = f"an IANA name such as {nearest_zone(name)}"
         raise clause.fail(name.start_pos, "E18", f'unknown time zone "{name}"', expected=expected)
     return str(name)

@@ -257,7 +257,39 @@ MORE_ROWS = [
     ),
     (
         f"{WATCHING}\nFrom 2026-02-30",
-        '2:6: E08 "2026-02-30" is no date (hint: write it as 2026-03-01 (year-month-day))',
+        '2:6: E08 "2026-02-30" is no date (hint: February 2026 has 28 days)',
+    ),
+    (
+        f"{WATCHING}\nFrom 2031-04-31",
+        '2:6: E08 "2031-04-31" is no date (hint: April 2031 has 30 days)',
+    ),
+    (
+        f"{WATCHING}\nFrom 2/30/31",
+        '2:6: E08 "2/30/31" is no date (hint: February 2031 has 28 days)',
+    ),
+    (
+        f"{WATCHING}\nZone Europe/Berlim",
+        '2:6: E18 unknown time zone "Europe/Berlim"; expected an IANA name such as Europe/Berlin',
+    ),
+    (
+        f"{WATCHING}\nZone new_yrok",
+        '2:6: E18 unknown time zone "new_yrok"; expected an IANA name such as America/New_York',
+    ),
+    (
+        f"{WATCHING}\nZone zzz",
+        '2:6: E18 unknown time zone "zzz"; expected an IANA name such as Europe/Paris',
+    ),
+    (
+        'Create Sentinel s Using https://x.example Monitor regex "(?<=EUR )[0-9]+"',
+        '1:57: E11 bad pattern: "(?<=" is a look-around, which patterns here do not have (they are RE2: none of them can run away)',
+    ),
+    (
+        'Create Sentinel s Using https://x.example Monitor regex "a(?!b)"',
+        '1:57: E11 bad pattern: "(?!" is a look-around, which patterns here do not have (they are RE2: none of them can run away)',
+    ),
+    (
+        "Create Sentinel s Using https://x.example Monitor regex <(a)\\1>",
+        '1:57: E11 bad pattern: "\\1" is a reference to a group, which patterns here do not have (they are RE2: none of them can run away)',
     ),
     (
         f"{WATCHING}\nFrom tomorrow",
