@@ -119,7 +119,7 @@ def test_a_known_charset_reads_the_old_body():
     "hard", ["<div>" * 20_000, "<p " + " ".join(f"a{n}" for n in range(5_000)) + ">"], ids=["deep", "attributes"]
 )
 def test_a_page_that_cannot_be_read_is_a_problem_not_silence(hard):
-    """On either side: `could not compare`, nothing found, never "unchanged"."""
+    """On either side: `could not compare`, nothing found, never "unchanged"; an old version is a problem of who compares with it alone."""
     easy = body("<p>a")
     new = examine(job(easy, body(hard)))
     old = examine(
@@ -128,7 +128,10 @@ def test_a_page_that_cannot_be_read_is_a_problem_not_silence(hard):
     change, problem = compare_bodies(easy, body(hard), ANY)
 
     assert new.problem.startswith("could not compare: ")
-    assert old.problem.startswith("could not compare: ")
+    assert new.unread == new.problem
+    assert [1] == [refused.key for refused in old.refused]
+    assert old.refused[0].reason.startswith("could not compare: ")
+    assert ("", "") == (old.problem, old.unread)
     assert ((), ()) == (new.found, old.found)
     assert (False, new.problem) == (bool(change), problem)
 
