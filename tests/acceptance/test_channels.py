@@ -16,7 +16,7 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError
 from tidings.service.monitor import Monitor
-from tidings.storage import sentinels
+from tidings.storage import endpoints, sentinels
 
 
 @pytest.fixture
@@ -162,3 +162,41 @@ def test_an_address_that_cannot_be_is_refused_when_it_is_given(world: World, cha
         world.add(f"Create Sentinel s Using {{/a}} Monitor any change Notify By {channel}")
 
     assert [] == world.read(sentinels.listing)
+
+
+UNREACHABLE = ("discord://onlyone", "tgram://abc", "slack://x", "pover://nouser", "twilio://a:b@1/2", "gotify://host")
+
+
+@pytest.mark.parametrize("address", UNREACHABLE)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Notify By {}",
+        "Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour Notify By console Errors to {}",
+        "Defaults For Tags shop Notify By {}",
+    ],
+)
+def test_a_receiver_that_its_service_does_not_understand_is_refused_where_it_is_read(
+    world: World, address: str, text: str
+):
+    """In Notify, Errors and Defaults: the text says whose clause it is and the form of the service, and nothing is stored."""
+    with pytest.raises(AddressError, match="it has the form") as raised:
+        world.add(text.format(address))
+
+    assert str(raised.value).startswith(("s: ", "the defaults of shop: "))
+    assert [] == world.read(endpoints.listing)
+
+
+def test_letters_say_when_in_the_zone_of_the_sentinel(world: World):
+    """The console of a sentinel in India says the time there."""
+    world.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor all words Fetch every 1 hour Notify By console Zone Asia/Kolkata")
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>two</p>")
+        await world.pass_time(monitor, HOUR)
+
+    play(world, story)
+
+    assert "+05:30  s  " in world.console.getvalue()

@@ -262,13 +262,24 @@ def test_retry_after_is_heard(kind, status):
 
 
 @pytest.mark.parametrize("kind", HTTP)
-@pytest.mark.parametrize("status", [400, 401, 404, 418, 499, 500, 502, 600])
+@pytest.mark.parametrize("status", [402, 408, 409, 418, 429, 451, 499, 500, 502, 503, 600])
 def test_other_answers_are_tried_again(kind, status):
-    """A receiver that is set up wrongly today may be right tomorrow."""
+    """What says something of the receiver as a whole (408, 429, 500 and above) holds later messages back too."""
     answer, _ = asyncio.run(exchange(kind, (status, "")))
 
     assert isinstance(answer, Refused)
     assert answer.retry
+    assert (status in {408, 429} or status >= 500) == answer.holds
+
+
+@pytest.mark.parametrize("kind", HTTP)
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 413, 422])
+def test_answers_that_would_stay_the_same_are_final(kind, status):
+    """Nothing is gained by sending the same bytes again; people mend it and replay."""
+    answer, _ = asyncio.run(exchange(kind, (status, "")))
+
+    assert isinstance(answer, Refused)
+    assert not answer.retry
     assert str(status) in answer.reason
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from tidings import __version__
-from tidings.cli.output import write_nowhere
-from tidings.errors import OutputError, SentinelError, TidingsError
+from tidings.cli.output import write_json, write_nowhere
+from tidings.errors import OutputError, SentinelError, TidingsError, UsageError
 from tidings.presentation.writing import tame
 from tidings.settings import load
 
@@ -78,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else list(argv)
     _open_closed()
     try:
-        return _main(argv)
+        return _main([_readable(word) for word in argv])
     except BrokenPipeError:
         write_nowhere()
         return 0
@@ -91,6 +90,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TidingsError as error:
         _tell(error, as_json="--json" in argv)
         return error.exit_code
+
+
+def _readable(word: str) -> str:
+    """Return a word of the command line, read as UTF-8 where the locale could not read it. Raises `UsageError` if it is not that either."""
+    if word.isascii() or not any("\ud800" <= c <= "\udfff" for c in word):
+        return word
+    try:
+        return os.fsencode(word).decode("utf-8")
+    except UnicodeError:
+        message = f"{word.encode('ascii', 'backslashreplace').decode()} cannot be read: it is neither in UTF-8 nor in the encoding of the terminal"
+        raise UsageError(message) from None
 
 
 def _open_closed() -> None:
@@ -169,7 +179,7 @@ def _tell(error: TidingsError, *, as_json: bool) -> None:
         return
     problems = [p.as_dict() for p in error.problems] if isinstance(error, SentinelError) else [{"message": str(error)}]
     for problem in problems:
-        sys.stdout.write(json.dumps({"record": "problem", **problem}, ensure_ascii=False) + "\n")
+        write_json({"record": "problem", **problem})
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 from tidings.errors import OutputError
 from tidings.presentation.writing import cut_to_places, places, tame
@@ -31,7 +32,18 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def write_json(record: Mapping[str, Any]) -> None:
     """Write one record and hand it on at once."""
-    _write(json.dumps(record, ensure_ascii=False) + "\n")
+    try:
+        _write(json_line(record))
+    except UnicodeEncodeError:
+        _write(json.dumps(record) + "\n")
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """Return a record as one line of JSON; whatever could steer a screen or turn the writing direction stands in it as an escape."""
+    text = json.dumps(record, ensure_ascii=False)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or category(c) == "Zs" else json.dumps(c)[1:-1] for c in text)
+    return text + "\n"
 
 
 def write_line(text: str = "") -> None:

@@ -68,8 +68,9 @@ async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
     loop.set_exception_handler(_complain)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    console = sys.stderr if arguments.json else sys.stdout
     async with contextlib.AsyncExitStack() as stack:
-        serving = poller(settings, stream=sys.stdout, patience_seconds=PATIENCE_SECONDS, spreads=True, endures=True)
+        serving = poller(settings, stream=console, patience_seconds=PATIENCE_SECONDS, spreads=True, endures=True)
         monitor = await _unless(stop, stack.enter_async_context(serving))
         if monitor is None:
             _announce("stopped")
@@ -202,7 +203,7 @@ class Printer:
                 continue
             if self._as_json:
                 write_json(change_record(row, sentinel=owner.row.name, url=page.identity.given))
-            else:
+            elif not any(target.kind == "console" for target in owner.everybody()):  # that channel writes it itself
                 write_line(f"{owner.row.name}: {row.summary}  {page.identity.given}")
         if self._verbose and unit.poll is not None and unit.page is not None:
             page = watchlist.pages.get(unit.page.page_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidings.document.excerpts import excerpts
 from tidings.model.change import ChangeSet
 
 _NOUNS = {
@@ -103,7 +104,7 @@ def _examples(change: ChangeSet) -> Iterator[str]:
         if row.kind in {"keywords", "regex", "links", "images"} and row.old and row.new
     }
     for old, new in change.updated:
-        yield f"{_quoted(old)} → {_quoted(new)}"
+        yield " → ".join(_quoted(side) for side in excerpts(old, new, _LONGEST_TEXT))
     for sign, texts in (("+", change.inserted), ("-", change.deleted)):
         for text in texts:
             row = numbers.get(text)

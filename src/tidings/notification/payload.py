@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from tidings.clock import Instant
+from tidings.document.excerpts import excerpts
 from tidings.presentation.edits import Record, summary
 from tidings.presentation.writing import most_that_fit, one_line
 
@@ -90,10 +91,18 @@ def _cut(record: Record, characters: int, entries: int) -> dict[str, Any]:
         values = record.get(name)
         if not isinstance(values, list):
             continue
-        short[name] = [_cut_text(value, characters) for value in values[:entries]]
+        short[name] = [_cut_entry(value, characters) for value in values[:entries]]
         if len(values) > entries:
             more[name] = len(values) - entries
     return {**short, "more": more} if more else short
+
+
+def _cut_entry(value: Any, characters: int) -> Any:
+    """Return an entry of a list, cut; the two sides of an update are cut around what differs."""
+    if isinstance(value, dict) and {"old", "new"} <= value.keys() and isinstance(value["old"], str):
+        old, new = excerpts(value["old"], str(value["new"]), characters)
+        return {**value, "old": old, "new": new}
+    return _cut_text(value, characters)
 
 
 def _cut_text(value: Any, characters: int) -> Any:
@@ -122,17 +131,18 @@ def _json(document: dict[str, Any]) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", errors="backslashreplace")
 
 
-def console_body(records: Sequence[Record]) -> bytes:
-    """Return one line for each change: when it was found, whose it is, what changed, where.
+def console_body(records: Sequence[Record], zone: tzinfo = UTC) -> bytes:
+    """Return one line for each change: when it was found (in a time zone), whose it is, what changed, where.
 
     Pages are strangers: characters that steer a terminal or turn the writing direction are spelled out.
     """
-    return "".join(f"{_line(record)}\n" for record in records).encode("utf-8", errors="backslashreplace")
+    return "".join(f"{_line(record, zone)}\n" for record in records).encode("utf-8", errors="backslashreplace")
 
 
-def _line(record: Record) -> str:
-    second = str(record.get("detected_at") or "").partition(".")[0].removesuffix("Z")
+def _line(record: Record, zone: tzinfo) -> str:
+    stamp = str(record.get("detected_at") or "")
+    second = datetime.fromisoformat(stamp).astimezone(zone).isoformat(timespec="seconds") if stamp else "-"
     what = _cut_text(summary(record), SUMMARY_CHARACTERS)
     return "  ".join(
-        one_line(str(part)) for part in (f"{second}Z" if second else "-", record["sentinel"], what, record["url"])
+        one_line(str(part)) for part in (second.replace("+00:00", "Z"), record["sentinel"], what, record["url"])
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from html import escape
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from tidings.clock import Instant
 from tidings.notification import mail, payload
 from tidings.notification.addresses import limit_of
 from tidings.presentation import atom
-from tidings.presentation.edits import Record, summary
+from tidings.presentation.edits import Record, in_zone, summary
 from tidings.presentation.hypertext import document
 from tidings.presentation.net import newest_first
 from tidings.presentation.presenter import Caption
@@ -31,13 +32,17 @@ _TEXT: Final = PRESENTERS["changes-as-text"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What is to be told: change records of one sentinel, to one address, made at `at`; `presentation` is how letters show them."""
+    """What is to be told: change records of one sentinel, to one address, made at `at`.
+
+    `presentation` is how letters show them, `zone` the time zone in which people read when things happened.
+    """
 
     sentinel: str
     address: str
     records: Sequence[Record]
     at: Instant
     presentation: str = "only_change"
+    zone: tzinfo = UTC
 
     @property
     def subject(self) -> str:
@@ -70,12 +75,12 @@ def _webhook(news: News) -> tuple[str, bytes]:
 
 
 def _console(news: News) -> tuple[str, bytes]:
-    return payload.TEXT_TYPE, payload.console_body(news.records)
+    return payload.TEXT_TYPE, payload.console_body(news.records, news.zone)
 
 
 def _email(news: News) -> tuple[str, bytes]:
     caption = Caption(heading=news.subject, sentinel=news.sentinel)
-    records = newest_first(news.records, net=True)
+    records = [in_zone(record, news.zone) for record in newest_first(news.records, net=True)]
     text = _TEXT.present(records, caption, most=MOST_TEXT)
     views = {view_of(news.presentation, record) for record in news.records}
     drawing = presenter(views.pop() if len(views) == 1 else "changes", "html")
@@ -94,7 +99,7 @@ def _apprise(news: News) -> tuple[str, bytes]:
 
 def _calling_nobody(news: News, caption: Caption, *, most: int) -> str:
     """Return the changes as a text for a chat; what keeps it from calling people is counted in."""
-    records, room = newest_first(news.records), most
+    records, room = [in_zone(record, news.zone) for record in newest_first(news.records)], most
     while length(text := unmentioning(_TEXT.present(records, caption, most=room))) > most:
         room -= length(text) - most
     return text
@@ -102,7 +107,8 @@ def _calling_nobody(news: News, caption: Caption, *, most: int) -> str:
 
 def _feed(news: News) -> tuple[str, bytes]:
     newest = news.records[-atom.MOST_ENTRIES :]
-    entries = [atom.entry(record, presentation=news.presentation) for record in reversed(newest)]
+    shown = [in_zone(record, news.zone) for record in reversed(newest)]
+    entries = [atom.entry(record, presentation=news.presentation) for record in shown]
     return payload.ATOM_TYPE, "".join(entries).encode()
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from itertools import chain, islice
 from typing import Any, Final, Literal
 
+from tidings.document.excerpts import excerpts
 from tidings.presentation.writing import ELLIPSIS, one_line
 
 Record = Mapping[str, Any]
@@ -17,6 +19,8 @@ Piece = tuple[PieceKind, str]
 
 LONGEST: Final = 8_000
 """Characters of a text that are looked at where a view is bounded; no message shows more of one."""
+EXCERPT: Final = 200
+"""Characters of each side of an update that a bounded view shows, around what differs."""
 MOST_PLACES: Final = 3
 """Occurrences of one object that are shown where they stand."""
 NOTHING: Final = "no difference in what is watched"
@@ -88,7 +92,7 @@ def _said(part: Record) -> str:
     """Return what is to be said of one page of several: which versions were compared and when it was seen, or why there are no edits."""
     if part["status"] != "changed":
         return str(part["summary"])
-    when = minute(part.get("polled_at"))
+    when = minute(part.get("polled_at"), part.get("zone"))
     return f"version {part['from_version']} → {part['to_version']}{f', {when}' if when else ''}"
 
 
@@ -169,7 +173,9 @@ def _edits(record: Record, objects: _Objects, longest: int | None, frame: str) -
     if "status" in record:
         yield Edit("said", new=read(_said(record)), frame=frame)
     for pair in record.get("updated") or ():
-        yield Edit("updated", read(pair["old"]), read(pair["new"]), frame=frame)
+        old, new = str(pair["old"]), str(pair["new"])
+        old, new = (old, new) if longest is None else excerpts(old, new, EXCERPT)
+        yield Edit("updated", read(old), read(new), frame=frame)
     for text in objects.left(record, "deleted"):
         before, now = objects.numbers.get(text, (None, None))
         sort, place = objects.sorts.get(text, ""), objects.where("deleted", text)
@@ -242,14 +248,24 @@ def summary(record: Record) -> str:
 
 
 def seen_at(record: Record) -> str:
-    """Return when the change was seen, as `2026-11-27 08:00 UTC`; empty if the record does not say."""
-    return minute(record.get("detected_at"))
+    """Return when the change was seen, as `2026-11-27 08:00 UTC` or in the zone of the record (`in_zone`); empty if the record does not say."""
+    return minute(record.get("detected_at"), record.get("zone"))
 
 
-def minute(stamp: object) -> str:
+def in_zone(record: Record, zone: tzinfo) -> Record:
+    """Return a record whose instants are shown in a time zone."""
+    parts = [{**part, "zone": zone} for part in record.get("parts") or ()]
+    return {**record, "zone": zone, **({"parts": parts} if parts else {})}
+
+
+def minute(stamp: object, zone: tzinfo | None = None) -> str:
     """Return an instant of a record as `2026-11-27 08:00 UTC`; empty for none."""
     stamp = str(stamp or "")
-    return f"{stamp[:10]} {stamp[11:16]} UTC" if len(stamp) >= 16 else ""
+    if len(stamp) < 16:
+        return ""
+    if zone is None:
+        return f"{stamp[:10]} {stamp[11:16]} UTC"
+    return datetime.fromisoformat(stamp).astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def more(count: int, noun: str = "") -> str:

@@ -19,6 +19,7 @@ from tidings.language.verify import Known
 from tidings.model.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.model.unit import Event
 from tidings.service import outside, register
+from tidings.service.addressees import check_addressees
 from tidings.service.watchlist import meaning
 from tidings.storage import events, sentinels
 from tidings.storage import outside as sources
@@ -162,6 +163,7 @@ def _read_all(
         problems += (Filed(file, problem) for problem in parsed.problems)
         warnings += (Filed(file, warning) for warning in parsed.warnings)
         for statement in parsed.statements:
+            check_addressees(statement)
             if isinstance(statement, Defaults):
                 continue
             if isinstance(statement, CreateEvent):

@@ -279,6 +279,8 @@ COMPOSITE = "composite"
 PARTIAL = "partial"
 """The kind of a poll that brought what there is of a page of which a frame could not be read."""
 
+GONE = "410"
+"""What a page is answered with that is gone for good."""
 _SAID = frozenset({"price", "availability"})
 """Parts that a page says somewhere, or does not."""
 
@@ -299,6 +301,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     """Return a state that a sentinel's owner is told of: a page in error, well again, or versions that could not be compared."""
     data = event.data
     match event.type:
+        case "page.error" if data["kind"] == GONE:
+            summary = f"the page cannot be watched any more: {data['reason']}"
         case "page.error":
             summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
         case "page.gone":

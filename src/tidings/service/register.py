@@ -18,7 +18,6 @@ from tidings.language.forms import parse_file
 from tidings.language.means import Means
 from tidings.model.sentinel import (
     Alter,
-    Channel,
     Clauses,
     Command,
     CreateEvent,
@@ -28,8 +27,8 @@ from tidings.model.sentinel import (
     Sentinel,
 )
 from tidings.model.unit import SentinelMove
-from tidings.notification import addresses
 from tidings.service import altering, lifespan, outside
+from tidings.service.addressees import check_addressees
 from tidings.service.lifespan import Life
 from tidings.service.watchlist import SENDABLE, meaning, told_channels
 from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions, tag_defaults
@@ -84,6 +83,7 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
     if parsed.problems:
         raise SentinelError(parsed.problems)
     for statement in parsed.statements:
+        check_addressees(statement)
         if isinstance(statement, Sentinel):
             check_files(statement, settings)
     made: list[SentinelRow] = []
@@ -262,7 +262,7 @@ def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
 def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
     for channel in told_channels(sentinel):
         if channel.kind in SENDABLE:
-            endpoints.ensure(connection, channel.kind, _address_of(channel))
+            endpoints.ensure(connection, channel.kind, channel.address)
 
 
 def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
@@ -282,14 +282,6 @@ def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
     return replace(
         alone, start=Point("start", sentinel=sentinel.base), end=Point("end", sentinel=sentinel.base), span=None
     )
-
-
-def _address_of(channel: Channel) -> str:
-    if channel.kind in {"webhook", "url"}:
-        address.rebuild(channel.address)
-    else:
-        addresses.check(channel.kind, channel.address)
-    return channel.address
 
 
 def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:

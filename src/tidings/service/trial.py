@@ -21,6 +21,7 @@ from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
 from tidings.model.weight import WHOLE
 from tidings.service import noise, register
+from tidings.service.addressees import check_addressees
 from tidings.service.asking import Asker, Occasion
 from tidings.service.assembly import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.finding import matches_nothing
@@ -98,6 +99,8 @@ async def trial(
     parsed = database.read(register.understood, file, text, settings=settings, now=clock.now(), anew=True)
     if parsed.problems:
         raise SentinelError(parsed.problems)
+    for statement in parsed.statements:
+        check_addressees(statement)
     found: list[Tried] = []
     database.write(charge.set_budgets, budgets(settings), at=clock.now())
     async with contextlib.AsyncExitStack() as stack:

@@ -2,10 +2,11 @@
 
 import contextlib
 import io
+import json
 
 import pytest
 
-from tidings.cli.output import table, write_line, write_page
+from tidings.cli.output import table, write_json, write_line, write_page
 
 
 def written(encoding, *writes):
@@ -40,6 +41,24 @@ def test_no_page_steers_a_terminal():
 def test_a_page_is_what_it_says_it_is(encoding, expected):
     """A page that says it is in UTF-8 can be read wherever it was written."""
     assert expected == written(encoding, (write_page, "<p>é → 🙂</p>\n"))
+
+
+STRANGE = {"text": "a\x9b2J\u202ec\u200f\u2028é\u00a0中 👩\u200d🔬\x85", "name": "z_ürich"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "ascii", "cp1252", "cp437"])
+def test_json_is_whole_and_steers_nothing_in_any_encoding(encoding):
+    """It is read as it was meant; controls, marks of direction and lone surrogates stand in it as escapes, on every terminal."""
+    record = {**STRANGE, "half": "\ud800"}
+    out = written(encoding, (write_json, record)).decode(encoding)
+
+    assert record == json.loads(out)
+    assert not {*"\x9b\u202e\u200f\u2028\x85\x1b"} & set(out)
+
+
+def test_json_keeps_letters_where_it_can():
+    """Letters of all scripts and wide spaces stay readable."""
+    assert '{"a": "Zürich\u00a0中"}\n' == written("utf-8", (write_json, {"a": "Zürich\u00a0中"})).decode()
 
 
 def test_a_terminal_without_the_letters_gets_their_numbers():

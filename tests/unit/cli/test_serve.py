@@ -19,9 +19,10 @@ class _Left(io.StringIO):
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
-def _found() -> tuple[Any, Any]:
+def _found(*kinds: str) -> tuple[Any, Any]:
     page = SimpleNamespace(identity=SimpleNamespace(given="http://a.example/"))
-    owner = SimpleNamespace(row=SimpleNamespace(name="s"))
+    targets = tuple(SimpleNamespace(kind=kind) for kind in kinds)
+    owner = SimpleNamespace(row=SimpleNamespace(name="s"), everybody=lambda: targets)
     watchlist = SimpleNamespace(pages={1: page}, sentinels={1: owner})
     change = SimpleNamespace(page_id=1, sentinel_id=1, summary="1 text updated", quiet=False)
     unit = SimpleNamespace(changes=(change,), poll=None, page=None)
@@ -32,6 +33,17 @@ def test_what_is_found_is_printed(capsys):
     """One line a change: whose, what, where."""
     monitor, unit = _found()
 
+    Printer(monitor, as_json=False, verbose=False)(unit, SimpleNamespace())  # type: ignore[arg-type]
+
+    assert "s: 1 text updated  http://a.example/\n" == capsys.readouterr().out
+
+
+def test_news_for_the_console_is_printed_once(capsys):
+    """The console is a channel: what it writes is not written beside it too."""
+    for kinds in (("console",), ("webhook", "console")):
+        monitor, unit = _found(*kinds)
+        Printer(monitor, as_json=False, verbose=False)(unit, SimpleNamespace())  # type: ignore[arg-type]
+    monitor, unit = _found("webhook")
     Printer(monitor, as_json=False, verbose=False)(unit, SimpleNamespace())  # type: ignore[arg-type]
 
     assert "s: 1 text updated  http://a.example/\n" == capsys.readouterr().out

@@ -2,10 +2,13 @@ import email
 import email.policy
 import json
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.unit.presentation.records import record
+from tidings.detection.summary import summary
+from tidings.model.change import ChangeSet, Edit
 from tidings.notification.addresses import limits
 from tidings.notification.channel import KINDS
 from tidings.notification.rendering import RENDERERS, News, rehearsal, render
@@ -118,3 +121,53 @@ def test_a_rehearsal_says_that_it_is_one(kind):
         } == json.loads(rendered.body)
     else:
         assert b"this is a test" in rendered.body
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("UTC", "2026-11-28 13:37 UTC"),
+        ("Asia/Kolkata", "2026-11-28 19:07 IST"),
+        ("Europe/Paris", "2026-11-28 14:37 CET"),
+        ("America/Sao_Paulo", "2026-11-28 10:37 -03"),
+        ("Pacific/Kiritimati", "2026-11-29 03:37 +14"),
+    ],
+)
+def test_people_read_when_in_the_zone_of_the_sentinel(zone, expected):
+    """Letters, chats and the console say the time of the sentinel's zone, and which zone that is; records stay in UTC."""
+    change = {**record(), "detected_at": "2026-11-28T13:37:00.000000Z"}
+    shown = {
+        kind: render(kind, replace(news(change, address=ADDRESSES[kind]), zone=ZoneInfo(zone)))
+        for kind in ("email", "apprise", "webhook", "stream", "console")
+    }
+    letter = email.message_from_bytes(
+        b"Content-Type: " + shown["email"].content_type.encode() + b"\n\n" + shown["email"].body,
+        policy=email.policy.default,
+    )
+    texts = [part.get_content() for part in letter.walk() if part.get_content_maintype() == "text"]
+
+    assert all(expected in text for text in texts)
+    assert expected in shown["apprise"].body.decode()
+    assert expected[:10] in shown["console"].body.decode()
+    assert all("2026-11-28T13:37:00.000000Z" in shown[kind].body.decode() for kind in ("webhook", "stream"))
+
+
+@pytest.mark.parametrize("kind", ["email", "apprise", "webhook", "console", "stream"])
+def test_a_long_text_shows_what_differs(kind):
+    """A paragraph of 100,000 characters that differs in one word near its end: the word is in the message, on both sides."""
+    old, new = ("x " * 50_000 + word + " y" * 200 for word in ("BEFORE", "AFTER"))
+    change = {
+        **record(),
+        "updated": [{"old": old, "new": new}],
+        "summary": summary(ChangeSet(updated=((old, new),), kinds=("words",), edits=(Edit("replace", 0, 1, 0, 1),))),
+    }
+    rendered = render(kind, news(change, address=ADDRESSES[kind]))
+    text = rendered.body.decode()
+    if kind == "email":
+        letter = email.message_from_bytes(
+            b"Content-Type: " + rendered.content_type.encode() + b"\n\n" + rendered.body, policy=email.policy.default
+        )
+        text = next(part.get_content() for part in letter.walk() if part.get_content_type() == "text/plain")
+
+    assert "BEFORE" in text
+    assert "AFTER" in text

@@ -1,0 +1,50 @@
+"""Excerpts: two long texts, cut around what differs in them."""
+
+from __future__ import annotations
+
+ELLIPSIS = "…"
+
+
+def excerpts(old: str, new: str, most: int) -> tuple[str, str]:
+    """Return two texts, each in at most `most` (3 or more) characters, cut around the first difference; an ellipsis stands where one is cut.
+
+    Texts that fit stay whole. Different texts have different excerpts.
+    """
+    if max(len(old), len(new)) <= most:
+        return old, new
+    same = common_start(old, new)
+    end = max(len(old), len(new)) - _common_end(old, new, same)
+    room = most - 2
+    start = max(0, same - max(room // 3, (room - (end - same)) // 2))
+    start = max(0, min(start, same, max(len(old), len(new)) - (most - 1)))
+    return _window(old, start, most), _window(new, start, most)
+
+
+def _window(text: str, start: int, most: int) -> str:
+    if start == 0:
+        return text if len(text) <= most else text[: most - 1] + ELLIPSIS
+    rest = text[start:]
+    return ELLIPSIS + (rest if len(rest) < most else rest[: most - 2] + ELLIPSIS)
+
+
+def common_start(old: str, new: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_end(old: str, new: str, start: int) -> int:
+    low, high = 0, min(len(old), len(new)) - start
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
