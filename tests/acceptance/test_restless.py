@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import re
 from typing import Any
 
@@ -14,6 +15,7 @@ from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.monitor import Monitor
 from tidings.service.noise import SECOND_LOOK
+from tidings.storage import pages
 
 SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Notify By webhook {/hook}"
 
@@ -80,6 +82,42 @@ def test_it_draws_no_more_looks_than_a_busy_page(make_world):
     assert by_day[0] <= 60
     assert max(by_day[1:]) <= 31
     assert min(b - a for a, b in itertools.pairwise(at)) >= 5 * MINUTE
+
+
+@pytest.mark.parametrize(("policy", "budget"), [("price", 64), ("best_effort", 200)])
+def test_pages_that_always_differ_have_no_more_of_a_tight_budget_than_their_share(make_world, policy, budget):
+    """Two of eight pages differ each time, and the budget binds: found out, they take about a quarter of it."""
+    world = make_world(
+        schedule__policy=policy,
+        fetch__page_floor_seconds="60",
+        detect__second_looks="true",
+        budget__polls_per_day=str(budget),
+        budget__burst=str(budget // 2),
+    )
+    turns = itertools.count()
+    restless(world, turns)
+    for number in range(8):
+        world.page(f"/{number}", f"<p>{number}</p>")
+        if number < 2:
+            world.server.pages[f"/{number}"] = world.server.pages["/a"]
+        world.add(f"Create Sentinel s{number} Using {{/{number}}} Monitor any change")
+
+    async def story(monitor: Monitor) -> None:
+        rng = random.Random(1)
+        for edition in range(3 * 8):
+            for number in range(2, 8):
+                if rng.random() < 1 / 8:
+                    world.page(f"/{number}", f"<p>{number}: {edition}</p>")
+            await world.pass_time(monitor, 3 * HOUR)
+
+    begun = world.clock.now()
+    play(world, story)
+    late = [poll for poll in world.polls() if poll.charged_at - begun > 2 * DAY]
+
+    assert sum(poll.page_id <= 2 for poll in late) <= 0.3 * budget
+    assert {1, 2} == {
+        page_id for page_id in range(1, 9) if world.read(pages.state, page_id).saturation.since is not None
+    }
 
 
 def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):

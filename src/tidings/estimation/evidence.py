@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 TRUSTED = 0.02
 """Dates are exact evidence where both their error rates are below this."""
+MEMORY = 200.0
+"""Of each of their error rates about so many polls are remembered: who begins to lie is found out by the fourth lie, however long it was honest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +23,17 @@ class Dates:
 
     def observe(self, *, date_moved: bool, content_moved: bool) -> Dates:
         """Return the counts after a look."""
-        if date_moved and content_moved:
-            return replace(self, moved_with=self.moved_with + 1)
-        if date_moved:
-            return replace(self, moved_alone=self.moved_alone + 1)
         if content_moved:
-            return replace(self, still_alone=self.still_alone + 1)
-        return replace(self, still_with=self.still_with + 1)
+            left = _left(self.moved_with + self.still_alone)
+            return replace(
+                self,
+                moved_with=self.moved_with * left + date_moved,
+                still_alone=self.still_alone * left + (not date_moved),
+            )
+        left = _left(self.moved_alone + self.still_with)
+        return replace(
+            self, moved_alone=self.moved_alone * left + date_moved, still_with=self.still_with * left + (not date_moved)
+        )
 
     @property
     def false_alarm(self) -> float:
@@ -43,6 +49,11 @@ class Dates:
     def are_exact(self) -> bool:
         """Say whether dates count as exact instants of change."""
         return self.false_alarm < TRUSTED and self.miss < TRUSTED
+
+
+def _left(known: float) -> float:
+    """Return what is left of what is known once one poll more is known, so that about `MEMORY` are."""
+    return min(1.0, (MEMORY - 1) / known) if known > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,9 @@ class _Replay:
     def _reprice(self, now: Instant) -> None:
         self._repriced = now + REPRICED_EVERY
         saved = self._tokens - self._rate * DAY / 2
-        self._price = self._policy.price(self._state, max(self._rate + saved / DAY, self._rate / 10))  # type: ignore[attr-defined]
+        budget = max(self._rate + saved / DAY, self._rate / 10)
+        assert isinstance(self._policy, Prices)  # noqa: S101 - only for the type checker: the caller has asked
+        self._price = self._policy.market(self._state, budget).price
         here = np.flatnonzero(self._there)
         self._due[here] = self._policy.next_due(self._state, here, now, self._price)
 

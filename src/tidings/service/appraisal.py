@@ -110,6 +110,11 @@ class Appraisal:
             + ("; WIC bids in this epoch, which earns more in the model" if self.is_wic else ""),
             f"budget       {self.budget:,.0f} a day, {self.promised:,.0f} of it promised to fixed intervals; {self.planned:,.0f} planned, {self.spent:,.0f} spent in the last 24 hours",
             f"certificate  {certified}",
+            *(
+                []
+                if self.certificate is None or self.certificate.kept is None
+                else [f"looking back {self.certificate.kept}"]
+            ),
         ]
 
     def _certified(self) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tidings.clock import DAY, MINUTE
+from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.estimation.gamma import Gamma
 from tidings.scheduling.bounds.certificate import Certificate, Looks, Part, Window, by_instants, certify, steadily
+from tidings.scheduling.bounds.lookback import Polls
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.price.hours import HoursState
@@ -24,7 +25,7 @@ from tidings.storage import polls
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.scheduling.policy import Floats
+    from tidings.scheduling.policy import Floats, Instants
     from tidings.storage.connection import Connection
 
 TICK: Final = 30 * MINUTE
@@ -70,7 +71,34 @@ class Book:
         for page_id in timed[:: -(-len(timed) // MOST_TIMED) or 1]:
             groups.setdefault(hours[page_id], []).append(page_id)
         parts = [self.by_hours(weights, pages) for weights, pages in groups.items()]
-        return certify(steadily(*self.steadily([i for i in ids if i not in hours])), *parts)
+        steady = self.steadily([i for i in ids if i not in hours])
+        return certify(steadily(*steady), *parts, polls=self.polls(ids, hours))
+
+    def polls(self, ids: Sequence[int], hours: Mapping[int, Sequence[float]]) -> Polls:
+        """Return the polls of pages, to look back on; `hours` are the weights of the hours of the week of those that have some."""
+        worth, steady = self._worth(ids)
+        hosts = self.state.population["host"][self.state.population.rows(ids)]
+        row = {page_id: number for number, page_id in enumerate(ids)}
+        last: dict[int, Instant] = dict(self.before)
+        made: list[tuple[int, Instant, Instant, bool]] = []
+        for page_id, at, is_new in self.looks:
+            if page_id in row and page_id in last:
+                made.append((row[page_id], at, at - last[page_id], is_new))
+            last[page_id] = at
+        made.sort(key=lambda each: each[:2])
+        page, when, gap = (np.array([each[k] for each in made], np.int64) for k in range(3))
+        hazard = worth.rate[page] * gap
+        sums = {key: np.concatenate([[0.0], np.cumsum(key)]) for key in {tuple(hours[i]) for i in ids if i in hours}}
+        for number, page_id in enumerate(ids):
+            if page_id in hours:
+                mine = page == number
+                total = sums[tuple(hours[page_id])]
+                hazard[mine] = (
+                    worth.rate[number] * HOUR * (_weighed(total, when[mine]) - _weighed(total, (when - gap)[mine]))
+                )
+        value = worth.importance[page]
+        changed = np.array([each[3] for each in made], np.bool_)
+        return Polls(page, hosts[page], when, gap.astype(np.float64), changed, hazard, value, steady.kappa[page])
 
     def steadily(self, ids: Sequence[int]) -> tuple[Window, Looks]:
         """Return the window of pages at steady rates, and their looks; one without a look before is there from its first one on."""
@@ -127,6 +155,13 @@ class Book:
         changed = np.array([each[2] for each in made], np.bool_)
         chance = self._posterior(ids).at(rows).chance([each[3] for each in made]) if made else np.zeros(0)
         return Looks(rows, np.array([each[1] for each in made], np.float64), changed, chance)
+
+
+def _weighed(total: Floats, at: Instants) -> Floats:
+    """Return the sum of the weights of the hours of the week from 1970 to each instant; `total` are those of one week, summed from its start."""
+    weeks, rest = np.divmod(at, WEEK)
+    inside = np.interp(rest / HOUR, np.arange(len(total)), total)
+    return np.asarray(weeks * total[-1] + inside)
 
 
 def _hours_of(state: PriceState) -> dict[int, tuple[float, ...]]:

@@ -30,7 +30,7 @@ ASKED: Final = 1e15
 NEEDED: Final = 4e14
 TICKED: Final = 1e14
 """Bids of looks that somebody asked for, of those that are needed in time (times 1 to 2 by their rank), and of ticks (plus seconds of
-lateness): before whatever a policy bids."""
+lateness) and second looks, which are worth nothing later: before whatever a policy bids."""
 SPARE: Final = "on change, sooner than it would be, since the budget has looks to spare"
 MOST_SPARE: Final = 1024
 """So many pages are looked through for those that are worth a spare look: those that have waited longest, as parts of their waits."""
@@ -213,6 +213,8 @@ class Chooser:
         bids = self._proposals.bids(ids, now, self._proposals.price)
         late = ticks <= now
         bids[late] = TICKED + (now - np.maximum(ticks[late], 0)) / SECOND
+        if second := self._dues.second_now(now):
+            bids[np.isin(ids, second) & ~late] = TICKED
         if needed:
             rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
             bids = np.where(rank > 0, NEEDED * (1.0 + rank), bids)

@@ -162,6 +162,10 @@ class Dues:
             f"on change, {spell_duration(-(-eased // SECOND) * SECOND)} later since its server said that it stays fresh"
         )
 
+    def second_now(self, now: Instant) -> list[int]:
+        """Return the pages whose second poll, to tell noise from news, may be made now."""
+        return [page_id for page_id, at in self._second.items() if at <= now]
+
     def _note(self, page_id: int, tick: Tick) -> None:
         (self._moved.add if tick.is_moved else self._moved.discard)(page_id)
         (self._servable.add if tick.servable else self._servable.discard)(page_id)

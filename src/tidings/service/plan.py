@@ -92,6 +92,7 @@ class Planner:
             cost=lambda page: self.cost(page.identity, self.budget(page)),
             code=self._roster.code,
             soonest=soonest,
+            budget=budget,
             hearing=hearing,
         )
         self.pricing = Pricing(self.proposals, self._roster, pages, budget)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from tidings.clock import SECOND
+from tidings.clock import HOUR, SECOND
 from tidings.scheduling import effective
 from tidings.scheduling.learned import has_compared
 from tidings.scheduling.policy import (
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from tidings.model.unit import Unit
     from tidings.service.hints import Hearing
     from tidings.service.watchlist import WatchedPage
+
+RESTLESS: Final = HOUR
+"""The least time between two polls of a page that differs each time, where its sentinels name none."""
 
 
 class Observed(NamedTuple):
@@ -68,6 +71,7 @@ class Proposals:
         cost: Callable[[WatchedPage], float],
         code: Callable[[str], int],
         soonest: Duration = 0,
+        budget: float = math.inf,
         hearing: Hearing | None = None,
     ) -> None:
         self.policy = policy
@@ -78,6 +82,7 @@ class Proposals:
         self._pages = pages
         self._floor = floor
         self._soonest = soonest
+        self._budget = budget
         self.cost = cost
         self._code = code
         self._hearing = hearing
@@ -264,6 +269,16 @@ class Proposals:
             (population[name][rows] != values).any() for name, values in columns.items() if name != "last_polled"
         )
 
+    def _shortest(self, page: WatchedPage, low: Duration, high: Duration) -> Duration:
+        """Return the least time between two polls of a page, within what its sentinels ask for (0: they leave that open).
+
+        A page that differs each time has no more of the budget than its even share: what it shows says nothing of how often it changes.
+        """
+        if low or page.state.saturation.since is None:
+            return low or min(self._soonest, high)
+        even = float(self.state.population["cost"].sum()) / self._budget if self._budget > 0 else 0.0
+        return min(max(self._soonest, RESTLESS, round(min(even, NEVER))), high)
+
     def _columns(self, members: list[int]) -> dict[str, Any]:
         pages = [self._pages[i] for i in members]
         limits = [bounds(page, self._floor) for page in pages]
@@ -283,7 +298,7 @@ class Proposals:
                 [UNPOLLED if p.state.checked_at is None else p.state.checked_at for p in pages], np.int64
             ),
             "not_before": np.array([UNPOLLED if (at := retry_at(p)) is None else at for p in pages], np.int64),
-            "shortest": np.array([low or min(self._soonest, high) for low, high in limits], np.int64),
+            "shortest": np.array([self._shortest(p, *each) for p, each in zip(pages, limits, strict=True)], np.int64),
             "longest": np.array([min(round(high * self.stretch), NEVER) for _, high in limits], np.int64),
             **(
                 {}

@@ -26,6 +26,22 @@ def test_dates_are_exact_once_they_have_proved_it_both_ways():
     assert not dates.are_exact
 
 
+def test_dates_that_begin_to_lie_are_found_out_however_long_they_were_honest():
+    """After 5,060 true dates the fourth lie ends the belief; after as many again as are remembered it may come back."""
+    dates = Dates()
+    for _ in range(2_530):
+        dates = dates.observe(date_moved=True, content_moved=True).observe(date_moved=False, content_moved=False)
+    believed = []
+    for _ in range(4):
+        dates = dates.observe(date_moved=True, content_moved=False)
+        believed.append(dates.are_exact)
+    for _ in range(400):
+        dates = dates.observe(date_moved=False, content_moved=False)
+
+    assert not believed[-1]
+    assert dates.are_exact
+
+
 def test_a_page_is_as_stale_as_its_signals_make_it():
     """Without signals the effective age is the age of what they would miss; each adds as much as it is worth; noise adds little."""
     good, noisy = Hints(recall=0.5, noise=0.01), Hints(recall=0.5, noise=10.0)

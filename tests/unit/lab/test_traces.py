@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.traces import (
     Series,
@@ -24,8 +25,11 @@ from tidings.lab.traces import (
     worth,
 )
 from tidings.model.interval import DAY, WEEK
+from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.ledger import Polls
+from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
 
@@ -54,6 +58,17 @@ def polls(*looks: tuple[int, int]) -> Polls:
     """Return looks: when, and at which page."""
     at, page = zip(*looks, strict=True)
     return Polls(np.array(at), np.array(page), np.ones(len(at)))
+
+
+@pytest.mark.parametrize("name", list(POLICIES))
+def test_every_policy_can_be_replayed(name: str):
+    """Those that are told rates are told them, the others are not; each spends about what it may."""
+    policy = POLICIES[name](HOUR)
+    if RATE in policy.reads:
+        policy = Learned(policy, HourlyLearner() if isinstance(policy, HeedsHours) else GammaLearner())
+    made = replay(policy, random_series(6, 1), share=1 / 16, tick=HOUR, rng=np.random.default_rng(1))
+
+    assert 0.5 < len(made.at) / (6 * 30 * 24 / 16) < 1.05
 
 
 def test_half_of_the_groups_is_for_calibration_and_always_the_same():

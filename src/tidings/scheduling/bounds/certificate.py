@@ -1,9 +1,9 @@
 """A certificate: how near the looks of the last days came to the best that any could have, in the model (bid_and_defaults §6).
 
-The model is what is believed of the pages at the end of the window, on both sides; the looks start from the true ages, and what is left at
+The model is what is believed of the pages at the end of the window, on both sides; the polls start from the true ages, and what is left at
 the end is worth the same to both. No schedule that costs as much beats the bound, by Lagrange: OPT ≤ λ·C + Σ V_i(λ) for every price λ. It says
-nothing of the model: so it never goes without the changes that the model foretold beside those that were found, and where these differ too much
-there is no percentage.
+nothing of the model: so it names its belief, stands beside what the found changes say (`lookback`), and has no percentage where the number of
+found changes, or their times, contradict the model.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from tidings.model.interval import DAY, Duration
 from tidings.scheduling.bounds.dual import Backlog, Program
+from tidings.scheduling.bounds.lookback import Kept, Misfit, Polls, kept, misfits
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.population import Floats, Mask, Rows
 
@@ -55,7 +56,8 @@ class Looks:
 class Certificate:
     """What looks at so many pages earned, and the most that any could have earned which `cost` as much: `bound`, proved by `price`.
 
-    `predicted` and `found` are the looks that were to find changes by the model, and those that did.
+    `predicted` and `found` are the polls that were to find changes by the model, and those that did; `misfits` where the times of these
+    contradict the model, `kept` what hindsight says of them.
     """
 
     pages: int
@@ -66,6 +68,8 @@ class Certificate:
     price: float
     predicted: float
     found: int
+    misfits: tuple[Misfit, ...] = ()
+    kept: Kept | None = None
 
     @property
     def fit(self) -> float:
@@ -76,8 +80,8 @@ class Certificate:
 
     @property
     def is_off(self) -> bool:
-        """Say whether the model is off, so that the bound says nothing of the world."""
-        return not FITS[0] <= self.fit <= FITS[1]
+        """Return whether the model is off, in numbers or in times, so that the bound says nothing of the world."""
+        return not FITS[0] <= self.fit <= FITS[1] or any(each.host is None for each in self.misfits)
 
     @property
     def share(self) -> float | None:
@@ -87,10 +91,10 @@ class Certificate:
         return min(self.value / self.bound, 1.0) if self.bound > 0 else 1.0
 
     def __str__(self) -> str:
-        fit = f"{self.predicted:.0f} changes foretold, {self.found} found"
+        fit = f"{self.predicted:.0f} changes expected, {self.found} found"
         if self.is_off:
-            return f"model off: {fit}"
-        return f"{self.share:.1%} of what any schedule of these looks could have earned ({fit})"
+            return f"model off: {'; '.join([fit, *(each.why for each in self.misfits if each.host is None)])}"
+        return f"if pages change as we believe: {self.share:.1%} of what any schedule of these polls could have earned ({fit})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,8 +159,8 @@ def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, 
     return Part(len(cost), looks, value, spent, buy, dearest)
 
 
-def certify(*parts: Part) -> Certificate:
-    """Return the certificate of all looks together: one price for all of them."""
+def certify(*parts: Part, polls: Polls | None = None) -> Certificate:
+    """Return the certificate of all polls together: one price for all of them. `polls` are the same for looking back."""
     cost = sum(part.cost for part in parts)
     bound, price = _bound(parts, cost)
     return Certificate(
@@ -168,6 +172,8 @@ def certify(*parts: Part) -> Certificate:
         price,
         float(sum(part.looks.chance.sum() for part in parts)),
         int(sum(part.looks.changed.sum() for part in parts)),
+        () if polls is None else misfits(polls),
+        None if polls is None else kept(polls),
     )
 
 

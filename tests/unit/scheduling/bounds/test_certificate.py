@@ -132,8 +132,8 @@ def test_a_model_that_is_off_has_no_percentage():
     fits, off = (certified(made, looks([0] * 40, at, [k < found for k in range(40)])) for found in (20, 12))
     still = certified(made, looks([0] * 40, at, [False] * 40, chance=0.001))
 
-    assert "20 changes foretold, 20 found" in str(fits)
-    assert (None, "model off: 20 changes foretold, 12 found") == (off.share, str(off))
+    assert "if pages change as we believe: " in str(fits)
+    assert (None, "model off: 20 changes expected, 12 found") == (off.share, str(off))
     assert still.share is not None
     assert certified(made, looks([0] * 40, at, [False] * 40, chance=0.1)).is_off
 
