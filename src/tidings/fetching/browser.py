@@ -106,6 +106,8 @@ class Browser:
                 seen, document, hops = await self._follow(request, load, outcome)
         except TimeoutError:
             error = FetchError("net", f"the page did not come to rest in a browser within {seconds:g} s")
+            if load.loading:
+                error = FetchError("busy", f"the page still says {load.loading!r} after {seconds:g} s in a browser")
             return _failed(error, outcome, load)
         except FetchError as error:
             return _failed(error, outcome, load)

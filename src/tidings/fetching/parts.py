@@ -62,7 +62,8 @@ class Load:
     """One page load: what it may still ask, and what it has asked.
 
     `request` is the page's; `home` are the hosts that the page is at home at: there its parts may be asked by `inner`, the client
-    that fetched it. It has `seconds` in all, until `ends_at` on the loop's clock. `requests`, `wire_bytes` and `decoded_bytes` count the parts alone.
+    that fetched it. It has `seconds` in all, until `ends_at` on the loop's clock. `loading` is what the page says that is only loading.
+    `requests`, `wire_bytes` and `decoded_bytes` count the parts alone.
     """
 
     request: FetchRequest
@@ -73,6 +74,7 @@ class Load:
     most_bytes: int
     seconds: float
     ends_at: float = 0.0
+    loading: str = ""
     route: Route = DIRECT
     requests: int = 0
     wire_bytes: int = 0

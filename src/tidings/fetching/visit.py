@@ -10,6 +10,7 @@ import asyncio
 import base64
 import contextlib
 import importlib.resources
+import json
 import logging
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -30,6 +31,13 @@ STILL_SECONDS, STILL_PATIENCE_SECONDS = 0.2, 2.0
 """... and its text has not moved for so long; one that always moves, a clock say, is waited for no longer."""
 RESTLESS_SECONDS, RESTLESS_STILL_SECONDS = 10.0, 3.0
 """A page that never stops asking is at rest so long after it was loaded, if its text has not moved for the second time."""
+WAITING_SECONDS: Final = 20.0
+"""... and so long if it only waits for the answer to what it has asked."""
+LOADING_SECONDS: Final = 15.0
+"""A page that says in one place that it is loading is waited for so long after it was loaded; one that says nothing else, to the end of its time."""
+FEWEST_WORDS: Final = 12
+"""Words beside such a place with which a page says something else."""
+LOADING_EVERY_SECONDS: Final = 0.5
 STUCK_SECONDS: Final = 3.0
 """A page that asks for nothing for so long and is not loaded never will be: a script has stopped its loading."""
 LOOK_EVERY_SECONDS: Final = 0.1
@@ -75,6 +83,30 @@ _STATE = """
   return { still: now() - globalThis.movedAt, ready };
 })()
 """
+_LOADING_WORDS = (
+    "loading|please wait|one moment|just a moment|wird geladen|lädt|lade|laden|bitte warten|chargement|veuillez patienter|cargando|"
+    "por favor espere|carregando|a carregar|aguarde|caricamento|attendere|bezig met laden|even geduld|ładowanie|wczytywanie|proszę czekać|"
+    "загрузка|идет загрузка|идёт загрузка|подождите|завантаження|yükleniyor|lütfen bekleyin|جار التحميل|جاري التحميل|טוען|लोड हो रहा है|"
+    "加载中|正在加载|載入中|请稍候|読み込み中|ロード中|로딩 중|로드 중|불러오는 중"
+)
+_SAYS_LOADING = json.dumps(rf"^[\s.…·]*({_LOADING_WORDS})(,?\s+\S+){{0,2}}[\s.…·]*$")
+"""A text that says that a page is loading, and of what in two words at most."""
+_LOADING = (
+    "(() => { const says = new RegExp("
+    + _SAYS_LOADING
+    + """, "iu");
+  const walker = document.createTreeWalker(document.body || document, NodeFilter.SHOW_TEXT);
+  let loading = "", words = 0;
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.trim(), parent = walker.currentNode.parentElement;
+    if (!text || !parent || parent.closest("script, style, noscript, template, select, button") || !parent.checkVisibility()) continue;
+    if (text.length < 60 && says.test(text)) loading = loading || text;
+    else words += text.split(/\\s+/u).length;
+  }
+  return { loading, words };
+})()
+"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +216,25 @@ class Visit:
             if loaded_at is None:
                 continue
             quiet = 0.0 if self._under_way else now - self._stirred_at
-            if quiet >= QUIET_SECONDS and (still >= STILL_SECONDS or quiet >= QUIET_SECONDS + STILL_PATIENCE_SECONDS):
+            is_quiet = quiet >= QUIET_SECONDS and (
+                still >= STILL_SECONDS or quiet >= QUIET_SECONDS + STILL_PATIENCE_SECONDS
+            )
+            is_waiting = self._under_way > 0 and now - self._stirred_at >= RESTLESS_STILL_SECONDS
+            patience = WAITING_SECONDS if is_waiting else RESTLESS_SECONDS
+            is_still = now - loaded_at >= patience and still >= RESTLESS_STILL_SECONDS
+            if (is_quiet or is_still) and await self._has_settled(loaded_at):
                 return
-            if now - loaded_at >= RESTLESS_SECONDS and still >= RESTLESS_STILL_SECONDS:
-                return
+            if is_quiet or is_still:
+                await asyncio.sleep(LOADING_EVERY_SECONDS)
+
+    async def _has_settled(self, loaded_at: float) -> bool:
+        """Return whether the page at rest says more than that it is loading, or is waited for no longer; `load.loading` is all it says."""
+        told = await self._evaluate(_LOADING)
+        says_more = told["words"] >= FEWEST_WORDS
+        self._load.loading = "" if says_more else str(told["loading"])[:60]
+        if not told["loading"]:
+            return True
+        return says_more and asyncio.get_running_loop().time() - loaded_at >= LOADING_SECONDS
 
     async def _html(self) -> bytes:
         html = await self._evaluate(f"({_script()})({self._max_bytes})")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browsers import Rendering, need_chromium
-from tests.fakes import FreePermit, Page, WebServer
+from tests.fakes import FreePermit, Page, WebServer, response
 from tests.unit.fetching.asking import FixedNames
 from tidings.errors import BudgetError
 from tidings.fetching import visit
@@ -183,6 +183,7 @@ def test_pages_that_send_each_other_on_for_ever_are_a_failure(chromium, server):
 
 def test_a_page_that_never_stops_asking_is_seen_once_its_text_rests(chromium, server, monkeypatch):
     """A request that is held open keeps no page from being seen."""
+    monkeypatch.setattr(visit, "WAITING_SECONDS", 1.0)
     monkeypatch.setattr(visit, "RESTLESS_SECONDS", 1.0)
     monkeypatch.setattr(visit, "RESTLESS_STILL_SECONDS", 0.5)
     server.pages["/"] = page("<p>words</p><script>fetch('/held')</script>")
@@ -192,6 +193,67 @@ def test_a_page_that_never_stops_asking_is_seen_once_its_text_rests(chromium, se
 
 
 # -- what fails ----------------------------------------------------------------------------------------------------------------------
+
+
+LATE = """<title>T</title><div id=x>{said}</div><script>
+  setTimeout(() => {{ document.getElementById("x").textContent = "Slow edition 1" }}, 1500)
+</script>"""
+
+
+@pytest.mark.parametrize(
+    "said", ["loading", "Loading…", "Please wait ...", "Wird geladen", "Chargement des prix", "加载中", "読み込み中"]
+)
+def test_a_page_that_says_that_it_loads_is_waited_for(chromium, server, said):
+    """What comes by a timer, with nothing asked for meanwhile, is the page."""
+    server.pages["/"] = page(LATE.format(said=said))
+
+    assert "Slow edition 1" in text_of(chromium.render(server.url()))
+
+
+def test_a_page_that_waits_for_an_answer_is_waited_for(chromium, server, monkeypatch):
+    """One request that is long in coming is not a page that never stops asking, whatever the page says meanwhile."""
+    monkeypatch.setattr(visit, "RESTLESS_SECONDS", 0.5)
+    monkeypatch.setattr(visit, "RESTLESS_STILL_SECONDS", 0.3)
+
+    def slow(seen, wire):
+        wire.wait(1.5)
+        wire.send(response(Page(b"Slow edition 1", {"Content-Type": "text/plain"})))
+
+    server.pages["/data"] = slow
+    server.pages["/"] = page(
+        "<p id=x>nothing</p><script>fetch('/data').then((a) => a.text()).then((t) => { x.textContent = t })</script>"
+    )
+
+    assert "Slow edition 1" in text_of(chromium.render(server.url()))
+
+
+def test_a_page_that_loads_for_ever_is_no_page(chromium, server):
+    """It is a failure that says so, never "loading" as what the page holds."""
+    server.pages["/"] = page("<title>T</title><div>Loading…</div>")
+    outcome = chromium.render(server.url(), timeout=8_000_000)
+
+    assert ("busy", "the page still says 'Loading…' after 8 s in a browser") == (outcome.kind, outcome.reason)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["<p>Loading…</p>", "<p>Loading comments</p>", "<p style='display: none'>Loading…</p>", "<button>Loading</button>"],
+)
+def test_a_page_with_one_place_that_never_loads_is_watched(chromium, server, monkeypatch, place):
+    """After a while it is taken as it is: the rest of it is news enough."""
+    monkeypatch.setattr(visit, "LOADING_SECONDS", 1.0)
+    server.pages["/"] = page(f"<p>{'words of the page itself ' * 4}</p>{place}")
+
+    assert "words of the page itself" in text_of(chromium.render(server.url()))
+
+
+@pytest.mark.parametrize("text", ["Loading dock 7 opens at noon today", "A page about loading", "", "downloading"])
+def test_a_page_that_only_speaks_of_loading_is_not_waited_for(chromium, server, text):
+    """Only what says nothing else is a page that loads."""
+    server.pages["/"] = page(f"<p>{text}</p>")
+    outcome = chromium.render(server.url(), timeout=25_000_000)
+
+    assert text in text_of(outcome)
 
 
 @pytest.mark.parametrize(
