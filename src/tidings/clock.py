@@ -1,7 +1,8 @@
 """Time: one clock for everything that decides.
 
 An *instant* is a whole number of microseconds since 1970-01-01 UTC, a *duration* a whole number of microseconds.
-`now` never goes backwards: intervals run on it. `wall` is what the machine says, for dates in a zone.
+`now` never goes backwards while a process runs: intervals run on it. `wall` is what the machine says, for dates in a zone.
+Where the machine's clock is set back, `now` goes on without it until `restart`; `set_back` returns by how much the two differ.
 A `ManualClock` moves only when told to, so that a month passes in a test without a sleep.
 """
 
@@ -23,6 +24,10 @@ MINUTE: Duration = 60 * SECOND
 HOUR: Duration = 60 * MINUTE
 DAY: Duration = 24 * HOUR
 WEEK: Duration = 7 * DAY
+PLAUSIBLE: Instant = 1_577_836_800 * SECOND
+"""2020-01-01: a machine whose clock is before that has not been told the time since it started."""
+SLACK: Duration = 10 * SECOND
+"""A clock that is set back by less is left alone: the difference passes."""
 
 
 class Clock(Protocol):
@@ -36,24 +41,45 @@ class Clock(Protocol):
         """Return the machine's time of day in microseconds since 1970 UTC."""
         ...
 
+    def restart(self, at_least: Instant = 0) -> Instant:
+        """Take over what the machine says, also if that is earlier, but no earlier than `at_least`; return the new `now`."""
+        ...
+
     async def sleep_until(self, at: Instant) -> None:
         """Return once `now()` is `at` or later."""
         ...
 
 
+def set_back(clock: Clock) -> Duration:
+    """Return by how much the machine's clock was set back behind `now`, 0 if by no more than `SLACK`.
+
+    A clock before `PLAUSIBLE` is not believed at all: `now` goes on without it, and this returns 0.
+    """
+    now, wall = clock.now(), clock.wall()
+    return now - wall if PLAUSIBLE <= wall < now - SLACK else 0
+
+
 class SystemClock:
-    """The machine's clock; `now` holds still while the machine's time is behind what was read before."""
+    """The machine's clock. Where that is behind what was read before, time goes on at the pace of the monotonic clock."""
 
     def __init__(self) -> None:
         self._last = 0
+        self._steady = time.monotonic_ns()
 
     def wall(self) -> Instant:
         """Return the machine's time of day."""
         return time.time_ns() // 1_000
 
     def now(self) -> Instant:
-        """Return the larger of the machine's time and the last reading."""
-        self._last = max(self._last, self.wall())
+        """Return the larger of the machine's time and the last reading plus what has passed since."""
+        passed, wall = (time.monotonic_ns() - self._steady) // 1_000, self.wall()
+        self._steady += passed * 1_000
+        self._last = max(self._last + passed, wall)
+        return self._last
+
+    def restart(self, at_least: Instant = 0) -> Instant:
+        """Let time be what the machine says now, but no earlier than `at_least`."""
+        self._last, self._steady = max(self.wall(), at_least), time.monotonic_ns()
         return self._last
 
     async def sleep_until(self, at: Instant) -> None:
@@ -84,13 +110,18 @@ class ManualClock:
         return self.move_to(self._wall + by)
 
     def move_to(self, at: Instant) -> Instant:
-        """Set the wall time, also backwards (then `now` holds still); wake who slept until then."""
+        """Set the wall time, also backwards (then `now` holds still until `restart`); wake who slept until then."""
         self._wall = at
         self._last = max(self._last, at)
         while self._sleepers and self._sleepers[0][0] <= self._last:
             _, _, future = heapq.heappop(self._sleepers)
             if not future.done():
                 future.set_result(None)
+        return self._last
+
+    def restart(self, at_least: Instant = 0) -> Instant:
+        """Let time be what was last set, but no earlier than `at_least`."""
+        self._last = max(self._wall, at_least)
         return self._last
 
     def next_wake(self) -> Instant | None:

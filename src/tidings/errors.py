@@ -23,6 +23,7 @@ TidingsError                      exit 3: the verb could not do its work
 ├── BlobError                     a stored body cannot be given back
 ├── BudgetError                   a request that the budget does not allow now
 ├── ServiceError                  a running service did not answer
+├── ClockSetBackError             the machine's clock was set back: what polls must start again
 ├── ListenError                   the address to serve at cannot be had
 └── OutputError                   what was found could not be written out
 ```
@@ -142,6 +143,10 @@ class BudgetError(TidingsError):
 
 class ServiceError(TidingsError):
     """The running service did not answer in time."""
+
+
+class ClockSetBackError(TidingsError):
+    """The machine's clock was set back while this process polled; it starts again by what the clock says now."""
 
 
 class ListenError(TidingsError):

@@ -300,28 +300,6 @@ def test_two_pages_that_change_at_once_are_one_first_change(world: World):
     assert [] == world.violations()
 
 
-def test_a_clock_that_is_set_back_stops_time_and_is_logged_once(world: World, caplog):
-    """Nothing falls due a second time: looks go on when the old reading is passed, in their phase; the log says so once (§2.4)."""
-    world.page("/a", "<p>one</p>")
-    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour For 6 hour")
-    begun = world.clock.now()
-
-    async def story(monitor: Monitor) -> None:
-        await world.pass_time(monitor, 2 * HOUR)
-        world.clock.move_to(begun - 5 * HOUR)
-        for _ in range(14):
-            world.clock.advance(HOUR // 2)
-            await world.settle(monitor)
-        await world.pass_time(monitor, 5 * HOUR)
-
-    play(world, story)
-    looks = [(p.charged_at - begun) // HOUR for p in world.polls()]
-
-    assert [0, 1, 2, 3, 4, 5] == looks
-    assert 6 * HOUR == world.sentinel("s").ended_at - begun
-    assert 1 == sum("set back by 6 h 30 min" in record.message for record in caplog.records)
-
-
 def test_a_clock_that_jumps_ahead_is_downtime(world: World):
     """Three days are gone at once: one look is made up for, then all goes on in its phase."""
     world.page("/a", "<p>one</p>")

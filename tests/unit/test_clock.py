@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tidings.clock import DAY, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND, WEEK, ManualClock, SystemClock
+from tidings.clock import DAY, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND, WEEK, ManualClock, SystemClock, set_back
 
 START = 1_700_000_000 * SECOND
 
@@ -28,15 +28,25 @@ def test_the_machine_says_what_time_it_is():
     assert isinstance(now, int)
 
 
-def test_the_system_clock_holds_still_while_the_machine_is_behind(monkeypatch):
-    """If the machine's time jumps back, `wall` follows and `now` waits until it has caught up (trust.md F-21)."""
-    times = iter([100, 100, 40, 40, 99, 101])
-    monkeypatch.setattr("tidings.clock.time.time_ns", lambda: next(times) * 1_000)
+def test_the_system_clock_goes_on_while_the_machine_is_behind(monkeypatch):
+    """If the machine's time jumps back, `wall` follows and `now` goes on by what has passed, until it is told to start again (trust.md F-21)."""
+    hour, day = HOUR * 1_000, DAY * 1_000
+    begin = 1_700_000_000 * SECOND * 1_000
+    said, passed = [begin], [0]
+    monkeypatch.setattr("tidings.clock.time.time_ns", lambda: said[0])
+    monkeypatch.setattr("tidings.clock.time.monotonic_ns", lambda: passed[0])
     clock = SystemClock()
+    before = clock.now()
+    said[0], passed[0] = begin - day + hour, hour
 
-    assert [100, 100] == [clock.now(), clock.wall()]
-    assert [100, 40] == [clock.now(), clock.wall()]
-    assert [100, 101] == [clock.now(), clock.now()]
+    assert (HOUR, HOUR - DAY) == (clock.now() - before, clock.wall() - before)
+    assert DAY == set_back(clock)
+    assert HOUR - DAY == clock.restart() - before
+    assert 0 == set_back(clock)
+    said[0] = 0
+    assert HOUR - DAY == clock.now() - before
+    assert 0 == set_back(clock)
+    assert before == clock.restart(before)
 
 
 def test_sleeping_ends_at_the_instant():

@@ -97,10 +97,16 @@ class _Waiting:
 async def _check(
     settings: Settings, named: dict[int, set[int]] | None, limit: int | None, *, waits: bool, say: _Waiting | None
 ) -> Checked | None:
-    """Return what this process found, None if another one is the poller."""
+    """Return what this process found, None if another one is the poller. Where the machine's clock is set back meanwhile, it starts again."""
+    found = checking.Checked()
     try:
-        async with poller(settings, stream=sys.stderr) as monitor:
-            return await checking.check(monitor, named, limit=limit, waits=waits, say=say)
+        while True:
+            async with poller(settings, stream=sys.stderr) as monitor:
+                found.add(await checking.check(monitor, named, limit=limit, waits=waits, say=say))
+            if not found.is_set_back:
+                return found
+            left = found.late | found.held.keys()
+            named = named and {page_id: asking for page_id, asking in named.items() if page_id in left}
     except PollerBusyError:
         return None
 

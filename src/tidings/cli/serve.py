@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
-from tidings.errors import OutputError, StaleEpochError, StoreStalledError, UsageError
+from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
 from tidings.service.assembly import poller
 from tidings.service.finding import spell_count
 from tidings.service.records import change_record
@@ -61,13 +61,23 @@ def _addressed(settings: Settings, arguments: argparse.Namespace) -> Settings:
 
 
 async def _serve(arguments: argparse.Namespace, settings: Settings) -> int:
-    begun = time.perf_counter()
-    door = Door(settings)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_complain)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    while True:
+        door = Door(settings)
+        try:
+            return await _watch(arguments, settings, door, stop)
+        except ClockSetBackError as error:
+            _announce(f"{error}; the service starts again by what it says now")
+            settings = replace(settings, serve=replace(settings.serve, port=door.port))
+
+
+async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, stop: asyncio.Event) -> int:
+    """Serve until stopped. Raises `ClockSetBackError`: all that is in memory goes by what the clock said before."""
+    begun = time.perf_counter()
     console = sys.stderr if arguments.json else sys.stdout
     async with contextlib.AsyncExitStack() as stack:
         serving = poller(settings, stream=console, patience_seconds=PATIENCE_SECONDS, spreads=True, endures=True)

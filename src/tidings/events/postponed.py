@@ -17,13 +17,18 @@ def postponed(dump: Mapping[str, Any], by: Duration) -> dict[str, Any]:
     """Return a dump (of `Engine.dump`) with all that waits in it so much later (µs); `now` and the rules are as they were."""
     operators: dict[str, str] = {}
     for rule in dump["rules"]:
-        below = (node.operator for node in _below(from_json(rule["event"])))
+        below = operators_below(from_json(rule["event"]))
         operators |= {str(number): operator for number, operator in zip(rule["nodes"], below, strict=True)}
     states = {
         number: [dropped, state if state is None else _SHIFTS.get(operators[number], _waiting)(state, by)]
         for number, (dropped, state) in dump["states"].items()
     }
     return {**dump, "states": states}
+
+
+def operators_below(expression: Expression) -> Iterator[str]:
+    """Yield the operators of an expression that have a node in which something can wait, in the order of a rule's `nodes`."""
+    return (node.operator for node in _below(expression))
 
 
 def _below(expression: Expression) -> Iterator[Expression]:

@@ -128,6 +128,8 @@ class Robots:
 
     def _is_usable(self, record: Record) -> bool:
         now = self._clock.now()
+        if record.tried_at > now:  # by a clock that was ahead: nobody knows how old it is
+            return False
         fresh = record.status != "5xx" and now - record.at < self._cache
         return fresh or now - record.tried_at < min(_AGAIN, self._cache)
 
@@ -150,7 +152,9 @@ class Robots:
     async def _unreachable(self, origin: str, host: str, known: _Open | None, error: FetchError) -> _Open:
         now = self._clock.now()
         if known is not None and known.record.status != "5xx" and now - known.record.at <= _KEPT:
-            return await self._keep(origin, host, dataclasses.replace(known.record, tried_at=now))
+            return await self._keep(
+                origin, host, dataclasses.replace(known.record, at=min(known.record.at, now), tried_at=now)
+            )
         if error.status is not None:
             return await self._keep(origin, host, Record("5xx", b"", now, now))
         kind = error.kind if error.kind in {"net", "address"} else "robots"

@@ -37,7 +37,7 @@ from tidings.scheduling.learned import Learned
 from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES, reads_of
 from tidings.scheduling.policy import HeedsHours
-from tidings.service import takeover
+from tidings.service import takeover, wrong_clock
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
 from tidings.service.bulletins import Bulletins
@@ -207,6 +207,7 @@ async def poller(
         _alone(settings, patience_seconds, endures=endures) as (store, database, lock),
         contextlib.AsyncExitStack() as stack,
     ):
+        await store.read(wrong_clock.start, clock)
         epoch, holder = await _lead(settings, store, lock, clock, patience_seconds)
         monitor = await _build(
             stack,
@@ -292,6 +293,9 @@ async def _build(
     holder: str,
 ) -> Monitor:
     now = clock.now()
+    wrong = await store.write(
+        wrong_clock.mend, now=now, epoch=epoch, zone=settings.serve.zone, policy=settings.schedule.policy
+    )
     copies = Copies(settings.data)
     stack.callback(copies.close)
     if why := await store.write(copies.recognise, at=now):
@@ -438,6 +442,8 @@ async def _build(
         )
     )
     await monitor.start()
+    if wrong is not None:
+        await monitor.tell_wrong_clock(wrong)
     return monitor
 
 
@@ -503,6 +509,7 @@ async def _lead(
     give_up_at = clock.now() + round(patience_seconds * SECOND)
     while True:
         now = clock.now()
+        await store.write(leases.shorten, LEASE, until=now + lease)
         try:
             epoch = await store.write(leases.acquire, LEASE, holder, at=now, until=now + lease)
         except PollerBusyError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidings.clock import MILLISECOND, SECOND, Clock
-from tidings.errors import ServiceError
+from tidings.errors import ClockSetBackError, ServiceError
 from tidings.service.records import UNPOLLED, notice_record
 from tidings.service.waits import SHORT, is_held, spell_hold, spell_poller, spell_wait
 from tidings.storage import changes, events, hosts, pages, polls, requests, sentinels
@@ -42,6 +42,15 @@ class Checked:
     """pages whose host was not free before the time was up"""
     held: dict[int, str] = field(default_factory=dict)
     """pages whose host is to be left alone for a while, each with until when and why"""
+    is_set_back: bool = False
+    """whether the check was broken off since the machine's clock was set back"""
+
+    def add(self, more: Checked) -> None:
+        """Take in what another part of the same check brought."""
+        for name in ("polls", "changes", "troubles"):
+            getattr(self, name).extend(getattr(more, name))
+        self.refused |= more.refused
+        self.late, self.held, self.is_set_back = more.late, more.held, more.is_set_back
 
 
 async def check(
@@ -58,6 +67,7 @@ async def check(
     """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
 
     A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears what is waited for, after two seconds without a page.
+    It is broken off where the machine's clock is set back (`Checked.is_set_back`): a poller that starts then goes on with what is `late`.
     Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
     the pages are left for the look after.
     """
@@ -84,7 +94,10 @@ async def check(
         monitor.only = wanted
     heard_at, heard = begun, 0
     while True:
-        await monitor.step()
+        try:
+            await monitor.step()
+        except ClockSetBackError:
+            found.is_set_back = True
         waiting = (wanted & monitor.parts.watchlist.pages.keys()) - monitor.looked - monitor.refused_by_budget
         if not waits:
             waiting = await _without_held(monitor, waiting, found)
@@ -95,7 +108,8 @@ async def check(
         is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
         if is_done and ((due := monitor.parts.rules.next_due(clock.now())) is None or due > clock.now()):
             break
-        if limit is not None and clock.now() - begun >= limit:
+        is_over = limit is not None and clock.now() - begun >= limit
+        if is_over or (found.is_set_back and monitor.quiescent()):
             found.late = waiting
             break
         await monitor.rest(most=REST)

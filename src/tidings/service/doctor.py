@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from tidings.archive.names import is_file_name
-from tidings.clock import MINUTE
 from tidings.errors import (
     StoreBusyError,
     StoreDamagedError,
@@ -24,13 +23,13 @@ from tidings.errors import (
     StoreNewerError,
     TidingsError,
 )
-from tidings.model.interval import Duration, Instant
+from tidings.model.interval import Instant
 from tidings.model.version import Blob
-from tidings.service import health, machine, outages, outline, promises, rendering, secrets, stall, websub
+from tidings.service import health, machine, outages, outline, promises, rendering, secrets, stall, websub, wrong_clock
 from tidings.service.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.machine import Usage, Version, quoted
 from tidings.settings import Settings
-from tidings.storage import events, invariants, leases, pages, polls, versions
+from tidings.storage import invariants, leases, versions
 from tidings.storage.connection import Connection
 from tidings.storage.database import REVISIONS, Database, open_database, quick_check
 from tidings.storage.vault import Vault
@@ -38,7 +37,6 @@ from tidings.storage.vault import Vault
 Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
 """`Archive.restore`: the body of a hash, verified, given how to look up rows."""
 
-CLOCK_SLACK: Final[Duration] = MINUTE
 UNREADABLE = (TidingsError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, OSError)
 """What reading a damaged database raises: our own errors, or rows that hold what no row can."""
 
@@ -283,28 +281,6 @@ def _lease(ward: _Ward) -> Iterator[Finding]:
         yield warn("lease", detail, "tidings serve  # or `tidings check`: the next poller takes it over")
 
 
-def _clock(ward: _Ward) -> Iterator[Finding]:
-    newest = ward.database.read(newest_instant)
-    if newest is not None and newest > ward.now + CLOCK_SLACK:
-        detail = (
-            f"the newest record is from {spell_since(newest, ward.now)}: the clock was ahead then, or is behind now"
-        )
-        yield warn("clock", detail, "date -u; timedatectl set-ntp true")
-    else:
-        yield ok("clock", "no record is later than now")
-
-
-def newest_instant(c: Connection) -> Instant | None:
-    """Return the latest instant of a poll, a page or an event, or None if nothing has happened."""
-    told = events.listing(c, after=events.last_seq(c) - 1, limit=1)
-    known: list[Instant | None] = [event.at for event in told]
-    for poll in polls.listing(c, limit=1):
-        known += [poll.charged_at, poll.finished_at]
-    for _, state in pages.listing(c):
-        known += [state.polled_at, state.checked_at, state.changed_at]
-    return max((instant for instant in known if instant is not None), default=None)
-
-
 def _invariants(ward: _Ward) -> Iterator[Finding]:
     mend = put_back(ward.settings)
     faults = [fail("invariant", fault, mend) for fault in ward.database.read(invariants.check)]
@@ -334,7 +310,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
     "lease": _lease,
     "outages": lambda ward: _health(ward, outages.findings, now=ward.now),
-    "clock": _clock,
+    "clock": lambda ward: _health(ward, wrong_clock.findings, now=ward.now),
     "browser": lambda ward: _health(ward, rendering.findings, settings=ward.settings),
     "intervals": lambda ward: _health(ward, promises.promises, settings=ward.settings),
     "budget": lambda ward: _health(ward, outline.findings, now=ward.now),

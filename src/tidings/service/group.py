@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidings.events.expression import Periodic, from_json
 from tidings.events.postponed import postponed
+from tidings.events.rewound import earlier, rewound
 from tidings.model.unit import Event, Unit
 from tidings.service.behaviour import Deeds
 
@@ -79,9 +80,7 @@ class Group:
         if pause.rules is None:
             return [], pause
         rules = pause.rules["rules"]
-        walled = [
-            r for r in rules if r["name"].startswith(BY_THE_WALL) and not isinstance(from_json(r["event"]), Periodic)
-        ]
+        walled = [r for r in rules if r["name"].startswith(BY_THE_WALL) and not _is_periodic(r)]
         others = [r for r in rules if not r["name"].startswith(BY_THE_WALL)]
         dumps = ({**pause.rules, "rules": some} for some in (walled, others))
         now, later = (_pruned(dump) for dump in dumps)
@@ -97,6 +96,35 @@ def _pruned(dump: dict[str, Any]) -> dict[str, Any]:
     """Return a dump without the states that none of its rules has."""
     numbers = {str(number) for rule in dump["rules"] for number in rule["nodes"]}
     return {**dump, "states": {number: state for number, state in dump["states"].items() if number in numbers}}
+
+
+def at_latest(state: Mapping[str, Any], now: Instant) -> Mapping[str, Any]:
+    """Return the stored state of a group as it would be had nothing occurred after `now`, as a clock that was ahead has said; itself if nothing has.
+
+    Clocks that go by the calendar are made anew by who wants them.
+    """
+    ahead = state["engine"]["now"] - now
+    if ahead <= 0:
+        return state
+    back: dict[str, Any] = {
+        **state,
+        "engine": rewound(_without_calendar(state["engine"]), now),
+        "memory": earlier(state["memory"], ahead, after=now),
+        "pauses": [pause for pause in state.get("pauses", ()) if pause[1] <= now],
+    }
+    if pause := state.get("pause"):
+        rules = pause["rules"] and rewound(_without_calendar(pause["rules"]), now)
+        back["pause"] = {**pause, "since": min(pause["since"], now), "rules": rules}
+    return back
+
+
+def _without_calendar(dump: dict[str, Any]) -> dict[str, Any]:
+    rules = [r for r in dump["rules"] if not (r["name"].startswith(BY_THE_WALL) and _is_periodic(r))]
+    return _pruned({**dump, "rules": rules})
+
+
+def _is_periodic(rule: Mapping[str, Any]) -> bool:
+    return isinstance(from_json(rule["event"]), Periodic)
 
 
 def has_started(event: EventRow, held: WatchedSentinel) -> bool:

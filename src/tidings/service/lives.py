@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
-from tidings.clock import SECOND
 from tidings.service import activate
-from tidings.service.records import spell_gap
 from tidings.storage import changes
 
 if TYPE_CHECKING:
@@ -20,11 +17,6 @@ if TYPE_CHECKING:
     from tidings.service.plan import Planner
     from tidings.service.watchlist import Watchlist
     from tidings.storage.store import Store
-
-
-log = logging.getLogger("tidings.service")
-SET_BACK = SECOND
-"""a clock that is so far behind what it was read as before has been set back"""
 
 
 class Lives:
@@ -43,7 +35,6 @@ class Lives:
         self._reported: set[int] = set()
         """sentinels that live `To first change` and had one in a unit that did not end them: a report across pages"""
         self._is_new = True
-        self._is_set_back = False
         self.next_at: Instant | None = 0
 
     def wake(self) -> None:
@@ -60,14 +51,6 @@ class Lives:
         if reported and (ending := reported & self._ending_with_a_report()):
             self._reported |= ending
             self.wake()
-
-    def hear_clock(self, now: Instant, wall: Instant) -> None:
-        """Hear what the machine's clock says; that it was set back is logged once: what is due waits until the old reading is passed (§2.4)."""
-        is_set_back = wall < now - SET_BACK
-        if is_set_back and not self._is_set_back:
-            back = spell_gap(now - wall)
-            log.warning("the machine's clock was set back by %s: nothing falls due until it has caught up", back)
-        self._is_set_back = is_set_back
 
     async def live(self, now: Instant) -> list[SentinelMove]:
         """Take the steps that are due; return all that were taken since the last call."""

@@ -14,15 +14,16 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.errors import StaleEpochError, StoreError, StoreStalledError
+from tidings.clock import HOUR, MINUTE, SECOND, set_back
+from tidings.errors import ClockSetBackError, StaleEpochError, StoreError, StoreStalledError
 from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
 from tidings.notification.retry import TRIED_EVERY
 from tidings.scheduling.budget import TokenBucket, affords
-from tidings.service import noise
+from tidings.service import noise, wrong_clock
 from tidings.service.grants import Asked, unkept
 from tidings.service.outline import PRICED
+from tidings.service.records import spell_gap
 from tidings.service.stall import Stall, stall_of
 from tidings.service.standing import AGAIN_AFTER
 from tidings.service.telling import inherited
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from tidings.service.sitemaps import Sitemaps
     from tidings.service.watchlist import WatchedPage, Watchlist
     from tidings.service.websub import Subscriber
+    from tidings.service.wrong_clock import Wrong
     from tidings.settings import Settings
     from tidings.storage.commit import Committed
     from tidings.storage.copies import Copies
@@ -165,8 +167,8 @@ class Monitor:
         await parts.sitemaps.load()
         parts.planner.recall(await parts.store.read(estimates.load_all, parts.settings.schedule.policy))
         if (priced := await parts.store.read(events.newest, PRICED)) is not None:
-            self._priced_at = priced.at
-            parts.planner.recall_price(priced.data, parts.clock.now() - priced.at)
+            self._priced_at = min(priced.at, parts.clock.now())
+            parts.planner.recall_price(priced.data, parts.clock.now() - self._priced_at)
         states = [page.state for page in parts.watchlist.pages.values()]
         for page_id, at in (await parts.store.read(noise.second_looks, states, parts.clock.now())).items():
             parts.planner.look_again(page_id, at)
@@ -237,9 +239,14 @@ class Monitor:
     # -- one step ------------------------------------------------------------------------------------------------------------------
 
     async def step(self) -> None:
-        """Do what is due now. Raises `StaleEpochError` once the lease is lost, and `StoreStalledError` while nothing can be stored."""
+        """Do what is due now. Raises `StaleEpochError` once the lease is lost, `StoreStalledError` while nothing can be stored, and
+        `ClockSetBackError` once the machine's clock was set back.
+        """
         if self.committer.lost is not None:
             raise self.committer.lost
+        if back := set_back(self.parts.clock):
+            message = f"the machine's clock was set back by {spell_gap(back)}"
+            raise ClockSetBackError(message)
         now = self.parts.clock.now()
         try:
             await self._go_on(now)
@@ -289,11 +296,10 @@ class Monitor:
     async def _do_what_is_due(self, now: Instant) -> None:
         parts = self.parts
         await parts.outages.announce(now)
-        parts.lives.hear_clock(now, parts.clock.wall())
-        await self.live()
         if now - self._stepped_at > MISSED:
-            parts.planner.catch_up(now)
+            await self._catch_up(now)
         self._stepped_at = now
+        await self.live()
         await parts.rules.follow(now)
         for helper in (parts.sources, parts.subscriber, parts.sitemaps):
             for work in await helper.due(now):
@@ -307,6 +313,22 @@ class Monitor:
         if now >= self._remember_at:
             await self._remember(now)
             await self.parts.grants.end_unkept()
+
+    async def _catch_up(self, now: Instant) -> None:
+        """Go on after a time in which nobody stepped: the machine slept, or its clock was put forward.
+
+        What the clock says now is stored before anything is done by it, so that a clock that is ahead is known by that however this process ends
+        (`wrong_clock`).
+        """
+        if self._stepped_at:
+            await self.parts.store.write(charge.touch, at=now, epoch=self.parts.epoch)
+        self.parts.planner.catch_up(now)
+
+    async def tell_wrong_clock(self, wrong: Wrong) -> None:
+        """Write that the clock was wrong, with a message to each recipient where it may have kept something from them."""
+        log.warning("%s", wrong.text)
+        told = await self.parts.store.read(wrong_clock.told_at)
+        await self.committer.write(wrong_clock.unit(wrong, self.parts.bulletins, epoch=self.parts.epoch, told=told))
 
     async def _remember(self, now: Instant) -> None:
         """Store what the policy has learned, some seconds' worth at a time: a crash costs it no more than that."""

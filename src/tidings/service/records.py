@@ -357,8 +357,10 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     return problem_record(summary, where=sentinel, details=details)
 
 
+CLOCK_WRONG = "clock.wrong"
+"""The type of the event that the machine's clock was ahead, and is right again."""
 STALLED = "service.stalled"
-BULLETINS = ("network.away", "network.back", STALLED, "store.outage")
+BULLETINS = ("network.away", "network.back", STALLED, "store.outage", CLOCK_WRONG)
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 

@@ -22,7 +22,7 @@ from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
 from tidings.model.unit import Event, RuleState, Unit
 from tidings.service.behaviour import Deeds, Moment, happening, heard, opened
-from tidings.service.group import BY_THE_WALL, Group, Pause, fault, has_started, is_same, with_deeds
+from tidings.service.group import BY_THE_WALL, Group, Pause, at_latest, fault, has_started, is_same, with_deeds
 from tidings.service.watchlist import LIFE_EVENTS
 from tidings.storage import events, rules
 from tidings.storage.outside import HAPPENED
@@ -71,6 +71,8 @@ class Rules:
         """the last event that was heard, while events are heard"""
         self._passed = 0
         """how many events were committed since the log was read"""
+        self._now: Instant = 0
+        """when it is: what the log says of later instants a clock that was ahead has written"""
         self._is_woken = True
         self._is_loaded = False
 
@@ -106,9 +108,12 @@ class Rules:
         self._upto = self._remembered = await self._store.read(rules.followed)
         stored = await self._store.read(rules.listing, NAME)
         self._engine, self._groups = self._new_engine(), {}
-        base = min((state["engine"]["now"] for _, state in stored), default=0)
-        for sentinel_id, state in stored:
+        self._now = now
+        base = min((min(state["engine"]["now"], now) for _, state in stored), default=0)
+        for sentinel_id, known in stored:
+            state = at_latest(known, now)
             group = self._groups[sentinel_id] = Group.from_json(sentinel_id, state)
+            group.is_touched = state is not known
             # one that is behind the others hears its events at their time
             self._put_back(group, {**state["engine"], "now": base})
             self._settled(group)
@@ -129,6 +134,7 @@ class Rules:
         if not self._is_loaded:
             await self.start(now)
             return
+        self._now = now
         try:
             while self._is_woken or ((due := self._engine.next_due()) is not None and due <= now):
                 self._is_woken, self._passed = False, 0
@@ -210,7 +216,7 @@ class Rules:
 
     async def _reach(self, event: EventRow, group: Group) -> None:
         """Let time pass to an event: what was due before it comes first, and knows of what was heard before it only."""
-        at = max(event.at, group.now, self._engine.now)
+        at = max(min(event.at, self._now), group.now, self._engine.now)
         self._at_event = event.seq - 1
         await self._advance(at - 1)
         self._at_event = event.seq

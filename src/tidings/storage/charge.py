@@ -133,6 +133,12 @@ def set_budgets(c: Connection, wanted: Mapping[str, tuple[float, float]], *, at:
         set_budget(c, name, rate_per_second=rate, burst=burst, at=at)
 
 
+def touch(c: Connection, *, at: Instant, epoch: int) -> None:
+    """Fill all classes up as of an instant, so that it is stored that the clock has said it. Raises `StaleEpochError`."""
+    leases.check_epoch(c, epoch)
+    _spend(c, [row.refilled(at) for row in budgets(c)])
+
+
 def budgets(c: Connection) -> list[BudgetRow]:
     """Return all classes as they were last written."""
     return [BudgetRow(*row) for row in c.rows(f"{_SELECT} ORDER BY name")]

@@ -52,14 +52,14 @@ def as_left(c: Connection, *, now: Instant, longest: Duration) -> list[HostState
         (charged_at, finished_at if finished_at is not None else min(now, charged_at + longest))
         for charged_at, finished_at in c.rows(_LATEST_POLLS)
     ]
-    return [_latest(state, spans) for state in states(c)]
+    return [_latest(state, spans, now) for state in states(c)]
 
 
-def _latest(state: HostState, spans: Sequence[tuple[Instant, Instant]]) -> HostState:
+def _latest(state: HostState, spans: Sequence[tuple[Instant, Instant]], now: Instant) -> HostState:
     if state.started_at is None:
         return state
     ends = [end for charged_at, end in spans if charged_at <= state.started_at <= end]
-    return replace(state, started_at=max(ends, default=state.started_at))
+    return replace(state, started_at=min(max(ends, default=state.started_at), now))
 
 
 def put(c: Connection, states: Sequence[HostState]) -> None:

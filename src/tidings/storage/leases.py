@@ -45,6 +45,11 @@ def acquire(c: Connection, name: str, holder: str, *, at: Instant, until: Instan
     return epoch
 
 
+def shorten(c: Connection, name: str, *, until: Instant) -> None:
+    """Let a lease run until then at the most: one that ends later was written by a clock that is ahead of ours. Who holds it renews it."""
+    c.execute("UPDATE lease SET until = :until WHERE name = :name AND until > :until", name=name, until=until)
+
+
 def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, until: Instant) -> None:  # noqa: ARG001
     """Prolong the lease; `StaleEpochError` if another has taken it meanwhile."""
     text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"

@@ -35,6 +35,7 @@ class Door:
         """Take the address. Raises `ListenError` if it cannot be had."""
         self._bound = listen(self._settings.serve)
         self.url = url_of(self._bound)
+        self.port: int = self._bound.getsockname()[1]
 
     async def open(self, monitor: Monitor) -> None:
         """Answer from now on: whoever connects once this returns is heard."""

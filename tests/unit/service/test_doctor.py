@@ -459,11 +459,22 @@ def test_a_clock_that_ran_back(world):
     assert "warn" == only(examined(world, later=-HOUR), "clock").status
 
 
-def test_the_newest_record_may_be_an_event(world):
-    """The clock is compared with events too, not with polls alone."""
-    world.write(events.append, [Event(type="page.error", at=world.at + DAY)])
+def test_a_clock_that_nobody_has_set(world):
+    """A machine that believes it is 1970 is at fault; the command that sets its clock is said."""
+    line = only(examined(world, later=-world.at), "clock")
 
-    assert world.at + DAY == world.read(doctor.newest_instant)
+    assert ("fail", "date -u; timedatectl set-ntp true") == (line.status, line.mend)
+    assert "1970-01-01 00:00:00 UTC" in line.detail
+
+
+def test_a_clock_that_was_wrong(world):
+    """That the clock was ahead is said for a week, from when to when, as a warning for a day."""
+    data = {"summary": "the machine's clock was ahead by up to 1 d 1 h"}
+    world.write(events.append, [Event(type="clock.wrong", at=world.at, data=data)])
+    found = [only(examined(world, later=later), "clock") for later in (MINUTE, 25 * HOUR, 8 * DAY)]
+
+    assert ["warn", "ok", "ok"] == [line.status for line in found]
+    assert ["1 d 1 h" in line.detail for line in found] == [True, True, False]
 
 
 # -- how the watching goes ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,284 @@
+"""Promise: a machine whose clock was wrong watches on once it is right, no later than each page's interval and without a burst (F-21)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.fakes import Page, response
+from tests.world import World
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.errors import ClockSetBackError
+from tidings.service.wrong_clock import findings
+from tidings.storage import hosts, pages
+from tidings.storage.charge import budgets
+from tidings.storage.connection import Connection
+
+BEGIN = 1_700_000_000 * SECOND
+TO_2038 = 2_147_400_000 * SECOND - BEGIN
+WRONG = {"90 minutes": 90 * MINUTE, "a day": DAY, "2038": TO_2038, "a summer hour": HOUR, "a winter hour behind": -HOUR}
+WATCHED = """
+Create Sentinel hourly Using {/a} Monitor any change Fetch every 1 hour
+Create Sentinel daily Using {/b} Monitor any change Fetch at 08:00
+Create Sentinel learning Using {/c} Monitor any change Fetch on change between 30 min and 2 hour
+"""
+
+
+class Times:
+    """A world whose clock can be wrong. `asked` is its web's own log: each request with the right time."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.wrong_by = 0
+        self.asked: list[tuple[int, str]] = []
+
+    @property
+    def right(self) -> int:
+        """Return what a right clock says."""
+        return self.world.clock.wall() - self.wrong_by
+
+    def page(self, path: str, body: str) -> None:
+        """Let a path answer, and log that it was asked."""
+
+        def answer(seen: Any, wire: Any) -> None:
+            self.asked.append((self.right, path))
+            wire.send(response(Page(body.encode(), {"Content-Type": "text/html; charset=utf-8"}), seen))
+
+        self.world.server.pages[path] = answer
+
+    def be_wrong(self, by: int) -> None:
+        """Let the clock be wrong by so much from now on; 0: right."""
+        right, self.wrong_by = self.right, by
+        self.world.clock.move_to(right + by)
+
+    def since(self, path: str, first: int) -> list[int]:
+        """Return how long after an instant a path was asked, by the right clock."""
+        return [at - first for at, asked in self.asked if asked == path and at >= first]
+
+    def serve(self, duration: int) -> None:
+        """Let a service run for so long, which starts again whenever the clock is set back."""
+
+        async def act() -> None:
+            async with self.world.monitor(spreads=True) as monitor:
+                await self.world.pass_time(monitor, duration)
+
+        asyncio.run(act())
+
+    def check(self, duration: int = 0) -> None:
+        """Make one pass, as `tidings check` does, and another every half hour until so long has passed."""
+        end = self.right + duration
+        while True:
+            self.serve(0)
+            if self.right >= end:
+                return
+            self.world.clock.advance(HOUR // 2)
+
+    def serve_through(self, wrong_by: int, duration: int) -> None:
+        """Let a service run while the clock is wrong for a minute; right again, it starts again and runs for so long."""
+
+        async def act() -> None:
+            async with self.world.monitor(spreads=True) as monitor:
+                await self.world.settle(monitor)
+                self.be_wrong(wrong_by)
+                with contextlib.suppress(ClockSetBackError):
+                    await self.world.settle(monitor)
+                self.world.clock.advance(MINUTE)
+                self.be_wrong(0)
+                with contextlib.suppress(ClockSetBackError):
+                    await self.world.settle(monitor)
+
+        asyncio.run(act())
+        self.serve(duration)
+
+    def check_through(self, wrong_by: int, duration: int) -> None:
+        """Check once by a wrong clock; a minute later it is right, and checks go on for so long."""
+        self.be_wrong(wrong_by)
+        self.check()
+        self.world.clock.advance(MINUTE)
+        self.be_wrong(0)
+        self.check(duration)
+
+
+THROUGH = {"serve": Times.serve_through, "check": Times.check_through}
+
+
+@pytest.fixture
+def times(world: World) -> Times:
+    times = Times(world)
+    for path in "abcd":
+        times.page(f"/{path}", f"<p>{path}</p>")
+    world.add(WATCHED)
+    times.serve(5 * HOUR)
+    return times
+
+
+def ahead_of(world: World, now: int) -> list[str]:
+    """Return what decides anything and lies after now."""
+
+    def found(c: Connection) -> Iterator[str]:
+        yield from (f"budget {row.name}" for row in budgets(c) if row.at > now)
+        yield from (f"host {h.name}" for h in hosts.states(c) if (h.started_at or 0) > now)
+        for _, state in pages.listing(c):
+            if max(state.polled_at or 0, state.checked_at or 0, state.changed_at or 0) > now:
+                yield f"page {state.page_id}"
+
+    known: list[str] = world.read(lambda c: list(found(c)))
+    return known
+
+
+@pytest.mark.parametrize("through", THROUGH.values(), ids=THROUGH)
+@pytest.mark.parametrize("wrong_by", WRONG.values(), ids=WRONG)
+def test_each_page_is_checked_within_its_interval_once_the_clock_is_right(
+    times: Times, wrong_by: int, through: Callable[[Times, int, int], None]
+):
+    """Whatever the clock said for a minute: no page waits longer than its interval from then on, and none is checked in a burst."""
+    begun = times.right
+    through(times, wrong_by, 26 * HOUR)
+    right = begun + MINUTE
+    hourly, daily, learning = (times.since(path, right) for path in ("/a", "/b", "/c"))
+
+    assert hourly[0] <= HOUR + HOUR // 2
+    assert 25 <= len(hourly) <= 27
+    assert daily[0] <= DAY + HOUR // 2
+    assert 1 <= len(daily) <= 2
+    assert learning[0] <= 2 * HOUR + HOUR // 2
+    assert 12 <= len(learning) <= 53
+    assert [] == ahead_of(times.world, times.right)
+    assert [] == times.world.violations()
+
+
+@pytest.mark.parametrize("through", THROUGH.values(), ids=THROUGH)
+def test_a_clock_that_believes_it_is_1970_is_not_believed(times: Times, through: Callable[[Times, int, int], None]):
+    """Nothing is dated 1970, nothing that was known is brought back to it, and all goes on as before once the clock is right."""
+    begun = times.right
+    through(times, 1000 * SECOND - begun, 3 * HOUR)
+
+    assert times.since("/a", begun + MINUTE)[0] <= HOUR + HOUR // 2
+    assert [] == [p for p in times.world.polls() if p.charged_at < BEGIN]
+    assert () == tuple(times.world.events("clock.wrong"))
+    assert [] == times.world.violations()
+
+
+def test_what_is_said_of_it(times: Times):
+    """One event says from when to when the clock was ahead, recipients are told once however often it is, doctor says it too."""
+    hook = times.world.receiver()
+    times.world.add(
+        f"Create Sentinel told Using {{/d}} Monitor any change Fetch every 1 hour Notify by webhook {hook};"
+        f" Create Sentinel other Using {{/a}} Monitor all links Fetch every 1 hour Notify by webhook {hook}"
+    )
+    times.serve(HOUR)
+    begun = times.right
+    for _ in range(3):
+        times.check_through(DAY, HOUR)
+    (first, *more) = times.world.events("clock.wrong")
+    (finding,) = times.world.read(lambda c: list(findings(c, now=times.world.clock.wall())))
+    told = [body["data"] for _, body in times.world.received]
+
+    assert 2 == len(more)
+    assert (True, begun + MINUTE) == (DAY - HOUR < first.data["ahead"] <= DAY, first.data["until"])
+    assert begun - HOUR <= first.data["since"] <= begun
+    assert ["clock.wrong"] == [notice["event"] for notice in told]
+    assert "the machine's clock was ahead by up to 23 h 59 min between" in told[0]["message"]
+    assert ("warn", True) == (finding.status, "ahead by up to 23 h 59 min" in finding.detail)
+
+
+def test_sentinels_that_a_wrong_clock_ended_go_on(times: Times):
+    """Dates that people gave stay theirs: what ends tomorrow ends tomorrow, what starts later is not started before."""
+    times.world.add(
+        "Create Sentinel day Using {/d} Monitor any change Fetch every 1 hour For 1 day;"
+        " Create Sentinel later Using {/d} Monitor all links Fetch every 1 hour From now + 20 hour;"
+        " Create Sentinel once Using {/d} Monitor all links Fetch every 1 hour To first change"
+    )
+    times.serve(HOUR)
+    begun = times.right
+    times.check_through(TO_2038, HOUR)
+    states = [times.world.sentinel(name).state for name in ("day", "later", "once")]
+    times.serve(12 * HOUR)
+    looked = times.since("/d", begun + MINUTE)
+    times.serve(12 * HOUR)
+
+    assert ["enabled", "waiting", "enabled"] == states
+    assert 12 <= len(looked) <= 15
+    assert ["ended", "enabled"] == [times.world.sentinel(name).state for name in ("day", "later")]
+
+
+def test_digests_and_caps_go_on(times: Times):
+    """A digest that a wrong clock has put off to 2038 comes at its own hour; so does what a cap held back."""
+    hook = times.world.receiver()
+    times.world.add(
+        f"Create Sentinel digest Using {{/d}} Monitor any change Fetch every 1 hour Notify by webhook {hook} every 6 hour;"
+        f" Create Sentinel capped Using {{/a}} Monitor any change Fetch every 1 hour Notify by webhook {hook} max 1 per 2 hour"
+    )
+    times.serve(2 * HOUR)
+    times.page("/a", "<p>other</p>")
+    times.check_through(TO_2038, HOUR)
+    before = len(times.world.received)
+    for path in ("/a", "/d"):
+        times.page(path, f"<p>new words of {path}</p>")
+    times.serve(8 * HOUR)
+    told = {body["data"]["sentinel"] for _, body in times.world.received[before:]}
+
+    assert {"digest", "capped"} <= told
+
+
+def test_a_new_page_of_a_host_that_a_wrong_clock_has_asked(make_world: Callable[..., World]):
+    """Its first look waits for the gap of the host, and for nothing else; disabling, enabling and naming it work as ever."""
+    world = make_world(fetch__host_gap_seconds="5")
+    times = Times(world)
+    times.page("/a", "<p>one</p>")
+    times.page("/b", "<p>two</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    times.serve(HOUR)
+    times.check_through(TO_2038, 0)
+    world.add("Create Sentinel new Using {/b} Monitor any change Fetch every 1 hour")
+    right = times.right
+    times.serve(MINUTE)
+
+    assert 1 == len(times.since("/b", right))
+
+
+def test_what_a_host_asked_for_is_kept(make_world: Callable[..., World]):
+    """Retry-After that was asked for before stays; one that a wrong clock has dated 2038 holds for a day and no longer."""
+    world = make_world()
+    times = Times(world)
+    world.page("/a", "busy", status=429, headers={"Retry-After": "7200"})
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    times.check_through(TO_2038, 0)
+    (host,) = world.read(hosts.states)
+    asked = len(world.server.seen)
+    times.serve(23 * HOUR)
+    held = len(world.server.seen)
+    times.serve(3 * HOUR)
+
+    assert host.paused_until == times.right - 26 * HOUR + DAY
+    assert asked == held < len(world.server.seen)
+
+
+def test_robots_txt_that_a_wrong_clock_has_read(make_world: Callable[..., World]):
+    """Rules that could not be had in 2038 are asked for again today."""
+    world = make_world(fetch__robots="true")
+    times = Times(world)
+    world.page("/robots.txt", "broken", status=500)
+    times.page("/a", "<p>one</p>")
+    world.add("Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour")
+    times.check_through(TO_2038, 0)
+    world.page("/robots.txt", "User-agent: *\nAllow: /")
+    right = times.right
+    times.serve(30 * HOUR)
+
+    assert [] != times.since("/a", right)
+
+
+def test_a_sentinel_that_was_added_by_a_wrong_clock(times: Times):
+    """It starts now, not when the clock that was wrong comes true."""
+    times.be_wrong(TO_2038)
+    times.world.add("Create Sentinel new Using {/d} Monitor any change Fetch every 1 hour")
+    times.be_wrong(0)
+    right = times.right
+    times.check(HOUR)
+
+    assert times.since("/d", right)[0] == 0
