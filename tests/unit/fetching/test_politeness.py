@@ -7,6 +7,7 @@ import pytest
 
 from tidings.clock import SECOND, ManualClock
 from tidings.errors import BudgetError
+from tidings.fetching import address
 from tidings.fetching.politeness import NEVER, HostGate, HostPermit
 from tidings.model.page import HostState
 
@@ -369,3 +370,33 @@ def test_parts_of_page_loads_never_exceed_a_hosts_connections():
 
     assert {"a.example": 1, "b.example": 1} == town.most
     assert NEVER not in map(town.gate.ready_at, town.most)
+
+
+@pytest.mark.parametrize(
+    ("asked", "other"),
+    [
+        ("https://a.example.com/", "https://b.example.com/"),
+        ("https://ann.github.io/", "https://bob.github.io/"),
+        ("https://x.example.co.uk/", "https://example.co.uk:8443/"),
+    ],
+)
+def test_subdomains_share_one_lane(asked, other):
+    """A pause that one subdomain asks for is kept by all of its registered domain: their limits are one."""
+    clock = ManualClock()
+    gate = HostGate(gap_seconds=1.0, connections=1, clock=clock)
+    gate.pause(address.host_of(asked), clock.now() + 60 * SECOND)
+
+    assert clock.now() + 60 * SECOND == gate.ready_at(address.host_of(other))
+
+
+def test_a_host_that_cannot_cope_with_conditions_is_tried_again_after_a_month():
+    """It is remembered across restarts, and not for ever: its server may have been mended."""
+    clock = ManualClock()
+    gate = HostGate(gap_seconds=1.0, connections=1, clock=clock)
+    gate.distrust("h.example")
+    later = HostGate(gap_seconds=1.0, connections=1, clock=clock)
+    later.restore([gate.state("h.example")])
+    known = later.is_distrusted("h.example")
+    clock.move_to(clock.now() + 30 * 86_400 * SECOND)
+
+    assert (True, False, False) == (known, later.is_distrusted("h.example"), later.is_distrusted("other.example"))
