@@ -11,11 +11,19 @@ SHORTEST_SECRET: Final = 3
 
 
 def shown(kind: str, address: str) -> str:
-    """Return an address as it may stand in lists, events and logs: of an Apprise address the scheme and four digits to tell it by."""
-    if kind != "apprise":
+    """Return an address as it may stand in lists, events, logs and other people's messages.
+
+    An address of Apprise or of a webhook is commonly itself the secret (Slack, Discord): the scheme stays, of a webhook the host too, and
+    four digits to tell two apart.
+    """
+    if kind not in {"apprise", "webhook", "url"}:
         return address
     digits = zlib.crc32(address.encode(errors="backslashreplace")) & 0xFFFF
-    return f"{address.partition('://')[0]}://…{digits:04x}"
+    scheme, _, rest = address.partition("://")
+    if kind == "apprise":
+        return f"{scheme}://…{digits:04x}"
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
+    return f"{scheme}://{host}/…{digits:04x}"
 
 
 def redact(text: str, address: str) -> str:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.fakes import Page
+from tidings.notification.secrecy import shown
 
 
 def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, server):
@@ -17,8 +18,8 @@ def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, s
     messages = [json.loads(seen.body) for seen in server.seen if seen.method == "POST"]
 
     assert 0 == ran.code
-    assert f"told      webhook {taken} has taken a test message" in ran.out
-    assert f"warning   webhook {refused} could not be told: 500" in ran.out
+    assert f"told      webhook {shown('webhook', taken)} has taken a test message" in ran.out
+    assert f"warning   webhook {shown('webhook', refused)} could not be told: 500" in ran.out
     assert ["test", "test"] == [message["type"] for message in messages]
 
 
@@ -27,7 +28,9 @@ def test_programs_read_what_came_of_it(tidings, server):
     server.pages["/hook"] = Page(status=200)
     ran = tidings("add", "--url", server.url("/news"), "--notify", server.url("/hook"), "--json")
 
-    assert [{"channel": "webhook", "address": server.url("/hook"), "error": ""}] == ran.records[0]["tests"]
+    assert [{"channel": "webhook", "address": shown("webhook", server.url("/hook")), "error": ""}] == ran.records[0][
+        "tests"
+    ]
 
 
 def test_no_test_is_no_message(tidings, server):
