@@ -26,6 +26,8 @@ from tests.stores import Terminator, own_postgres
 
 QUIET_SECONDS = 600.0
 """What gathered in minutes may take so long to be delivered, one message at a time."""
+TOWN = {"hosts": 6, "pages": 2}
+"""Two pages of a host ask for no more than its gap allows, also on a slow machine: none has to wait for another for long."""
 KILLS = {"time": 35, "request": 25, "delivery": 30, "start": 10}
 """Weights of the moments at which a service is killed: none of these is a SIGTERM."""
 
@@ -34,7 +36,7 @@ def cut_for(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """End the connections of one service for some minutes."""
     begun = time.perf_counter()
     rounds = round(arguments.minutes * 60 / arguments.every)
-    with own_postgres() as url, Town(seed=arguments.seed) as town:
+    with own_postgres() as url, Town(seed=arguments.seed, **TOWN) as town:
         place = Installation(folder / "cut", {**VARIABLES, "TIDINGS_STORE_URL": url})
         try:
             loop = KillLoop(place, town, seed=arguments.seed)
@@ -49,6 +51,7 @@ def cut_for(arguments: argparse.Namespace, folder: Path) -> list[str]:
         f"terminated {terminator.rounds} times, {terminator.cuts} connections; made anew {made_anew} times at once, {away} times later"
     )
     print_report(report, time.perf_counter() - begun)
+    print(f"{len(report.faults)} violations", flush=True)
     return report.faults
 
 
@@ -61,11 +64,13 @@ def kill_within_leases(arguments: argparse.Namespace, folder: Path) -> list[str]
 
     with own_postgres() as url:
         given = {"cycles": arguments.kills, "seed": arguments.seed, "say": say, "ways": KILLS}
-        report = run_kill_loop(folder / "killed", variables={"TIDINGS_STORE_URL": url}, **given)
+        more = {"hosts": TOWN["hosts"], "pages_each": TOWN["pages"], "quiet_seconds": QUIET_SECONDS}
+        report = run_kill_loop(folder / "killed", variables={"TIDINGS_STORE_URL": url}, **given, **more)
     print(file=sys.stderr)
     starts = sorted(report.starts)
     print(f"{len(starts)} starts to ready: median {starts[len(starts) // 2]:.1f} s, slowest {starts[-1]:.1f} s")
     print_report(report, time.perf_counter() - begun)
+    print(f"{len(report.faults)} violations", flush=True)
     return report.faults
 
 
@@ -82,7 +87,6 @@ def main() -> int:
             faults += cut_for(arguments, Path(folder))
         if arguments.kills:
             faults += kill_within_leases(arguments, Path(folder))
-    print(f"{len(faults)} violations")
     for fault in faults[:SHOWN]:
         print(f"  {fault}")
     return 1 if faults else 0

@@ -431,11 +431,14 @@ def run_kill_loop(
     say: Any = None,
     variables: Mapping[str, str] = {},
     ways: Mapping[str, int] | None = None,
+    quiet_seconds: float = QUIET_SECONDS,
 ) -> Report:
     """Run one loop in a folder and return what came of it; `variables` are further settings, `ways` the weights of how a service dies."""
     with Town(hosts=hosts, pages=pages_each, seed=seed) as town:
         place = Installation(folder / "data", {**VARIABLES, **variables})
         try:
-            return KillLoop(place, town, seed=seed, ways=ways).run(cycles, say=say)
+            loop = KillLoop(place, town, seed=seed, ways=ways)
+            loop.quiet_seconds = quiet_seconds
+            return loop.run(cycles, say=say)
         finally:
             place.close()
