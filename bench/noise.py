@@ -6,7 +6,8 @@
 A *series* is one page of `page_versions` shown at the times of one page of `change_traces/text_change_times`: where that page changed its visible
 text, ours goes on to its next version (and after the last begins again); where only its markup changed, ours stays as it is. One kind of noise is
 planted at one place that all its versions have, drawn anew at each fetch. Second looks that the learner asks for are made a minute later
-and are not told. Compared is what is told with what would be if everything that differs were told. docs/why/noise.md argues the method.
+and are not told. Compared is what is told with what would be if everything that differs were told. docs/why/noise.md argues the method. Several kinds at once, and kinds of
+news, on pages that are made up: bench/noise_kinds.py.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tests.replay import FAMILIES, RealPage, is_churn, real_pages
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.detection.examiner import compare_bodies, examine
 from tidings.detection.job import Body, Job, Noise, Wanted
-from tidings.detection.noise.looks import Looked, calm, is_quick
+from tidings.detection.noise.looks import Looked, calm
 from tidings.detection.noise.memory import Memory
 from tidings.model.change import ChangeSet
 from tidings.model.interest import Interest
@@ -253,7 +254,7 @@ class Watch:
             times={seq: self.times[seq] for seq in references},
             learns=True,
             polls=self.polls,
-            is_quick=is_quick(self.times.get(self.newest, 0), at),
+            is_second=is_second,
         )
         seen = examine(
             Job(
@@ -283,7 +284,7 @@ class Watch:
         """Look a second time at a page that has not changed."""
         self.polls += 1
         self.seconds += 1
-        self.memory = calm(self.memory, Looked(self.polls, at, is_quick=True))
+        self.memory = calm(self.memory, Looked(self.polls, at, is_second=True))
 
 
 @dataclass(slots=True)

@@ -103,7 +103,9 @@ class _Examiner:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.keep_tree = any(needs_nodes(wanted.expression, wanted.extraction) for wanted in job.wanted)
+        asked = () if job.noise is None else job.noise.asked  # what is learned of parts needs them at second looks too
+        looks = (*asked, *((wanted.expression, wanted.extraction) for wanted in job.wanted))
+        self.keep_tree = any(needs_nodes(*look) for look in looks)
         self.document = parsed(job.new, job.last_charset, depth=job.depth, keep_tree=self.keep_tree)
         self.digest = Digest(EXTRACTION, RULES_VERSION, "", {})
         self.documents: dict[Body, Document] = {}

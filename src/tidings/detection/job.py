@@ -83,7 +83,7 @@ class Noise:
     """What is known of a page's noise, and when its versions were looked at: the new one at `at`, references at `times`.
 
     `kept` are the names of masks that somebody has switched off. With `learns` the new body is a look at the page, after `polls` of it,
-    `is_second` if it was made right after the one before, to tell noise from news; `history` are references that are learned from first, where nothing is known yet.
+    `is_second` if it was made right after the one before, to tell noise from news; `history` are references that are learned from first, where nothing is known yet. `asked` is what all sentinels on the page look at.
     """
 
     memory: Memory = Memory()
@@ -94,6 +94,7 @@ class Noise:
     polls: int = 0
     is_second: bool = False
     history: tuple[int, ...] = ()
+    asked: tuple[tuple[Expression, Extraction], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

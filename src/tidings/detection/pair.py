@@ -9,6 +9,7 @@ from tidings.detection.items import Items
 from tidings.detection.kind import Kind
 from tidings.detection.kinds import TERM_KINDS, is_there, row_of
 from tidings.detection.noise.mask import Mask, looks_through
+from tidings.detection.noise.views import THINGS, View, document_of, is_named, put_back, texts_of, view_of
 from tidings.detection.structured import finding_of_content
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
@@ -47,7 +48,10 @@ class Pair:
                 raise RefusedError(problem)
             part = Pair(old, new)
             part.seen = self.seen
-            self._parts[scope] = part if self._mask is None or scope.selectors else part.through(self._mask)
+            if self._mask is not None and not (is_named(old) or is_named(new)):
+                own = View(scope).name  # what was left of a page that nothing was selected of has its places too
+                part = part.through(self._mask.of_view(own) if scope.selectors else self._mask.of_view(own, ""))
+            self._parts[scope] = part
         return self._parts[scope]
 
     def knowing(self, seen: frozenset[str]) -> Pair:
@@ -74,8 +78,24 @@ class Pair:
         if self._mask is None or not looks_through(interest):
             return found
         mask = self._mask
+        if interest.kind in THINGS:
+            return self._things(interest, found, mask)
         real = (mask.real(interest, finding, self.old, self.new) for finding in found)
         return tuple(finding for finding in real if finding)
+
+    def _things(self, interest: Interest, found: tuple[ChangeSet, ...], mask: Mask) -> tuple[ChangeSet, ...]:
+        """Return the findings of a list, a table or entries in whose texts what is noise is as it was."""
+        kind, ordinal = interest.kind, interest.ordinal
+        if not found or self.old.textless or self.new.textless:
+            return found
+        seen = tuple(document_of(texts_of(kind, ordinal, part), part) for part in (self.old, self.new))
+        edits = [edit for finding in Pair(*seen).compare(Interest("words")) for edit in finding.edits]
+        spans = mask.of_view(view_of(interest, self.new.extraction).name).spans(edits, *seen)
+        if not any(spans):
+            return found
+        return self._row(interest, "").compare(
+            self.old, put_back(kind, ordinal, (self.old, self.new), (seen[0], seen[1]), spans)
+        )
 
     def _compared(self, interest: Interest, term: str) -> tuple[ChangeSet, ...]:
         asked = (interest.kind, term, interest.ordinal, f"{interest.form} {interest.pattern}")

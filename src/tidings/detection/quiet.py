@@ -15,11 +15,14 @@ from tidings.detection.expression import evaluate
 from tidings.detection.interests import interests_of
 from tidings.detection.job import Noise, Wanted
 from tidings.detection.noise.learn import learned
-from tidings.detection.noise.looks import Looked, calm, with_second_look
-from tidings.detection.noise.mask import Mask, Shared, looks_through, with_masked
+from tidings.detection.noise.looks import Looked, calm, counted, with_second_look
+from tidings.detection.noise.mask import Mask, Shared, with_masked
 from tidings.detection.noise.memory import Memory
+from tidings.detection.noise.views import View, views_of
 from tidings.detection.pair import Pair
-from tidings.model.change import ChangeSet, Masked
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.model.change import ChangeSet, Edit, Masked
 from tidings.model.interest import Interest
 
 _ANY, _WORDS = Interest("any"), Interest("words")
@@ -53,11 +56,8 @@ class Quieter:
         self._memory = noise.memory
         kinds = {interest.kind for one in wanted for interest in interests_of(one.expression)}
         self._interest = _ANY if "any" in kinds else _WORDS  # what is compared already is not compared again
-        self._is_masked = any(
-            looks_through(interest) and interest.selector is None and not one.extraction.selectors
-            for one in wanted
-            for interest in interests_of(one.expression)
-        )
+        asked = (*noise.asked, *((one.expression, one.extraction) for one in wanted))
+        self._views = dict.fromkeys(view for each in asked for view in views_of(*each))
         self._masks: dict[int, Mask] = {}
         self._shared = Shared()
         self.learned: Memory | None = None
@@ -79,7 +79,7 @@ class Quieter:
         if pair.old.problem or pair.old.textless or pair.new.textless:
             return
         self._take(pair, Looked(noise.polls, noise.at, noise.is_second), (noise.times.get(newest, 0), noise.at))
-        if not noise.is_second and self._is_masked:
+        if not noise.is_second and self._has_view(pair.new):
             self._memory, self.second_look = with_second_look(self._memory, noise.polls)
         self.learned = self._memory = self._memory.settle()
 
@@ -137,5 +137,30 @@ class Quieter:
     def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
         values = Mask(Memory(), self._noise.kept, *at, self._shared)
         found = pair.through(values).compare(self._interest)
-        edits = [edit for finding in found if "words" in finding.kinds for edit in finding.edits]
-        self._memory = learned(self._memory, pair.old, pair.new, edits, looked)
+        memory = learned(self._memory, pair.old, pair.new, _edits(found), looked)
+        for view in self._views:
+            if view.name and (part := _seen(view, pair)) is not None:
+                edits = _edits(part.through(values).compare(_WORDS))
+                memory = learned(memory, part.old, part.new, edits, looked, view.name)
+        self._memory = counted(memory, looked)
+
+    def _has_view(self, document: Document) -> bool:
+        """Return whether anybody looks at something of a page that may be noise."""
+        return any(not view.name or _document(view, document) is not None for view in self._views)
+
+
+def _seen(view: View, pair: Pair) -> Pair | None:
+    """Return what a view sees of two versions, None where that is nothing or one value."""
+    old, new = _document(view, pair.old), _document(view, pair.new)
+    return None if old is None or new is None else Pair(old, new)
+
+
+def _document(view: View, document: Document) -> Document | None:
+    try:
+        return view.document(document)
+    except RefusedError:  # the comparison says so
+        return None
+
+
+def _edits(found: Sequence[ChangeSet]) -> list[Edit]:
+    return [edit for finding in found if "words" in finding.kinds for edit in finding.edits]

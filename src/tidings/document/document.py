@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain
+from typing import Any
 
 from tidings.document.canonical import canonical_text
 from tidings.document.extraction import WHOLE, Extraction
@@ -108,6 +109,11 @@ class Document:
     @cached_property
     def parts(self) -> dict[Extraction, Document]:
         """Return the parts that were taken so far; for `extract`."""
+        return {}
+
+    @cached_property
+    def readings(self) -> dict[tuple[str, int | None], list[Any]]:
+        """Return the lists, tables and entries that were read so far; for `items_of`, `tables_of` and `entries_of`."""
         return {}
 
     @cached_property

@@ -62,12 +62,15 @@ class Entry:
 
 def entries_of(document: Document) -> list[Entry]:
     """Return the entries of a document, in its order; raises `RefusedError` if there are too many or they cannot be read."""
-    found: list[Entry] = []
-    for entry in _entries(document):
-        found.append(entry)
-        if len(found) > MOST_ENTRIES:
-            raise RefusedError(f"it has more than {MOST_ENTRIES:,} entries")
-    return found
+    asked = ("items", None)
+    if asked not in document.readings:
+        found: list[Entry] = []
+        for entry in _entries(document):
+            found.append(entry)
+            if len(found) > MOST_ENTRIES:
+                raise RefusedError(f"it has more than {MOST_ENTRIES:,} entries")
+        document.readings[asked] = found
+    return [*document.readings[asked]]
 
 
 def is_window(document: Document) -> bool:

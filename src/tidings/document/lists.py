@@ -43,6 +43,13 @@ def items_of(document: Document, ordinal: int | None = None) -> list[Item]:
     Where a selector finds several parts each of them is an item; where it finds one without a list in it, the elements that repeat in it are.
     Raises `RefusedError` if the part cannot be taken.
     """
+    asked = ("list", ordinal)
+    if asked not in document.readings:
+        document.readings[asked] = _read(document, ordinal)
+    return [*document.readings[asked]]
+
+
+def _read(document: Document, ordinal: int | None) -> list[Item]:
     part = taken(document)
     if part is None or not all(isinstance(node, LexborNode) for node in part.roots):
         return []

@@ -46,6 +46,13 @@ def has_table(document: Document, ordinal: int) -> bool:
 
 def tables_of(document: Document, ordinal: int | None = None) -> list[Table]:
     """Return table `ordinal` of a part, the first is 1; with None all of them. Raises `RefusedError` if there are too many cells."""
+    asked = ("table", ordinal)
+    if asked not in document.readings:
+        document.readings[asked] = _read(document, ordinal)
+    return [*document.readings[asked]]
+
+
+def _read(document: Document, ordinal: int | None) -> list[Table]:
     if isinstance(document.tree, CsvTree):
         return [] if document.missing or ordinal not in {None, 1} else [table_of_rows(document.tree.rows, document)]
     part = taken(document)

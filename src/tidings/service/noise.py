@@ -14,6 +14,7 @@ from tidings.clock import MINUTE
 from tidings.detection.job import Noise
 from tidings.detection.noise.looks import Looked, calm, is_soon
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Thing, from_plain, to_plain
+from tidings.document.extraction import extraction_of
 from tidings.errors import UsageError
 from tidings.model.unit import Estimate
 from tidings.service.records import Record, rfc3339
@@ -22,6 +23,7 @@ from tidings.storage import estimates, pages
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.page import PageState
+    from tidings.service.watchlist import WatchedPage
     from tidings.storage.connection import Connection
 
 LEARNED = "noise"
@@ -64,9 +66,10 @@ def switch(
 
 
 def of_look(
-    known: Known, state: PageState, times: Mapping[int, Instant], at: Instant, seq: int, *, reason: str
+    known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, reason: str
 ) -> Noise:
     """Return what a job is told of the noise of a page that was just looked at, for a `reason`, and shows its version `seq`."""
+    state = page.state
     older = sorted(times)[-HISTORY:] if known.is_new else []
     return Noise(
         memory=known.memory,
@@ -77,6 +80,13 @@ def of_look(
         polls=state.polls + 1,
         is_second=_says_noise(reason, state, at),
         history=tuple(older) if len(older) > 1 else (),
+        asked=tuple(
+            dict.fromkeys(
+                (asked.expression, extraction_of(sub.owner.sentinel))
+                for sub in page.subscriptions.values()
+                for asked in sub.asked
+            )
+        ),
     )
 
 

@@ -261,7 +261,7 @@ class Poller:
             is_unframed=fetched.framing == "unframed",
             usual_words=stored.usual_words if before.last_seq else None,
             noise=noise.of_look(
-                stored.noise, before, stored.times, at, before.last_seq + 1, reason=poll.charged.grant.reason
+                stored.noise, page, stored.times, at, before.last_seq + 1, reason=poll.charged.grant.reason
             ),
         )
         findings = await self._detector.examine(look, attempts=poll.owed)

@@ -1,6 +1,8 @@
 """Noise through whole jobs: looks in a row, what is told of each, and what is quiet (detection.md §4, §6)."""
 
 import itertools
+import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +11,8 @@ import pytest
 from tidings.detection.examiner import examine
 from tidings.detection.job import Body, Job, Noise, Wanted
 from tidings.detection.noise.memory import VALUES, Memory
-from tidings.model.interest import AllOf, Interest, Not, Selector
+from tidings.document.extraction import WHOLE
+from tidings.model.interest import AllOf, Condition, Interest, Not, Selector
 
 ANY, WORDS, LINKS = Interest("any"), Interest("words"), Interest("links")
 HOUR, MINUTE = 3_600_000_000, 60_000_000
@@ -57,6 +60,7 @@ class Watch:
             learns=True,
             polls=newest + 1,
             is_second=is_second,
+            asked=((self.expression, WHOLE),),
         )
         seen = examine(
             Job(
@@ -328,3 +332,84 @@ def test_another_order_is_noise_only_while_the_words_are_the_same():
     last = watch.look(page("red boots", "linen tie", "rain coat", "silk tie"))
     assert "linen" in last
     assert "quiet" not in last
+
+
+def shop(n, *, news="x"):
+    """A page of which six places in prose, a list, a table and five paragraphs alike are drawn anew by n."""
+    t = [f"k{(n * 7919 + place * 31) % 99991}z" for place in range(20)]
+    items = "".join(
+        f"<li>the {name} thing of the shop, key {t[at]} today</li>" for at, name in enumerate(("red", "old", "new"))
+    )
+    rows = "".join(
+        f"<tr><td>part {name}</td><td>{t[at + 3]}</td></tr>" for at, name in enumerate(("oak", "elm", "ash"))
+    )
+    prose = "".join(
+        f"<p>amber hazel ocean vivid cedar jolly quilt {t[at + 6]} ember lemon solar zebra</p>" for at in range(5)
+    )
+    last = f"<p>{news} is the news of the town</p>"
+    return f"{HEAD}<main><ul>{items}<li>{news} is news</li></ul><table><tr><th>Name</th><th>Key</th></tr>{rows}<tr><td>news</td><td>{news}</td></tr></table>{prose}{last}</main>{TAIL}"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        ANY,
+        WORDS,
+        Interest("any", selector=Selector("css", "main")),
+        Interest("list"),
+        Interest("table"),
+        Interest("items"),
+    ],
+)
+def test_any_number_of_noisy_places_is_learned_wherever_prose_is_compared(expression):
+    """Of the page, a part of it, a list, a table, entries: quiet after the first few polls, and news in the midst of it is told."""
+    watch = Watch(expression)
+    told = [watch.look(shop(n), second=shop(n + 500)) for n in range(10)]
+    news = watch.look(shop(77, news="bridge"))
+
+    assert ["quiet" in line for line in told[-4:]] == [True] * 4
+    assert "bridge" in news
+    assert len(re.findall(r"k\d+z>", news)) <= 1  # that whose neighbour is the news
+
+
+@pytest.mark.parametrize("media", ["application/json", "text/html"])
+def test_blocks_that_share_words_are_one_place(media):
+    """Advertisements whose words agree by chance, and tokens of data beside one another."""
+
+    def body(n):
+        words = [
+            ("Cheap boots for families", "New sofas for you", "Old lamps for students", "Fine beds for gardeners")[
+                n % 4
+            ],
+            5 + n * 37 % 90,
+        ]
+        if media == "text/html":
+            return page(f"{words[0]} now from ${words[1]}", "the news of today")
+        tokens = {name: {"name": name, "token": f"k{n * (7919 + place) % 977}z"} for place, name in enumerate("abc")}
+        return json.dumps({**tokens, "news": 7})
+
+    watch = Watch()
+    told = [watch.look(body(n), second=body(3 * n + 1), content_type=media) for n in range(12)]
+
+    assert ["quiet" in line for line in told[-4:]] == [True] * 4
+
+
+def test_a_price_beside_a_counter_is_never_covered():
+    """`30 EUR - 12 watching`: the mask covers the count alone."""
+    watch = Watch()
+    told = [
+        watch.look(page(f"30 EUR - {n * 7919 % 977} seers"), second=page(f"30 EUR - {n * 31 % 977} seers"))
+        for n in range(10)
+    ]
+
+    assert ["quiet" in line for line in told[-3:]] == [True] * 3
+    assert "30>31" == watch.look(page("31 EUR - 555 seers"))
+
+
+def test_a_condition_is_taken_at_its_word():
+    """What has a `where` is compared as it stands, however noisy the page is."""
+    plain, named = Watch(), Watch(Interest("any", where=(Condition("contains", text="x"),)))
+    for watch, is_quiet in ((plain, True), (named, False)):
+        told = [watch.look(page(f"k{n * 7919 % 977}x"), second=page(f"k{n * 31 % 977}x")) for n in range(8)]
+
+        assert is_quiet == ("quiet" in told[-1])

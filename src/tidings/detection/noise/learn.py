@@ -7,7 +7,8 @@ at which nothing differed among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
@@ -21,33 +22,49 @@ from tidings.detection.noise.addresses import (
     without_queries,
 )
 from tidings.detection.noise.looks import Looked
-from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, Memory, Sort, Thing
-from tidings.detection.noise.places import Span, Words, found, hunks_of, place_of, room_of, shuffles_of
+from tidings.detection.noise.memory import LONGEST_EXAMPLE, MOST_WORDS, ORDER, Memory, Place, Sort, Thing
+from tidings.detection.noise.places import (
+    Span,
+    Words,
+    blocks_of,
+    found,
+    hunks_of,
+    place_of,
+    room_of,
+    shuffles_of,
+    sides_of,
+)
+from tidings.detection.noise.template import Beside, drawn
 from tidings.document.document import Document
 from tidings.model.change import Edit
 
-MOST_NEW = 4
+MOST_NEW = 32
 """Things that one look adds of each sort."""
-_REWRITTEN = 0.5
 
 
-def learned(memory: Memory, old: Document, new: Document, edits: Sequence[Edit], looked: Looked) -> Memory:
-    """Return what is known after a look that found `new` where `old` was before; `edits` are those of its words that are no mere values."""
+def learned(
+    memory: Memory, old: Document, new: Document, edits: Sequence[Edit], looked: Looked, view: str = ""
+) -> Memory:
+    """Return what is known after a look that found `new` where `old` was before, of the whole page or of a `view` of it.
+
+    `edits` are those of its words that are no mere values. The look itself is counted once all views have been learned from (`looks.counted`).
+    """
     steady = max(0, looked.polls - memory.polls - 1) if memory.polls else 0
-    things = [
-        *_words(memory.of("words"), old, new, edits, looked, steady),
-        *_addresses(memory, old, new, looked, steady),
-    ]
-    return replace(memory.with_things(things), polls=looked.polls)
+    known = [thing for thing in memory.of("words") if thing.view == view]
+    others = [thing for thing in memory.of("words") if thing.view != view]
+    things = [*others, *_words(known, old, new, edits, looked, steady, view)]
+    addresses = memory.of("links", "images", "links.query", "images.query")
+    return memory.with_things([*things, *(addresses if view else _addresses(memory, old, new, looked, steady))])
 
 
 def _words(
-    known: Sequence[Thing], old: Document, new: Document, edits: Sequence[Edit], looked: Looked, steady: int
+    known: Sequence[Thing], old: Document, new: Document, edits: Sequence[Edit], looked: Looked, steady: int, view: str
 ) -> Iterator[Thing]:
     if not known and not edits:
         return
     before, after = Words(old), Words(new)
     taken: list[Span] = []
+    several = _several(edits, before, after) if looked.is_second else frozenset()
     for thing in known:
         gone = found(thing.place, before) if thing.place is not None else None
         come = found(thing.place, after) if thing.place is not None else None
@@ -55,9 +72,23 @@ def _words(
             yield thing.miss(before=steady)
             continue
         taken.append(come)
-        yield _heard(thing, old, new, (before, gone), (after, come), looked, steady)
+        heard = _heard(thing, old, new, (before, gone), (after, come), looked, steady)
+        yield replace(heard, is_spread=thing.is_spread or not several.isdisjoint(sides_of(heard)))
     ids = {thing.id for thing in known}
-    yield from _new_places(old, new, (before, after), edits, taken, ids, looked)
+    new_places = _new_places(old, new, (before, after), edits, taken, ids, looked)
+    yield from (
+        replace(thing, view=view, id=thing.id if not view else digest_of((view, thing.id))[:6]) for thing in new_places
+    )
+
+
+def _several(edits: Sequence[Edit], old: Words, new: Words) -> frozenset[Beside | None]:
+    """Return the words beside two edits or more."""
+    names = Counter(
+        name
+        for edit in edits
+        if (name := new.beside(edit.new_start, edit.new_end)) == old.beside(edit.old_start, edit.old_end)
+    )
+    return frozenset(name for name, count in names.items() if name is not None and count > 1)
 
 
 def _new_places(
@@ -70,17 +101,19 @@ def _new_places(
     looked: Looked,
 ) -> Iterator[Thing]:
     before, after = words
-    if sum(edit.new_end - edit.new_start for edit in edits) > _REWRITTEN * max(after.length, 1):
-        return
     hunks = sorted(hunks_of(edits, before, after), key=lambda hunk: hunk.new_start)
     shuffled = shuffles_of(hunks, before, after)
-    apart = (hunk for hunk in hunks if not any(_touch(hunk, (one.new_start, one.new_end)) for one in shuffled))
-    unknown = (hunk for hunk in apart if not any(_touch(hunk, span) for span in taken))
-    stretches = chain(((ORDER, stretch) for stretch in shuffled), (("", hunk) for hunk in unknown))
+    apart = (
+        hunk
+        for hunk in blocks_of(hunks, before, after)
+        if not any(_touch(hunk, (one.new_start, one.new_end)) for one in shuffled)
+    )
+    left = [edit for edit in edits if not any(_is_within(edit, span) for span in taken)]
+    unknown = (hunk for hunk in apart if any(_is_within(edit, (hunk.new_start, hunk.new_end)) for edit in left))
+    stretches = chain(((ORDER, stretch) for stretch in shuffled), (("", block) for block in unknown))
     made = 0
-    for name, hunk in stretches:
-        place = place_of(hunk, before, after, room_of(hunk, hunks, after.length))
-        if place is None or place.id in ids:
+    for name, hunk, place in _named(stretches, hunks, before, after):
+        if place.id in ids:
             continue
         gone, come = (hunk.old_start, hunk.old_end), (hunk.new_start, hunk.new_end)
         thing = Thing(id=place.id, sort="words", place=place, name=name)
@@ -88,6 +121,24 @@ def _new_places(
         made += 1
         if made == MOST_NEW:
             return
+
+
+def _named(
+    stretches: Iterable[tuple[str, Edit]], hunks: Sequence[Edit], before: Words, after: Words
+) -> Iterator[tuple[str, Edit, Place]]:
+    """Yield the stretches that words around them name, or of one that none do the hunks in it: the words that name these may stand within it."""
+    for name, stretch in stretches:
+        parts = [hunk for hunk in hunks if _is_within(hunk, (stretch.new_start, stretch.new_end))]
+        for hunk in (stretch, *(() if parts == [stretch] else parts)):
+            place = place_of(hunk, before, after, room_of(hunk, hunks, after.length))
+            if place is not None:
+                yield name, hunk, place
+            if place is not None and hunk is stretch:
+                break
+
+
+def _is_within(edit: Edit, span: Span) -> bool:
+    return span[0] <= edit.new_start and edit.new_end <= span[1]
 
 
 def _touch(hunk: Edit, span: Span) -> bool:
@@ -110,7 +161,14 @@ def _heard(
     longest = min(max(was[1][1] - was[1][0], now[1][1] - now[1][0]), MOST_WORDS)
     if thing.place is not None and longest > thing.place.longest:
         thing = replace(thing, place=replace(thing.place, longest=longest))
-    return thing.hear(gone, come, before=steady, is_second=looked.is_second, at=looked.at, examples=examples)
+    is_proof = True
+    if looked.is_second and gone != come and thing.name != ORDER:
+        template = drawn(thing.template, was[0].of(was[1]), now[0].of(now[1]))
+        is_proof = template is not None
+        thing = replace(thing, template=template or thing.template)
+    return thing.hear(
+        gone, come, before=steady, is_second=looked.is_second, at=looked.at, examples=examples, is_proof=is_proof
+    )
 
 
 def _addresses(memory: Memory, old: Document, new: Document, looked: Looked, steady: int) -> Iterator[Thing]:

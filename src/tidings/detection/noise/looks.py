@@ -37,6 +37,11 @@ def calm(memory: Memory, looked: Looked) -> Memory:
     return replace(memory.with_things(things), polls=looked.polls).settle()
 
 
+def counted(memory: Memory, looked: Looked) -> Memory:
+    """Return what is known after a look from which everything was learned."""
+    return replace(memory, polls=looked.polls)
+
+
 def with_second_look(memory: Memory, polls: int) -> tuple[Memory, bool]:
     """Return what is known, and whether the page should be fetched once more within a minute to tell noise from news."""
     more = polls // POLLS_A_SECOND_LOOK

@@ -1,7 +1,7 @@
 """Masks: what of a comparison is noise, by the value classes and by what was learned of the page (detection.md §4).
 
-Only the whole page is looked at through a mask: what somebody names (a keyword, a phrase, a number, a pattern, a part of the page) is
-compared as it stands. What is masked is kept beside what is told.
+Prose is looked at through a mask, of the whole page, of a part, of a list, a table or entries: what somebody names (a keyword, a phrase, a number, a
+pattern, a part that is one value, a condition) is compared as it stands. What is masked is kept beside what is told.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from tidings.detection.findings import finding_of_objects, without_spans
 from tidings.detection.noise.addresses import digest_of, family_of, groups_of, keys_in, without_noise
 from tidings.detection.noise.lines import Covered, Span, values_between
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Sort, Thing
-from tidings.detection.noise.places import Words, found
+from tidings.detection.noise.places import Words, found, sides_of
+from tidings.detection.noise.template import Beside, stretches_of
 from tidings.detection.structured import finding_of_content
 from tidings.document.document import Document
 from tidings.document.links import Resolver
@@ -23,12 +24,14 @@ from tidings.model.change import ChangeSet, Edit, Masked, ObjectCount
 from tidings.model.interest import Interest
 from tidings.model.interval import Instant
 
+SEVERAL = 2
+"""Places at which words must stand beside noise for what stands beside them elsewhere to be noise."""
 WITHIN = "within"
 """The mask of an address that stands within words that are noise."""
 MOST_MASKED = 40
 LONGEST_MASKED = 160
 
-_THROUGH = frozenset({"any", "words", "links", "images"})
+_THROUGH = frozenset({"any", "words", "links", "images", "list", "table", "items"})
 _SORTS: dict[str, tuple[Sort, Sort]] = {"links": ("links", "links.query"), "images": ("images", "images.query")}
 
 
@@ -64,7 +67,7 @@ class Shared:
 class Mask:
     """What is noise between versions of one page that were looked at at `old_at` and `new_at` (0: nobody knows).
 
-    `kept` are the names of masks (ids of things, value classes, `values`) that somebody has switched off.
+    `kept` are the names of masks (ids of things, value classes, `values`) that somebody has switched off. `views` names what is looked at.
     """
 
     memory: Memory
@@ -72,6 +75,7 @@ class Mask:
     old_at: Instant = 0
     new_at: Instant = 0
     shared: Shared = field(default_factory=Shared)
+    views: frozenset[str] = frozenset({""})
     masked: list[Masked] = field(default_factory=list)
     _covered: dict[tuple[int, int], list[Covered]] = field(default_factory=dict)
 
@@ -83,6 +87,10 @@ class Mask:
     def again(self) -> Mask:
         """Return the same mask for another comparison: what it knows of the documents stays, what it masked is none yet."""
         return replace(self, masked=[])
+
+    def of_view(self, *views: str) -> Mask:
+        """Return the same mask for other views of the page; what it masks is noted in this one too."""
+        return replace(self, views=frozenset(views), _covered={})
 
     def real(self, interest: Interest, finding: ChangeSet, old: Document, new: Document) -> ChangeSet:
         """Return what is left of a finding that a change type made of two documents; what is not is added to `masked`."""
@@ -110,7 +118,8 @@ class Mask:
         """Return the tokens of two documents that are noise, given the edits between them; the same number on both sides."""
         pair = self.shared.pair(old, new)
         if pair not in self._covered:
-            self._covered[pair] = [*self._values(edits, old, new), *self._places(old, new)]
+            places = self._places(old, new)
+            self._covered[pair] = [*self._values(edits, old, new), *places, *self._alike(edits, old, new)]
         covered = self._covered[pair]
         self._note(covered, old, new)
         return [one.old for one in covered], [one.new for one in covered]
@@ -126,7 +135,7 @@ class Mask:
     def _places(self, old: Document, new: Document) -> list[Covered]:
         covered = []
         for thing in self.things:
-            if thing.sort != "words" or thing.place is None:
+            if thing.sort != "words" or thing.place is None or thing.view not in self.views:
                 continue
             before, after = self.shared.words_of(old), self.shared.words_of(new)
             gone, come = found(thing.place, before), found(thing.place, after)
@@ -136,8 +145,30 @@ class Mask:
                 continue
             was, now = before.digest(gone), after.digest(come)
             if was != now and thing.covers(was, now):
-                covered.append(Covered(gone, come, thing.id))
+                covered += _holes(thing, (before, gone), (after, come))
         return covered
+
+    def _alike(self, edits: Sequence[Edit], old: Document, new: Document) -> list[Covered]:
+        """Return the edits between words that stand beside noise at several places: the visits of each entry are noise, those of a new one too."""
+        known: dict[Beside, list[Thing]] = {}
+        for thing in self.things:
+            if thing.verdict == "volatile" and thing.view in self.views:
+                for sides in sides_of(thing):
+                    known.setdefault(sides, []).append(thing)
+        proved = {
+            sides: min(thing.id for thing in things)
+            for sides, things in known.items()
+            if len(things) >= SEVERAL or any(thing.is_spread for thing in things)
+        }
+        if not proved:
+            return []
+        words = self.shared.words_of(old), self.shared.words_of(new)
+        return [
+            Covered((edit.old_start, edit.old_end), (edit.new_start, edit.new_end), proved[name])
+            for edit in edits
+            if (name := words[1].beside(edit.new_start, edit.new_end)) in proved
+            and words[0].beside(edit.old_start, edit.old_end) == name
+        ]
 
     def _note(self, covered: Sequence[Covered], old: Document, new: Document) -> None:
         for one in covered[: MOST_MASKED - len(self.masked)]:
@@ -187,6 +218,19 @@ class Mask:
         spans = [one.old for one in covered], [one.new for one in covered]
         outside = [_outside(sort, document, held) for document, held in zip((old, new), spans, strict=True)]
         yield from (row for row in rows if outside[0][row.object] == outside[1][row.object])
+
+
+def _holes(thing: Thing, old: tuple[Words, Span], new: tuple[Words, Span]) -> list[Covered]:
+    """Return the stretches of a place that are noise: all of it, or what stands in the holes of its template."""
+    if not thing.template:
+        return [Covered(old[1], new[1], thing.id)]
+    gone, come = stretches_of(thing.template, old[0].of(old[1])), stretches_of(thing.template, new[0].of(new[1]))
+    before, after = old[1][0], new[1][0]
+    return [
+        Covered((before + was[0], before + was[1]), (after + now[0], after + now[1]), thing.id)
+        for was, now in zip(gone, come, strict=True)
+        if was is not None and now is not None
+    ]
 
 
 def _mask_of(address: str, families: Mapping[str, str], keys: Mapping[str, str]) -> str:

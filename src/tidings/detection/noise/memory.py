@@ -41,8 +41,8 @@ SILENT_POLLS = 10
 """Where masks left out all that a sentinel would have notified in so many polls, its owner is notified of that."""
 DECAY = 0.98
 """What a look is worth after the next one."""
-MOST_THINGS = 14
-"""Things that are kept for a page: some 4 KB."""
+MOST_THINGS = 64
+"""Things that are kept for a page: some 30 KB where a page has so many."""
 MOST_SEEN = 8
 LONGEST_EXAMPLE = 60
 _STEADY = 0.2
@@ -69,11 +69,14 @@ Sort = Literal["words", "links", "images", "links.query", "images.query"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The words before and after a stretch of a page, as `places` looks for them; `longest` is how many words were ever seen in it."""
+    """The words before and after a stretch of a page, as `places` looks for them; `longest` is how many words were ever seen in it. Numbers among these words
+    are alike unless it `is_exact`.
+    """
 
     before: bytes
     after: bytes
     longest: int
+    is_exact: bool = False
 
     @property
     def id(self) -> str:
@@ -88,7 +91,8 @@ class Thing:
     `changed` and `steady` count looks with decay, `quick` and `slow` the second looks at which it differed or did not. `seen` are digests of its
     newest contents, `fresh` what it shows now if that was not among them when it came. `since` is when it became noise, 0 if it is none; `lost` how often in a row it was not found.
     `wanted`: somebody has asked for it to be left out, whatever was seen; that is kept elsewhere. `still` counts the polls in a row at which it stayed as it
-    is, `owed` says that its newest change was left out.
+    is, `owed` says that its newest change was left out. `view` is what it is a place of (`views`), `template` which of its words stand still (`template`; empty:
+    none is known to). `is_spread`: at a second look several places between the same words differed.
     """
 
     id: str
@@ -107,6 +111,9 @@ class Thing:
     since: Instant = 0
     examples: tuple[str, str] = ("", "")
     wanted: bool = False
+    view: str = ""
+    template: tuple[str, ...] = ()
+    is_spread: bool = False
     still: int = 0
     owed: bool = False
 
@@ -161,9 +168,20 @@ class Thing:
         )
 
     def hear(
-        self, old: str, new: str, *, before: int, is_second: bool, at: Instant, examples: tuple[str, str] = ("", "")
+        self,
+        old: str,
+        new: str,
+        *,
+        before: int,
+        is_second: bool,
+        at: Instant,
+        examples: tuple[str, str] = ("", ""),
+        is_proof: bool = True,
     ) -> Thing:
-        """Return it after a look at which it was found on both sides; `before` looks at which nothing differed came first."""
+        """Return it after a look at which it was found on both sides; `before` looks at which nothing differed came first.
+
+        That it differs at a second look proves nothing without `is_proof`.
+        """
         aged = self.rest(before)
         differs = old != new
         seen = self.seen or (old,)
@@ -172,8 +190,8 @@ class Thing:
             changed=aged.changed * DECAY + differs,
             steady=aged.steady * DECAY + (not differs),
             looks=aged.looks + 1,
-            quick=aged.quick * (DECAY if is_second else 1) + (is_second and differs),
-            slow=aged.slow * (DECAY if is_second else 1) + (is_second and not differs),
+            quick=aged.quick * (DECAY if is_second else 1) + (is_second and differs and is_proof),
+            slow=aged.slow * (DECAY if is_second else 1) + (is_second and not (differs and is_proof)),
             returns=aged.returns + (differs and new in seen),
             seen=(*(digest for digest in seen if digest != new), new)[-MOST_SEEN:],
             fresh=new if new not in seen else "" if differs else self.fresh,
@@ -327,7 +345,7 @@ def from_plain(plain: Mapping[str, Any]) -> Memory:
 
 _COUNTS = ("changed", "steady", "quick", "slow")
 _NUMBERS = ("looks", "returns", "lost", "since")
-_LATER: Mapping[str, Any] = {"still": 0, "owed": False}
+_LATER: Mapping[str, Any] = {"still": 0, "owed": False, "view": "", "is_spread": False}
 """What older data has not."""
 
 
@@ -342,8 +360,12 @@ def _thing_to_plain(thing: Thing) -> dict[str, Any]:
     if thing.place is not None:
         before, after = (text.decode("utf-8", "replace") for text in (thing.place.before, thing.place.after))
         plain["place"] = [before, after, thing.place.longest]
+        if thing.place.is_exact:
+            plain["place"].append(True)
     if thing.name:
         plain["name"] = thing.name
+    if thing.template:
+        plain["template"] = list(thing.template)
     plain |= {name: round(getattr(thing, name), 3) for name in _COUNTS}
     plain |= {name: getattr(thing, name) for name, usual in _LATER.items() if getattr(thing, name) != usual}
     return plain | {name: getattr(thing, name) for name in _NUMBERS}
@@ -358,7 +380,8 @@ def _thing_from_plain(plain: Mapping[str, Any]) -> Thing:
         seen=tuple(plain["seen"]),
         fresh=plain["fresh"],
         examples=(old, new),
-        place=None if place is None else Place(place[0].encode(), place[1].encode(), place[2]),
+        place=None if place is None else Place(place[0].encode(), place[1].encode(), *place[2:]),
+        template=tuple(plain.get("template", ())),
         name=plain.get("name", ""),
         **{name: plain[name] for name in (*_COUNTS, *_NUMBERS)},
         **{name: plain.get(name, usual) for name, usual in _LATER.items()},

@@ -10,18 +10,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 
 import xxhash
 
-from tidings.detection.noise.memory import MOST_WORDS, Place
+from tidings.detection.noise.memory import MOST_WORDS, Place, Thing
+from tidings.detection.noise.template import BORDER, Beside, beside, beside_holes
 from tidings.document.document import Document
 from tidings.model.change import Edit
 
-LONGEST_BEFORE = 12
-LONGEST_AFTER = 8
-SHORTEST = 2
+SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Words that name a place: before it as many as it takes to stand alone on the page, after it as many as it takes to come first."""
 
 _DIGITS = re.compile(rb"[0-9]+")
@@ -29,17 +29,43 @@ _ROOM = 1.25
 _ROOM_WORDS = 3
 _NEAR = 24
 _LONG_LINE = 6
+LONGEST_LINE = 60
+"""Of a longer line only the words around a change are a place."""
 
 Span = tuple[int, int]
 
 
 class Words:
-    """The words of a document in one string in which numbers are alike, to look for places in."""
+    """The words of a document in one string, in which numbers are alike unless it `is_exact`, to look for places in."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, *, is_exact: bool = False) -> None:
+        self._document = document
+        self._is_exact = is_exact
         self._tokens = document.tokens
         self._line_ends = document.line_ends
-        self._text = b"^ " + _DIGITS.sub(b"0", document.canonical) + b" $ "
+        text = document.canonical
+        self._text = b"^ " + (text if is_exact else _DIGITS.sub(b"0", text)) + b" $ "
+
+    @cached_property
+    def exact(self) -> Words:
+        """Return the same words with their numbers."""
+        return Words(self._document, is_exact=True)
+
+    @property
+    def line_ends(self) -> list[int]:
+        """Return how many words there are up to the end of each line."""
+        return self._line_ends
+
+    def of(self, span: Span) -> list[str]:
+        """Return the words of a stretch, and a `BORDER` wherever a line ends within it."""
+        found: list[str] = []
+        at = span[0]
+        for end in self._line_ends[bisect_right(self._line_ends, at) :]:
+            if end >= span[1]:
+                break
+            found += [*self._tokens[at:end], BORDER]
+            at = end
+        return [*found, *self._tokens[at : span[1]]]
 
     @cached_property
     def length(self) -> int:
@@ -58,9 +84,18 @@ class Words:
         length = self._line_ends[line] - (self._line_ends[line - 1] if line else 0)
         return length >= _LONG_LINE and 2 * words >= length
 
+    def beside(self, start: int, end: int) -> Beside | None:
+        """Return the words on both sides of words `start:end` in their line (`template.beside`), None if these are no part of one line."""
+        if (line := self.line_of(start, end)) is None:
+            return None
+        first = self._line_ends[line - 1] if line else 0
+        last = self._line_ends[line] if line < len(self._line_ends) else self.length
+        return beside(self._tokens[first:last], start - first, end - first)
+
     def around(self, start: int, end: int) -> bytes:
         """Return words `start:end` as they are looked for; the place before the first word and after the last has a sign of its own."""
-        words = [_alike(word) for word in self._tokens[max(0, start) : end]]
+        spelled = _as_it_is if self._is_exact else _alike
+        words = [spelled(word) for word in self._tokens[max(0, start) : end]]
         if start < 0:
             words.insert(0, b"^")
         if end > self.length:
@@ -102,10 +137,18 @@ class Words:
 
 def found(place: Place, words: Words) -> Span | None:
     """Return the stretch of a document that is a place; None where it is not, or where more stands in it than could be the same thing."""
-    span = words.between(place.before, place.after)
+    span = (words.exact if place.is_exact else words).between(place.before, place.after)
     if span is None or span[1] - span[0] > place.longest * _ROOM + _ROOM_WORDS:
         return None
     return span
+
+
+def sides_of(thing: Thing) -> frozenset[Beside]:
+    """Return the words beside what is noise at a place, as far as they are in its line."""
+    if thing.place is None:
+        return frozenset()
+    before, after = (text.decode("utf-8", "replace").split() for text in (thing.place.before, thing.place.after))
+    return frozenset(beside_holes(thing.template, before, after))
 
 
 def place_of(hunk: Edit, old: Words, new: Words, room: Span) -> Place | None:
@@ -116,13 +159,21 @@ def place_of(hunk: Edit, old: Words, new: Words, room: Span) -> Place | None:
     longest = max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
     if longest > MOST_WORDS:
         return None
-    for size in range(min(SHORTEST, room[0]), min(LONGEST_BEFORE, room[0]) + 1):
+    found = _place_of(hunk, old, new, room, longest)
+    if found is not None:
+        return found
+    found = _place_of(hunk, old.exact, new.exact, room, longest)
+    return None if found is None else replace(found, is_exact=True)
+
+
+def _place_of(hunk: Edit, old: Words, new: Words, room: Span, longest: int) -> Place | None:
+    for size in _sizes(room[0]):
         before = new.around(hunk.new_start - size, hunk.new_start)
         if before and new.stands_alone(before) and old.stands_alone(before):
             break
     else:
         return None
-    for size in range(min(SHORTEST, room[1]), min(LONGEST_AFTER, room[1]) + 1):
+    for size in _sizes(room[1]):
         after = new.around(hunk.new_end, hunk.new_end + size)
         if (
             after
@@ -131,6 +182,63 @@ def place_of(hunk: Edit, old: Words, new: Words, room: Span) -> Place | None:
         ):
             return Place(before, after, longest)
     return None
+
+
+def _sizes(room: int) -> list[int]:
+    """Return with how many words a place is tried to be named, where so many stand still."""
+    return sorted({min(size, room) for size in SIZES})
+
+
+def blocks_of(edits: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
+    """Return the hunks with the whole lines that they lie in, where these are not long: what differs in one line is one place.
+
+    Lines beside one another are one place if nothing in one of them stands still.
+    """
+    hunks: list[Edit] = []
+    is_whole = False
+    for edit in edits:
+        block = _whole_lines(edit, old, new)
+        is_all = block == edit
+        while hunks and _are_one(hunks[-1], block, is_beside=is_whole or is_all):
+            before = hunks.pop()
+            block = Edit(
+                "replace",
+                min(before.old_start, block.old_start),
+                max(before.old_end, block.old_end),
+                min(before.new_start, block.new_start),
+                max(before.new_end, block.new_end),
+            )
+        is_whole = is_all
+        hunks.append(block)
+    return hunks
+
+
+def _are_one(before: Edit, block: Edit, *, is_beside: bool) -> bool:
+    if is_beside:
+        return block.new_start <= before.new_end or block.old_start <= before.old_end
+    return block.new_start < before.new_end or block.old_start < before.old_end
+
+
+def _whole_lines(hunk: Edit, old: Words, new: Words) -> Edit:
+    """Return a hunk with all words of the lines that it lies in, the same number before and after it in both versions."""
+    sides = (
+        _to_borders(hunk.old_start, hunk.old_end, old.line_ends),
+        _to_borders(hunk.new_start, hunk.new_end, new.line_ends),
+    )
+    before, after = (max(side[at] for side in sides) for at in (0, 1))
+    if max(before, after) > LONGEST_LINE:
+        return hunk
+    return Edit("replace", hunk.old_start - before, hunk.old_end + after, hunk.new_start - before, hunk.new_end + after)
+
+
+def _to_borders(start: int, end: int, ends: Sequence[int]) -> Span:
+    """Return how many words of its lines stand before and after a stretch; none around an empty one between two lines."""
+    first = bisect_right(ends, start if start < end else start - 1)
+    begin = ends[first - 1] if first else 0
+    if start == end and (start in {0, begin} or first >= len(ends) or ends[first] == start):
+        return 0, 0
+    last = bisect_left(ends, max(end, start + 1))
+    return max(0, start - begin), max(0, (ends[last] if last < len(ends) else end) - end)
 
 
 def hunks_of(edits: Sequence[Edit], old: Words, new: Words) -> list[Edit]:
@@ -210,6 +318,10 @@ def _joined(hunks: Sequence[Edit]) -> Iterator[Edit]:
 
 def _size(hunk: Edit) -> int:
     return max(hunk.old_end - hunk.old_start, hunk.new_end - hunk.new_start)
+
+
+def _as_it_is(word: str) -> bytes:
+    return word.encode("utf-8", "replace")
 
 
 def _alike(word: str) -> bytes:

@@ -1,0 +1,143 @@
+"""Templates: which words of a place stand still, and where between them it is noise (0047).
+
+A template is drawn from second looks only: the words that were the same in both fetches stand still, and a hole stands for what was not. A mask covers what
+stands in the holes and nothing else, so that in `30 € · 12 watching` the price is told. A hole is found by the still words beside it; where these became
+others, nothing is masked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+from tidings.detection.compare.sequence import compare_sequences
+from tidings.model.change import Edit
+
+HOLE = ""
+"""The sign of a hole in a template; no word is empty."""
+BORDER = "\n"
+"""The sign of a border between two lines, which stands still like a word: what is noise in one line covers nothing of the next."""
+LONGEST_TEMPLATE = 120
+"""With more words than this that stand still a place is too much to be one thing."""
+
+CURRENCIES = frozenset(
+    """$ € £ ¥ ₹ ₽ ₩ ₺ ₴ ₫ ₪ ฿ ₿ ¢ eur euro euros usd dollar dollars gbp pound pounds chf franken francs jpy yen cny yuan rmb inr rupees sek nok dkk isk
+    kr kronor kroner pln zł złotych czk kč huf ft ron lei bgn лв rub руб uah грн try tl brl r$ cad aud nzd mxn zar sgd hkd cent cents""".split()
+)
+
+BEFORE, AFTER = 2, 1
+"""Words before and after a hole, in its line, by which the same hole is known elsewhere on the page."""
+_DIGITS = re.compile("[0-9]+")
+
+Span = tuple[int, int]
+Beside = tuple[tuple[str, ...], tuple[str, ...]]
+Template = tuple[str, ...]
+
+
+def drawn(known: Template, old: Sequence[str], new: Sequence[str]) -> Template | None:
+    """Return the template of a place after a second look that found `new` where `old` stood.
+
+    None: it proves no noise, since only amounts of money differ or too many words stand still.
+    """
+    edits = compare_sequences(old, new)
+    if not edits or all(
+        _is_money(old, edit.old_start, edit.old_end) and _is_money(new, edit.new_start, edit.new_end) for edit in edits
+    ):
+        return None
+    holes = [(edit.new_start, edit.new_end) for edit in edits]
+    if known:
+        holes += [hole for hole in holes_in(known, new) if hole is not None]
+    template: list[str] = []
+    at = 0
+    for start, end in _joined(holes):
+        template += [*new[at:start], HOLE]
+        at = end
+    template += new[at:]
+    return tuple(template) if len(template) <= LONGEST_TEMPLATE else None
+
+
+def stretches_of(template: Template, words: Sequence[str]) -> list[Span | None]:
+    """Return the holes of a template in the words of its place, borders of lines not counted."""
+    counted = [*accumulate((word != BORDER for word in words), initial=0)]
+    return [None if hole is None else (counted[hole[0]], counted[hole[1]]) for hole in holes_in(template, words)]
+
+
+def holes_in(template: Template, words: Sequence[str]) -> list[Span | None]:
+    """Return where the holes of a template lie in the words of its place, None for one whose neighbours are others now."""
+    still = [word for word in template if word != HOLE]
+    places = _places(compare_sequences(still, words), len(still))
+    found: list[Span | None] = []
+    before = 0
+    for word in template:
+        if word != HOLE:
+            before += 1
+            continue
+        left = 0 if before == 0 else places[before - 1]
+        right = len(words) if before == len(still) else places[before]
+        is_there = left is not None and right is not None
+        start = (left or 0) + (before > 0)
+        found.append((start, right) if is_there and right is not None and start <= right else None)
+    return found
+
+
+def beside_holes(template: Template, before: Sequence[str], after: Sequence[str]) -> Iterator[Beside]:
+    """Yield the words on both sides of each hole, in its line; where the place ends those around it, `before` and `after`."""
+    words = [*before, *template, *after] if template else [*before, HOLE, *after]
+    for at, word in enumerate(words):
+        if word == HOLE and (found := beside(words, at, at + 1)) is not None:
+            yield found
+
+
+def beside(words: Sequence[str], start: int, end: int) -> Beside | None:
+    """Return the words on both sides of a stretch, in its line, numbers alike; None where they are too few to know it by."""
+    left, right = words[max(0, start - BEFORE) : start], words[end : end + AFTER]
+    if len(left) < BEFORE or len(right) < AFTER or not all(map(_stands, (*left, *right))):
+        return None
+    return tuple(map(_alike, left)), tuple(map(_alike, right))
+
+
+def _stands(word: str) -> bool:
+    return word not in {HOLE, BORDER, "^", "$"}
+
+
+def _alike(word: str) -> str:
+    return _DIGITS.sub("0", word)
+
+
+def _places(edits: Sequence[Edit], length: int) -> list[int | None]:
+    """Return where each of so many words stands in the other sequence, None where it does not."""
+    places: list[int | None] = []
+    shift = 0
+    for edit in edits:
+        places += [at + shift for at in range(len(places), edit.old_start)]
+        places += [None] * (edit.old_end - edit.old_start)
+        shift = edit.new_end - edit.old_end
+    return places + [at + shift for at in range(len(places), length)]
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _is_money(words: Sequence[str], start: int, end: int) -> bool:
+    """Return whether a stretch is one number with its currency: behind it, or before it and no other number's."""
+    if end - start != 1 or not _is_number(words[start]):
+        return False
+    if end < len(words) and _is_currency(words[end]):
+        return True
+    return start > 0 and _is_currency(words[start - 1]) and not (start > 1 and _is_number(words[start - 2]))
+
+
+def _is_number(word: str) -> bool:
+    return any(sign.isdigit() for sign in word)
+
+
+def _is_currency(word: str) -> bool:
+    return word.casefold().rstrip(".") in CURRENCIES

@@ -1,0 +1,155 @@
+"""Views: what interests look at through masks: the whole page, a part of it, or the texts of its lists, tables or entries (0047).
+
+What is learned is learned of a view, so that its borders name places too. The texts of a list are a document of their own, one text a line; what is noise in them
+is put back as it was before they are compared, so that lists, tables and entries are compared as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from tidings.detection.aims import aimed, aims_of
+from tidings.detection.noise.mask import looks_through
+from tidings.document.document import Document
+from tidings.document.entries import Entry, entries_of
+from tidings.document.extract import extract
+from tidings.document.extraction import WHOLE, Extraction
+from tidings.document.lines import pieces_of
+from tidings.document.lists import Item, items_of
+from tidings.document.tables import Table, tables_of
+from tidings.document.words import spans_of_chunk
+from tidings.model.interest import Expression, Interest
+
+THINGS = frozenset({"list", "table", "items"})
+"""The change types that look at texts of things."""
+FEW_WORDS = 6
+"""A part that a selector chose and that is one line of so many words is one value, and taken at its word."""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What an interest looks at: a part of a page, of it the words, or the texts of its lists, tables or entries (`kind`, all or the one of `ordinal`)."""
+
+    extraction: Extraction = WHOLE
+    kind: str = "words"
+    ordinal: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Return its name in what is learned, empty for the words of the whole page."""
+        if self.kind == "words" and self.extraction.is_whole:
+            return ""
+        return f"{self.kind}{self.ordinal or ''} {self.extraction.fingerprint}"
+
+    def document(self, document: Document) -> Document | None:
+        """Return what it sees of a document, None where that is nothing or one value; raises `RefusedError` if it cannot be taken."""
+        part = extract(document, self.extraction)
+        if part.problem or part.textless or part.missing is not None or is_named(part):
+            return None
+        return part if self.kind == "words" else document_of(texts_of(self.kind, self.ordinal, part), part)
+
+
+def view_of(interest: Interest, scope: Extraction) -> View:
+    """Return the view of an interest that looks at a part."""
+    return View(scope, interest.kind, interest.ordinal) if interest.kind in THINGS else View(scope)
+
+
+@lru_cache(maxsize=4_096)
+def views_of(expression: Expression, extraction: Extraction) -> tuple[View, ...]:
+    """Return the views of an expression through masks, in what its sentinel selects."""
+    aims = aims_of(aimed(expression, extraction))
+    return tuple(dict.fromkeys(view_of(aim.interest, aim.scope) for aim in aims if looks_through(aim.interest)))
+
+
+def is_named(part: Document) -> bool:
+    """Return whether a part holds nothing but one value, which a selector names."""
+    return bool(part.extraction.selectors) and part.words <= FEW_WORDS and len(part.lines) <= 1
+
+
+def texts_of(kind: str, ordinal: int | None, part: Document) -> list[str]:
+    """Return the texts of the lists, tables or entries of a part."""
+    match kind:
+        case "list":
+            return [item.text for item in items_of(part, ordinal)]
+        case "table":
+            return [cell for table in tables_of(part, ordinal) for row in table.rows for cell in row]
+        case _:
+            return [text for entry in entries_of(part) for text in (entry.title, entry.text)]
+
+
+def document_of(texts: Sequence[str], part: Document) -> Document:
+    """Return texts as a document of one line each; those without a word have no line."""
+    return Document(media="text", base=part.base, pieces=pieces_of([line for text in texts if (line := _line(text))]))
+
+
+def put_back(
+    kind: str,
+    ordinal: int | None,
+    pair: tuple[Document, Document],
+    seen: tuple[Document, Document],
+    spans: tuple[list[Span], list[Span]],
+) -> Document:
+    """Return the new part with the old words where noise is, `spans` being the tokens of noise in both of the documents that were `seen`."""
+    texts = texts_of(kind, ordinal, pair[1])
+    lines = [number for number, text in enumerate(texts) if _line(text)]
+    for gone, come in sorted(zip(*spans, strict=True), key=lambda both: both[1], reverse=True):
+        for (old_line, old_span), (new_line, new_span) in zip(_cut(seen[0], gone), _cut(seen[1], come), strict=False):
+            number = lines[new_line]
+            text, was = _line(texts[number]), seen[0].lines[old_line]
+            start, end = _characters(text, new_span)
+            first, last = _characters(was, old_span)
+            texts[number] = f"{text[:start]}{was[first:last]}{text[end:]}"
+    return _with_texts(kind, ordinal, pair[1], iter(texts))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cut(document: Document, span: Span) -> Iterator[tuple[int, Span]]:
+    """Yield the lines that a stretch of tokens lies in, each with its tokens within it."""
+    start = 0
+    for number, end in enumerate(document.line_ends):
+        if (span[0] < end and span[1] > start) or start <= span[0] == span[1] <= end:
+            yield number, (max(span[0] - start, 0), min(span[1], end) - start)
+            if span[1] <= end:
+                return
+        start = end
+
+
+def _characters(line: str, span: Span) -> Span:
+    """Return where tokens `span` of a line stand in it."""
+    places: list[Span] = []
+    position = 0
+    for chunk in line.split():
+        position = line.index(chunk, position)
+        places += [(position + start, position + end) for start, end in spans_of_chunk(chunk)]
+        position += len(chunk)
+    if span[0] >= len(places):
+        return len(line), len(line)
+    start = places[span[0]][0]
+    return (start, start) if span[0] == span[1] else (start, places[min(span[1], len(places)) - 1][1])
+
+
+def _with_texts(kind: str, ordinal: int | None, part: Document, texts: Iterator[str]) -> Document:
+    """Return a part whose lists, tables or entries say these texts."""
+    other = replace(part)
+    match kind:
+        case "list":
+            other.readings[kind, ordinal] = [
+                Item(next(texts), item.id, item.link, item.is_ranked) for item in items_of(part, ordinal)
+            ]
+        case "table":
+            other.readings[kind, ordinal] = [
+                Table(table.columns, tuple(tuple(next(texts) for _ in row) for row in table.rows))
+                for table in tables_of(part, ordinal)
+            ]
+        case _:
+            other.readings[kind, None] = [
+                Entry(entry.id, entry.link, next(texts), next(texts)) for entry in entries_of(part)
+            ]
+    return other
