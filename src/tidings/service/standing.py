@@ -139,8 +139,10 @@ def after_suspicion(
 ) -> tuple[PageState, tuple[Event, ...]]:
     """Return the state after a body that is withheld: a second look soon, then the page is in error of that kind, told once.
 
-    What the page showed before stays its newest version, so that nothing has "changed back" when the wall is gone.
+    What the page showed before stays its newest version, so that nothing has "changed back" when the wall is gone. It is asked for again without
+    validators: some servers answer a request that matches them with 200 and nothing.
     """
+    was_conditional = bool(before.validators) and not is_audit(before, at)
     confirmed = is_confirmed(before, kind, at)
     in_error = confirmed or (before.health == "error" and before.kind == kind)
     failures = before.failures + 1
@@ -159,6 +161,8 @@ def after_suspicion(
         suspect_kind=kind,
         suspect_sha256=sha256,
         suspect_at=first,
+        unconditional_in=0,
+        honest_streak=before.honest_streak if before.honest_streak == LIARS else SUSPECTED if was_conditional else 0,
     )
     data = {"kind": kind, "reason": why, "status": None, "since": state.failing_since}
     return state, _news_of(before, state, data, at)
@@ -307,6 +311,10 @@ def learn_freshness(
 
 AUDIT_FIRST, AUDIT_LAST = 5, 20
 AUDIT_AT_LEAST: Duration = DAY
+SUSPECTED: Final = -1
+"""The honest streak of a page whose answer to a conditional request was withheld."""
+LIARS: Final = -2
+"""The honest streak of one that answered well without validators right after: they are not used any more."""
 
 
 def knows_no_body(state: PageState) -> bool:
@@ -324,8 +332,10 @@ def is_audit(state: PageState, now: Instant) -> bool:
 def learn_validators(state: PageState, outcome: Unchanged | Fetched, *, changed: bool, at: Instant) -> PageState:
     """Count down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts.md §11).
 
-    A lie is a body that changed under validators that the server repeats.
+    A lie is a body that changed under validators that the server repeats; one that was nothing under them, and is the page without them, is the last.
     """
+    if state.honest_streak in {SUSPECTED, LIARS} and isinstance(outcome, Fetched):
+        return replace(state, validators=outcome.validators, honest_streak=LIARS, unconditional_in=0, audited_at=at)
     if isinstance(outcome, Unchanged):
         return replace(state, unconditional_in=state.unconditional_in - 1)
     lied = changed and bool(outcome.validators) and outcome.validators == state.validators
