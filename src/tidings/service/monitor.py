@@ -512,9 +512,10 @@ class Monitor:
             for delivery in parts.deliverer.choose(due):
                 parts.deliverer.in_flight.add(delivery.endpoint_id)
                 self._spawn(self._attempt(delivery))
-            next_at = await parts.store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
-            if next_at is not None and next_at <= now:
+            if due:  # the end of an attempt looks again; where all of these are under way, a second passes
                 next_at = now + SECOND
+            else:
+                next_at = await parts.store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
         finally:
             if self._next_delivery is None:
                 self._next_delivery = next_at
