@@ -82,13 +82,17 @@ class _Watched(psycopg.Connection[tuple[Any, ...]]):
 
     def _heard(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
         try:
-            wanted, silent = next(gen), 0
+            wanted, silent, is_given_up = next(gen), 0, False
             while True:
                 ready = yield wanted
                 silent = 0 if ready else silent + 1
-                if silent % _SILENT_WAITS == _SILENT_WAITS - 1 and not self.is_at_work():
+                if not silent:
+                    is_given_up = False  # the answer came while the server was asked about it
+                elif is_given_up:
                     message = f"no answer for {_SILENT_WAITS // 10} s"
                     raise _SilenceError(message)
+                elif silent % _SILENT_WAITS == _SILENT_WAITS - 1:
+                    is_given_up = not self.is_at_work()
                 wanted = gen.send(ready)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
