@@ -6,10 +6,13 @@ import asyncio
 import contextlib
 import errno
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.archive import files
 from tidings.cli.main import main
@@ -23,6 +26,12 @@ from tidings.storage.lock import PollerLock
 from tidings.storage.store import Store
 
 PAGES = 20
+
+
+@pytest.fixture
+def make_world(tmp_path: Path, server: WebServer) -> Callable[..., World]:
+    """Give a maker of worlds on SQLite: the disk of PostgreSQL is its server's."""
+    return lambda **flags: World(tmp_path / "data", server, **flags)
 
 
 def _watch(world: World, count: int = PAGES) -> None:

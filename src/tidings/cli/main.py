@@ -6,6 +6,7 @@ Exit codes: 0 ok, 1 the thing asked about is so (`--exit-code`), 2 the request i
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import importlib
 import os
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from tidings import __version__
 from tidings.cli.output import write_json, write_nowhere
@@ -44,6 +45,10 @@ class Row:
     module: str
     help: str
 
+
+_REFUSALS: Final = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+)
 
 VERBS: dict[str, Row] = {
     "add": Row("add", "watch something: statements of the language, or --url URL"),
@@ -90,6 +95,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TidingsError as error:
         _tell(error, as_json="--json" in argv)
         return error.exit_code
+    except (MemoryError, ImportError, OSError) as error:
+        if not (refusal := _refusal(error)):
+            raise
+        _tell(TidingsError(refusal), as_json="--json" in argv)
+        return TidingsError.exit_code
+
+
+def _refusal(error: MemoryError | ImportError | OSError) -> str:
+    """Return what the machine has not got for a verb, "" if that is not why it failed; people can mend it, and need no traceback for that."""
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error) or "annot allocate memory" in str(error):
+        return "there is not enough memory for this; `ulimit -v` and `free -m` show what there is"
+    if isinstance(error, OSError) and error.errno in _REFUSALS:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}; `tidings doctor` shows how much room there is, `ulimit -a` what is allowed"
+    return ""
 
 
 def _readable(word: str) -> str:

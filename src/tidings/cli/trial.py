@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import read_text
 from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
+from tidings.errors import StoreMissingError
 from tidings.language.texts import compare_text
 from tidings.service import trial
 from tidings.service.welcome import seen_text
-from tidings.storage.database import open_database
+from tidings.storage.database import has_been_used, open_database
 
 if TYPE_CHECKING:
     from tidings.service.hindsight import Hindsight
     from tidings.service.trial import Tried
     from tidings.settings import Settings
+    from tidings.storage.database import Database
 
 
 SHOWN = 8
@@ -33,11 +40,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Try and print."""
     text = read_text(arguments.file)
-    database = open_database(settings)
-    try:
+    with _database(settings) as database:
         found, warnings = asyncio.run(trial.trial(database, text, settings, file=arguments.file))
-    finally:
-        database.close()
     write_warnings(warnings, as_json=arguments.json)
     for tried in found:
         if arguments.json:
@@ -45,6 +49,21 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         else:
             _print(tried)
     return 0
+
+
+@contextlib.contextmanager
+def _database(settings: Settings) -> Iterator[Database]:
+    """Give the database; where none was made yet, an empty one that is gone afterwards: what is only tried stores nothing."""
+    with contextlib.ExitStack() as stack:
+        try:
+            database = open_database(settings, create=False)
+        except StoreMissingError:
+            if has_been_used(settings.data):
+                raise
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidings-test-")))
+            database = open_database(replace(settings, data=folder, store=replace(settings.store, url="")))
+        stack.callback(database.close)
+        yield database
 
 
 def _told(told: Hindsight) -> str:

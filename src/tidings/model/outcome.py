@@ -27,8 +27,10 @@ ErrorKind = Literal[
     "secret",
     "fault",
     "disk",
+    "damaged",
 ]
-"""Why a page could not be checked. `fault`: of Tidings itself. `disk`: what came could not be stored. `busy`: 408 425 429 503; `address`: refused
+"""Why a page could not be checked. `fault`: of Tidings itself. `disk`: what came could not be stored. `damaged`: what is stored of the page makes no
+sense. `busy`: 408 425 429 503; `address`: refused
 by the guard."""
 
 Conditions = Literal["", "answered", "refused"]

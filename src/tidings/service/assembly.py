@@ -75,6 +75,8 @@ from tidings.storage.copies import Copies
 from tidings.storage.database import open_database
 from tidings.storage.lock import PollerLock
 from tidings.storage.patience import Patience
+from tidings.storage.soundness import FIRST_SECONDS, Soundness
+from tidings.storage.sqlite import FILE
 from tidings.storage.store import Store
 from tidings.storage.vault import SIGNING, Vault
 
@@ -101,6 +103,7 @@ PRELOAD = ("tidings.detection.examiner",)
 SOONEST = 5 * MINUTE
 """Looks on change are no closer at a page unless a sentinel or the pace says so (bid_and_defaults §3)."""
 ERRANDS_AT_ONCE = 2
+SMALL_BYTES = 8 * 1024 * 1024
 ERRANDS_A_PROCESS = 100
 
 
@@ -204,7 +207,7 @@ async def poller(
     """
     clock = clock or SystemClock()
     async with (
-        _alone(settings, patience_seconds, endures=endures) as (store, database, lock),
+        _alone(settings, patience_seconds, endures=endures) as (store, database, lock, soundness),
         contextlib.AsyncExitStack() as stack,
     ):
         await store.read(wrong_clock.start, clock)
@@ -215,6 +218,7 @@ async def poller(
             store,
             database,
             lock,
+            soundness,
             clock,
             stream or sys.stdout,
             spreads=spreads,
@@ -230,7 +234,7 @@ async def poller(
 @contextlib.asynccontextmanager
 async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncIterator[Collector]:
     """Give what lets go of old versions, to a process that is the one poller meanwhile; raises what `poller` does."""
-    async with _alone(settings, 0.0) as (store, database, lock):
+    async with _alone(settings, 0.0) as (store, database, lock, _):
         epoch, holder = await _lead(settings, store, lock, clock or SystemClock(), 0.0)
         archive = open_archive(settings, dialect=database.dialect)
         try:
@@ -242,8 +246,11 @@ async def collector(settings: Settings, *, clock: Clock | None = None) -> AsyncI
 @contextlib.asynccontextmanager
 async def _alone(
     settings: Settings, patience_seconds: float, *, endures: bool = False
-) -> AsyncIterator[tuple[Store, Database, PollerLock]]:
-    """Open the database for the one process that polls; raises `PollerBusyError` if that is another."""
+) -> AsyncIterator[tuple[Store, Database, PollerLock, Soundness]]:
+    """Open the database for the one process that polls; raises `PollerBusyError` if that is another, `StoreDamagedError` if it is not whole.
+
+    A database that was left by a process that was cut off is examined first, and so is one of which that takes no time.
+    """
     lock = PollerLock(settings.data)
     database = await _open(settings, endures=endures)
     give_up_at = time.monotonic() + patience_seconds
@@ -255,12 +262,25 @@ async def _alone(
         message = f"another Tidings (process {lock.holder()}) polls for {settings.data}; ask it with `tidings check`, or stop it first"
         raise PollerBusyError(message)
     store = Store(database)
+    soundness = Soundness(settings)
     try:
-        yield store, database, lock
+        if lock.was_cut_off or _is_small(settings):
+            soundness.begin()
+            await soundness.wait(FIRST_SECONDS)
+        yield store, database, lock, soundness
+        await soundness.end(settings.serve.stop_seconds)
     finally:
+        await soundness.end(0)
         store.hurry()
         await store.close()
-        lock.release()
+        lock.release(cut_off=lock.was_cut_off and not soundness.is_whole)
+
+
+def _is_small(settings: Settings) -> bool:
+    """Return whether a whole database is read in some hundredths of a second."""
+    with contextlib.suppress(OSError):
+        return not settings.store.url and (settings.data / FILE).stat().st_size <= SMALL_BYTES
+    return False
 
 
 async def _open(settings: Settings, *, endures: bool) -> Database:
@@ -285,6 +305,7 @@ async def _build(
     store: Store,
     database: Database,
     lock: PollerLock,
+    soundness: Soundness,
     clock: Clock,
     stream: TextIO,
     *,
@@ -439,6 +460,7 @@ async def _build(
             epoch=epoch,
             holder=holder,
             say=lock.say,
+            soundness=soundness,
         )
     )
     await monitor.start()

@@ -11,7 +11,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.errors import BudgetError, StaleEpochError, StoreError, StoreStalledError, UnitError
+from tidings.errors import (
+    BlobError,
+    BudgetError,
+    StaleEpochError,
+    StoreDamagedError,
+    StoreError,
+    StoreStalledError,
+    UnitError,
+)
 from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.unit import Event, Grant, PollRecord, Unit
@@ -365,6 +373,8 @@ def _no_further(error: BudgetError) -> Failed:
 
 
 def _kind(error: BaseException) -> ErrorKind:
+    if isinstance(error, StoreDamagedError | BlobError):
+        return "damaged"
     return "disk" if isinstance(error, StoreStalledError | MemoryError) else "fault"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidings.errors import SentinelError
+from tidings.errors import StoreDamagedError
 from tidings.service import outside
 from tidings.service.joint import joint_of
 from tidings.service.remembered import healed_parts
@@ -23,7 +23,7 @@ def meaning_of(owner: SentinelRow) -> Sentinel | None:
     """Return what a sentinel says, None where its text cannot be read."""
     try:
         return meaning(owner.text)
-    except (SentinelError, TypeError, ValueError):
+    except StoreDamagedError:
         return None
 
 

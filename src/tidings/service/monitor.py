@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.clock import HOUR, MINUTE, SECOND, set_back
-from tidings.errors import ClockSetBackError, StaleEpochError, StoreError, StoreStalledError
+from tidings.errors import ClockSetBackError, StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
 from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
 from tidings.notification.retry import TRIED_EVERY
@@ -23,7 +23,7 @@ from tidings.scheduling.budget import TokenBucket, affords
 from tidings.service import noise, wrong_clock
 from tidings.service.grants import Asked, unkept
 from tidings.service.outline import PRICED
-from tidings.service.records import spell_gap
+from tidings.service.records import DAMAGED, spell_gap
 from tidings.service.stall import Stall, stall_of
 from tidings.service.standing import AGAIN_AFTER
 from tidings.service.telling import inherited
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tidings.storage.commit import Committed
     from tidings.storage.copies import Copies
     from tidings.storage.deliveries import DeliveryRow
+    from tidings.storage.soundness import Soundness
     from tidings.storage.store import Store
 
 log = logging.getLogger("tidings.service")
@@ -103,6 +104,7 @@ class Parts:
     copies: Copies
     epoch: int
     holder: str
+    soundness: Soundness
     say: Callable[[str], None]
     """lets other processes know what keeps this one from its work"""
 
@@ -176,6 +178,18 @@ class Monitor:
             self._owed[row.subscription_id] = (row.page_id, row.attempt)
         await self._hear_requests()
         await parts.rules.start(parts.clock.now(), owed=await parts.store.read(inherited))
+        await self._report_damage()
+
+    async def _report_damage(self) -> None:
+        """Notify, once, of what is stored and makes no sense, and is therefore not watched."""
+        parts = self.parts
+        if not (items := parts.watchlist.set_aside):
+            return
+        last = await parts.store.read(events.newest, DAMAGED)
+        if last is None or last.data.get("items") != items:
+            event = Event(type=DAMAGED, at=parts.clock.now(), data={"items": items})
+            await self.committer.write(parts.bulletins.unit(event, epoch=parts.epoch))
+        log.error("not watched, for what is stored of it makes no sense: %s", "; ".join(items))
 
     async def stop(self, *, patience: Duration = 0) -> None:
         """Start nothing more, give what is in flight `patience` to be committed, let go of the lease."""
@@ -186,13 +200,13 @@ class Monitor:
                 task.cancel()
             if late:
                 await asyncio.wait(late)
-        if self.committer.lost is None:
+        if self.committer.lost is None and not self.parts.soundness.is_damaged:
             try:
                 await self._go_on(self.parts.clock.now())
                 await self._remember(self.parts.clock.now())
                 await self.parts.rules.remember()
                 await self.parts.store.write(leases.release, LEASE, self.parts.holder, self.parts.epoch)
-            except (StaleEpochError, StoreStalledError) as error:
+            except (StaleEpochError, StoreStalledError, StoreDamagedError) as error:
                 log.error("stopped without storing what was learned in the last seconds: %s", error)  # noqa: TRY400 - the text says all
 
     @property
@@ -244,6 +258,7 @@ class Monitor:
         """
         if self.committer.lost is not None:
             raise self.committer.lost
+        self.parts.soundness.insist()
         if back := set_back(self.parts.clock):
             message = f"the machine's clock was set back by {spell_gap(back)}"
             raise ClockSetBackError(message)
@@ -594,6 +609,9 @@ class Monitor:
             if self.stall.error is None:
                 log.error("%s", unkept(stalled))
             self.stall.begin(stalled, now)
+        elif isinstance(error, StoreDamagedError):
+            log.error("%s", error)
+            self.parts.soundness.begin()  # a value that makes no sense is its page's affair, a file that is not whole ends the service
         elif isinstance(error, StoreError):  # people can mend it, and need no traceback for that
             log.error("%s", unkept(error))
         else:

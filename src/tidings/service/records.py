@@ -360,7 +360,8 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
 CLOCK_WRONG = "clock.wrong"
 """The type of the event that the machine's clock was ahead, and is right again."""
 STALLED = "service.stalled"
-BULLETINS = ("network.away", "network.back", STALLED, "store.outage", CLOCK_WRONG)
+DAMAGED = "data.damaged"
+BULLETINS = ("network.away", "network.back", STALLED, DAMAGED, "store.outage", CLOCK_WRONG)
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 
@@ -381,6 +382,9 @@ def bulletin_record(event: NoticeEvent) -> Record:
         case "store.outage":
             gap = spell_gap(event.at - data["since"])
             summary = f"no page was checked for {gap}: the database of Tidings did not answer; checks go on, and nothing was lost"
+        case "data.damaged":
+            what = "; ".join(data["items"])
+            summary = f"what is stored makes no sense and is not watched any more: {what}. All else goes on. `tidings doctor` says more; put a copy of the database back"
         case _:
             summary = str(data.get("summary", event.type))
     details = {

@@ -170,6 +170,8 @@ class Rules:
         )
 
     async def _hear(self, event: EventRow) -> None:
+        if event.sentinel_id in self._watchlist.unread:
+            return  # what it wants to hear is not known any more; its owner is notified of that
         if event.type in LIFE_EVENTS and event.sentinel_id is not None:
             await self._live(event, event.sentinel_id)
         if event.type not in self._hears:

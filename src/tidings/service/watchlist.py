@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
 from tidings.language.dates import zone_of
 from tidings.model.sentinel import Channel, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Notify, Sentinel
@@ -19,6 +20,7 @@ from tidings.service.joint import asked_of, joint_of
 from tidings.service.lifespan import Life
 from tidings.service.rates import is_plain
 from tidings.storage import endpoints, events, members, pages, sentinels, subscriptions
+from tidings.storage.values import UNREADABLE
 
 if TYPE_CHECKING:
     from tidings.model.page import PageIdentity, PageState
@@ -174,10 +176,16 @@ class Watchlist:
         self._past: dict[str, SentinelRow] = {}
         self._meanings: dict[int, tuple[str, Sentinel]] = {}
         self._seen = 0
+        self.set_aside: list[str] = []
+        """what is stored and makes no sense, so that it is not watched"""
+        self.unread: set[int] = set()
+        """sentinels whose text is that"""
 
     async def load(self) -> set[int]:
         """Read everything; return the ids of all pages."""
-        rows, subs, population, framed, known, self._seen = await self._store.read(_everything)
+        self.set_aside.clear()
+        self.unread.clear()
+        rows, subs, population, framed, known, self._seen = await self._store.read(_everything, self.set_aside)
         self.pages.clear()
         self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
         for page_id in framed & self.pages.keys():
@@ -187,7 +195,7 @@ class Watchlist:
         self._past = {row.name: row for row in rows if row.state == "ended"}
         self._meanings = {row.id: self._meanings[row.id] for row in rows if row.id in self._meanings}
         for row in rows:
-            if row.state != "ended":
+            if row.state != "ended" and self._makes_sense(row):
                 self.sentinels[row.id] = await self._held(row, known)
         for sub in subs:
             self._subscribe(sub)
@@ -309,6 +317,15 @@ class Watchlist:
             self._meanings[row.id] = (row.text, sentinel)
         return sentinel
 
+    def _makes_sense(self, row: SentinelRow) -> bool:
+        try:
+            self._meaning(row)
+        except UNREADABLE as error:
+            self.unread.add(row.id)
+            self.set_aside.append(f"the text of the sentinel {row.name} ({str(error).splitlines()[0]})")
+            return False
+        return True
+
     def _subscribe(self, sub: SubscriptionRow) -> None:
         if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:
             self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
@@ -323,17 +340,22 @@ def told_channels(sentinel: Sentinel) -> Iterator[Channel]:
 
 
 def meaning(text: str) -> Sentinel:
-    """Return what a stored canonical text means."""
-    statement = parser.recall(text)
+    """Return what a stored canonical text means; raises `StoreDamagedError` for one that nobody wrote."""
+    why = "it is a command"
+    try:
+        statement = parser.recall(text)
+    except (SentinelError, ValueError) as error:
+        statement, why = None, str(error).splitlines()[0]
     if not isinstance(statement, Sentinel):
-        message = f"a stored sentinel text is a command: {text[:60]}"
-        raise TypeError(message)
+        raise StoreDamagedError(
+            f"the stored text of a sentinel cannot be read ({text[:60]!r}: {why}): `tidings doctor` shows what else; put a copy of the database back"
+        )
     return statement
 
 
 def watched_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
     """Return the pages that are watched now, for who only looks: nobody is told anything by it. `zone` is that of sentinels which name none."""
-    rows, subs, population, *_ = _everything(connection)
+    rows, subs, population, *_ = _everything(connection, [])
     held = {}
     for row in rows:
         if row.state != "ended":
@@ -347,7 +369,7 @@ def watched_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage
 
 
 def _everything(
-    connection: Connection,
+    connection: Connection, damaged: list[str]
 ) -> tuple[
     list[SentinelRow],
     list[SubscriptionRow],
@@ -356,10 +378,20 @@ def _everything(
     dict[tuple[str, str], int],
     int,
 ]:
+    urls: dict[int, str] = {}
+
+    def without_page(row: tuple[Any, ...], why: str) -> None:
+        damaged.append(f"the page {str(row[2])[:200]} ({why.partition(':')[0]})")
+
+    def without_cursor(row: tuple[Any, ...], why: str) -> None:
+        damaged.append(f"what a sentinel knows of the page {urls.get(row[2], row[2])} ({why.partition(':')[0]})")
+
+    population = pages.population(connection, set_aside=without_page)
+    urls.update({state.page_id: identity.given for identity, state in population})
     return (
         sentinels.listing(connection, ended=True),
-        subscriptions.listing(connection, active=True),
-        pages.population(connection),
+        subscriptions.listing(connection, active=True, set_aside=without_cursor),
+        population,
         members.framed_pages(connection),
         {(row.kind, row.address): row.id for row in endpoints.listing(connection)},
         events.last_seq(connection),

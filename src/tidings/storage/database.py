@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from tidings.errors import StoreError, StoreLostError, StoreMissingError, StoreNewerError
@@ -10,7 +11,7 @@ from tidings.settings import Settings
 from tidings.storage.connection import Connection
 from tidings.storage.driver import Driver
 from tidings.storage.patience import Patience
-from tidings.storage.sqlite import SqliteDriver
+from tidings.storage.sqlite import FILE, MARKER, SqliteDriver
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -132,13 +133,31 @@ def open_database(settings: Settings, *, create: bool = True) -> Database:
     return Database(driver)
 
 
-def quick_check(database: Database) -> list[str]:
-    """Return what the database product finds wrong with its own pages; empty if all is well (for `doctor`)."""
+def has_been_used(data: Path) -> bool:
+    """Return whether a data directory had a SQLite database once."""
+    return (data / MARKER).exists() or (data / FILE).exists()
+
+
+def interrupt(database: Database) -> None:
+    """End what another thread has under way on this database, with a `StoreError`."""
+    database._driver.interrupt()  # noqa: SLF001
+
+
+def quick_check(database: Database, *, deep: bool = False) -> list[str]:
+    """Return what the database product finds wrong with its own pages, if `deep` also with its indexes; empty if all is well."""
+    try:
+        return examine(database, deep=deep)
+    except StoreError as error:
+        return [str(error)]
+
+
+def examine(database: Database, *, deep: bool = False) -> list[str]:
+    """Return what `quick_check` does; raise `StoreDamagedError` where it cannot even be looked for, other errors where that says nothing of it."""
     driver = database._driver  # noqa: SLF001
     try:
-        return driver.quick_check()
+        return driver.quick_check(deep=deep)
     except driver.errors as error:
-        return [str(driver.translate(error))]
+        raise driver.translate(error) from error
 
 
 def _driver(settings: Settings, *, create: bool) -> Driver:

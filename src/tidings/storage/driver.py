@@ -61,8 +61,12 @@ class Driver(Protocol):
         """Return URL, the library's connection and keywords with which SQLAlchemy uses that very connection."""
         ...
 
-    def quick_check(self) -> list[str]:
-        """Return what the product itself finds wrong with its pages."""
+    def quick_check(self, *, deep: bool = False) -> list[str]:
+        """Return what the product itself finds wrong with its pages; `deep`: also with its indexes, which takes longer."""
+        ...
+
+    def interrupt(self) -> None:
+        """End what another thread has under way on this connection, with an error."""
         ...
 
     def translate(self, error: Exception) -> StoreError:

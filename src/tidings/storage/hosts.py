@@ -9,7 +9,7 @@ from typing import Any
 from tidings.model.interval import Duration, Instant
 from tidings.model.page import HostState
 from tidings.storage.connection import Connection
-from tidings.storage.values import plain
+from tidings.storage.values import check_numbers, plain, readable
 
 _SELECT = (
     "SELECT name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at FROM host"
@@ -33,7 +33,7 @@ _LATEST_POLLS = "SELECT charged_at, finished_at FROM poll ORDER BY id DESC LIMIT
 
 def states(c: Connection) -> list[HostState]:
     """Return all hosts, by name."""
-    return [_to_state(row) for row in c.rows(f"{_SELECT} ORDER BY name")]
+    return readable(c.rows(f"{_SELECT} ORDER BY name"), _to_state, "host")
 
 
 def state(c: Connection, name: str) -> HostState:
@@ -89,6 +89,7 @@ def start(c: Connection, names: Sequence[str], at: Instant) -> None:
 
 def _to_state(row: tuple[Any, ...]) -> HostState:
     name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at = row
+    check_numbers(started_at=started_at, paused_until=paused_until, failures=failures, robots_at=robots_at)
     return HostState(
         name=name,
         started_at=started_at,

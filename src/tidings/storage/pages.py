@@ -10,7 +10,7 @@ from tidings.model.asking import Header, Value
 from tidings.model.outcome import Validators
 from tidings.model.page import PageIdentity, PageState, Saturation
 from tidings.storage.connection import Connection
-from tidings.storage.values import from_bytes, from_json, plain, to_bytes, to_json
+from tidings.storage.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
 
 _IDENTITY_COLUMNS = 12
 _SELECT = (
@@ -80,14 +80,14 @@ def find_by_key(c: Connection, key: str) -> int | None:
     return found
 
 
-def population(c: Connection) -> list[tuple[PageIdentity, PageState]]:
-    """Return every page that an active subscription watches, in the order of ids."""
-    return [_to_both(row) for row in c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id")]
+def population(c: Connection, *, set_aside: SetAside | None = None) -> list[tuple[PageIdentity, PageState]]:
+    """Return every page that an active subscription watches, in the order of ids; `set_aside` as in `readable`."""
+    return readable(c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id"), _to_both, "page", set_aside)
 
 
 def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
     """Return every page, in the order of ids."""
-    return [_to_both(row) for row in c.rows(f"{_SELECT} ORDER BY id")]
+    return readable(c.rows(f"{_SELECT} ORDER BY id"), _to_both, "page")
 
 
 def update(c: Connection, states: Sequence[tuple[PageState, int]]) -> int:
@@ -145,7 +145,7 @@ def _both(c: Connection, id_: int) -> tuple[PageIdentity, PageState]:
     row = c.one(f"{_SELECT} WHERE id = :id", id=id_)
     if row is None:
         raise UnknownNameError(f"there is no page {id_}; `tidings list` shows what is watched")
-    return _to_both(row)
+    return readable([row], _to_both, "page")[0]
 
 
 def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
@@ -178,6 +178,28 @@ def _to_state(row: tuple[Any, ...]) -> PageState:
         suspect_sha256, suspect_at, fresh_until, fresh_doubt, differing, soon, quiet, saturated_at,
         problem, etag, last_modified,
     ) = row  # fmt: skip
+    check_numbers(
+        last_seq=last_seq,
+        body_size=body_size,
+        polled_at=polled_at,
+        checked_at=checked_at,
+        changed_at=changed_at,
+        text_changed_at=text_changed_at,
+        failures=failures,
+        failing_since=failing_since,
+        retry_at=retry_at,
+        polls=polls,
+        changes=changes,
+        unconditional_in=unconditional_in,
+        honest_streak=honest_streak,
+        moved_at=moved_at,
+        moved_sights=moved_sights,
+        audited_at=audited_at,
+        suspect_at=suspect_at,
+        fresh_until=fresh_until,
+        fresh_doubt=fresh_doubt,
+        saturated_at=saturated_at,
+    )
     return PageState(
         page_id=page_id,
         last_seq=last_seq,

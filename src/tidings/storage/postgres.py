@@ -249,9 +249,12 @@ class PostgresDriver:
         """Return what makes SQLAlchemy use this very connection."""
         return "postgresql+psycopg://", self._raw, {"use_native_hstore": False}
 
-    def quick_check(self) -> list[str]:
+    def quick_check(self, *, deep: bool = False) -> list[str]:  # noqa: ARG002 - one signature for both
         """Return nothing: PostgreSQL watches its own pages."""
         return []
+
+    def interrupt(self) -> None:
+        """Do nothing: no check is ever under way."""
 
     def translate(self, error: Exception) -> StoreError:
         """Return the error of our tree for one of psycopg's."""

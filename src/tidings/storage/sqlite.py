@@ -74,6 +74,7 @@ class SqliteDriver:
         self._raw: Any = None
         with _first_use(data, self._path, create=create):
             try:
+                _keep_private(self._path)
                 self._raw = sqlite3.connect(
                     self._path,
                     timeout=busy_seconds,
@@ -167,9 +168,9 @@ class SqliteDriver:
         path = self._path.with_name(f"{FILE}.before-migration-from-{revision}")
         part = path.with_name(path.name + ".part")
         part.unlink(missing_ok=True)
+        _keep_private(part)
         with contextlib.closing(sqlite3.connect(part)) as copy:
             self._raw.backup(copy)
-        part.chmod(0o600)
         _sync(part)
         part.replace(path)
         _sync(path.parent)
@@ -179,14 +180,19 @@ class SqliteDriver:
         """Return what makes SQLAlchemy use this very connection."""
         return "sqlite://", self._raw, {"module": sqlite3}
 
-    def quick_check(self) -> list[str]:
-        """Return what `PRAGMA quick_check` and `PRAGMA foreign_key_check` find; empty if all is well."""
-        faults = [row[0] for row in self._raw.execute("PRAGMA quick_check").fetchall() if row[0] != "ok"]
+    def quick_check(self, *, deep: bool = False) -> list[str]:
+        """Return what `PRAGMA quick_check` (`integrity_check` if it is to be deep) and `PRAGMA foreign_key_check` find; empty if all is well."""
+        text = "PRAGMA integrity_check" if deep else "PRAGMA quick_check"
+        faults = [row[0] for row in self._raw.execute(text).fetchall() if row[0] != "ok"]
         orphans = [
             f"a row of {row[0]} names a row of {row[2]} that is not there"
             for row in self._raw.execute("PRAGMA foreign_key_check").fetchall()
         ]
         return faults + orphans
+
+    def interrupt(self) -> None:
+        """End what another thread has under way on this connection."""
+        self._raw.interrupt()
 
     def translate(self, error: Exception) -> StoreError:
         """Return the error of our tree for one of SQLite's."""
@@ -286,6 +292,22 @@ def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
         os.close(handle)
 
 
+def _keep_private(path: Path) -> None:
+    """Make a database its owner's alone, whatever the umask and the folder say; a new one is made so, and SQLite gives its other files the same mode."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        return
+    for file in (
+        path,
+        path.with_name(f"{path.name}-wal"),
+        path.with_name(f"{path.name}-shm"),
+        *path.parent.glob(f"{path.name}.before-migration-from-*"),
+    ):
+        with contextlib.suppress(OSError):  # another's file, or a read-only file system: it is left as it is
+            if file.stat().st_mode & 0o077:
+                file.chmod(0o600)
+
+
 def _identity(path: Path) -> tuple[int, int] | None:
     """Return by what a file is known, whatever it is called; None if there is none of that name."""
     try:
@@ -339,8 +361,8 @@ def _check_header(path: Path) -> None:
 
 def _damaged(path: Path, what: str) -> StoreDamagedError:
     return StoreDamagedError(
-        f"{path} is damaged: {what}. Nothing is served from it; put a copy back (`cp BACKUP {path}`) "
-        "(`tidings doctor` shows what can still be read)"
+        f"{path} is damaged: {what}. Nothing is served from it; `tidings doctor` shows what can still be read. Put a copy back: "
+        f"`cp BACKUP {path} && rm -f {path}-wal {path}-shm`"
     )
 
 

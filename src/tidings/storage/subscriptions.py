@@ -10,7 +10,7 @@ from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.unit import CursorMove, Missing
 from tidings.storage.connection import Connection, select
-from tidings.storage.values import from_json, to_json
+from tidings.storage.values import SetAside, check_numbers, from_json, readable, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,22 @@ _MOVE = (
 
 
 def listing(
-    c: Connection, *, active: bool | None = None, sentinel_id: int | None = None, page_id: int | None = None
+    c: Connection,
+    *,
+    active: bool | None = None,
+    sentinel_id: int | None = None,
+    page_id: int | None = None,
+    set_aside: SetAside | None = None,
 ) -> list[SubscriptionRow]:
-    """Return subscriptions in the order of ids, narrowed by what is given; those to pages that a sentinel has left are none."""
+    """Return subscriptions in the order of ids, narrowed by what is given; those to pages that a sentinel has left are none.
+
+    `set_aside` is as in `readable`.
+    """
     wanted = {"active": None if active is None else int(active), "sentinel_id": sentinel_id, "page_id": page_id}
     given = {name: value for name, value in wanted.items() if value is not None}
     conditions = ["left_at IS NULL", *(f"{name} = :{name}" for name in given)]
     rows = c.rows(select(_SELECT, conditions, "ORDER BY id"), **given)
-    return [_to_row(row) for row in rows]
+    return readable(rows, _to_row, "subscription", set_aside)
 
 
 def add(
@@ -181,8 +189,18 @@ def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
         remembered,
         learned,
     ) = row
+    check_numbers(
+        next_tick=next_tick,
+        ticked_at=ticked_at,
+        since=since,
+        paused=paused,
+        altered_at=altered_at,
+        seen=seen,
+        number=number,
+    )
     numbers = () if taken == "[]" else tuple(from_json(taken))
     cursor = [revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)]
+    check_numbers(**{f"version {place}": number for place, number in enumerate(numbers)})
     newest = seen or (numbers[-1] if numbers else 0)
     return SubscriptionRow(
         *[*place, *cursor, since, paused, altered_at, number or len(numbers), newest, remembered, learned]

@@ -3,14 +3,64 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from tidings.errors import StoreDamagedError
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, check_circular=False).encode
 
 to_json = _encode
 """Return compact ASCII JSON; a lone surrogate and NUL pass unharmed."""
 
-from_json = json.loads
+
+def from_json(text: str) -> Any:
+    """Return what `to_json` was given. Raises `StoreDamagedError` for what it never wrote."""
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StoreDamagedError(
+            f"a stored value makes no sense ({error}): `tidings doctor` shows what can still be read; put a copy of the database back"
+        ) from error
+
+
+UNREADABLE = (StoreDamagedError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+"""What converting a row raises that holds what no row can."""
+
+T = TypeVar("T")
+SetAside = Callable[[tuple[Any, ...], str], None]
+"""hears a row that makes no sense, and why"""
+
+
+def readable(
+    rows: Iterable[tuple[Any, ...]],
+    convert: Callable[[tuple[Any, ...]], T],
+    what: str,
+    set_aside: SetAside | None = None,
+) -> list[T]:
+    """Return rows as nouns. One that makes no sense goes to `set_aside`; without that, `StoreDamagedError` is raised."""
+    made: list[T] = []
+    for row in rows:
+        try:
+            made.append(convert(row))
+        except UNREADABLE as error:
+            if set_aside is None:
+                if isinstance(error, StoreDamagedError):
+                    raise
+                raise StoreDamagedError(
+                    f"a stored {what} makes no sense ({error}): `tidings doctor` shows what can still be read; put a copy of the database back"
+                ) from error
+            set_aside(row, str(error))
+    return made
+
+
+def check_numbers(**values: object) -> None:
+    """Raise `StoreDamagedError` for a value that is neither a number nor nothing; a damaged SQLite file has any type anywhere."""
+    for name, value in values.items():
+        if value is not None and not isinstance(value, int | float):
+            raise StoreDamagedError(
+                f"the stored number {name} is {str(value)[:20]!r}: `tidings doctor` shows what can still be read; put a copy of the database back"
+            )
 
 
 def plain(text: str) -> str:

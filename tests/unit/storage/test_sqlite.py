@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -267,3 +269,22 @@ def test_errors_of_the_library_become_ours(world: World):
     for text in ("SELECT nothing FROM nowhere", "INSERT INTO tag (sentinel_id, name) VALUES (99, 'x')"):
         with pytest.raises(TidingsError, match=r"tidings\.db"):
             world.write(Connection.execute, text)
+
+
+def test_the_database_is_its_owners_alone_whatever_the_folder_and_the_umask_say(tmp_path: Path):
+    """Files of a database in an open folder under umask 0 are 0600; those that an older version left open are closed."""
+    data = tmp_path / "open"
+    data.mkdir(mode=0o777)
+    before = os.umask(0)
+    try:
+        database = open_database(Settings(data=data))
+        database.write(lambda c: c.execute("UPDATE owner SET name = 'x'"))
+        assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in data.glob("tidings.db*")}
+        database.close()
+        (data / "tidings.db").chmod(0o644)
+        (data / "tidings.db.before-migration-from-0001").touch(0o666)
+        open_database(Settings(data=data)).close()
+    finally:
+        os.umask(before)
+
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in data.glob("tidings.db*")}
