@@ -11,7 +11,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "errors.md").read_tex
 def documented():
     """Return (name, exit code of its section, what to do) for each error of the page."""
     found = []
-    for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
+    sections = re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]
+    for section in (each for each in sections if each.startswith("Exit code ")):
         code = int(section.removeprefix("Exit code ")[0])
         found += [
             (row[0], code, row[1])
