@@ -44,6 +44,36 @@ class Number(float):
     written: str
 
 
+GUARD = re.compile(r"\s*(?:\)\]\}'?,?|while\s*\(1\);|for\s*\(;;\);)")
+"""What some servers put before JSON so that no script reads it."""
+_CALL = re.compile(r"\s*(?:/\*.*?\*/\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(\s*(?=[\[{])(.*[\]}])\s*\)\s*;?\s*", re.DOTALL)
+
+
+def unwrapped(text: str) -> tuple[str, Value]:
+    """Return a JSON text and its value: as it is, without a guard before it or a call around it (JSONP), or lines of JSON as an array.
+
+    Raises ValueError if it is none of these, RecursionError if it is nested too deep for the parser.
+    """
+    try:
+        return text, value_of(text)
+    except ValueError:
+        if guard := GUARD.match(text):
+            plain = text[guard.end() :]
+        elif call := _CALL.fullmatch(text):
+            plain = call[1]
+        else:
+            plain = _array_of_lines(text)
+        return plain, value_of(plain)
+
+
+def _array_of_lines(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2 or not all(line.lstrip()[0] in "[{" for line in lines):
+        message = "neither JSON nor lines of it"
+        raise ValueError(message)
+    return f"[{','.join(lines)}]"
+
+
 def value_of(text: str) -> Value:
     """Return the value of a JSON text; raises ValueError if it is none, RecursionError if it is nested too deep for the parser."""
     value: Value = json.loads(

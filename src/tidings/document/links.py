@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 import xxhash
 
@@ -25,13 +25,18 @@ _EDGES = "".join(map(chr, range(33)))
 _INSIDE = re.compile(r"[\t\n\r]+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _SEGMENT = r"[A-Za-z0-9_~%\-][A-Za-z0-9_~%.,+=\-]*"
-_SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?[^#\s]+)?(?:#.*)?")
-_LOCAL = re.compile(rf"/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?[^#\s]+)?(?:#.*)?")
+_QUERY = r"[^#\x00-\x20\"<>'\x7f-\U0010ffff]+"
+_SIMPLE = re.compile(rf"https?://[a-z0-9.\-]+/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
+_LOCAL = re.compile(rf"/(?:{_SEGMENT}/)*(?:{_SEGMENT})?(?:\?{_QUERY})?(?:#.*)?")
 """An address on the page's own host that has nothing to be resolved: the commonest of all."""
 _SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*", re.IGNORECASE)
 _FINGERPRINT = re.compile(r"[.\-_](?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,64}(?=(?:\.[A-Za-z0-9]{2,5}){1,2}$)")
 _NO_LINK = frozenset({"javascript:", "vbscript:", "mailto:", "tel:", "sms:", "data:", "blob:", "about:"})
 _NO_IMAGE = frozenset({"javascript:", "vbscript:", "blob:", "about:"})
+_PATH = re.compile(r"[^?#]*")
+_IN_PATH = "!$%&'()*+,/:;=@[\\]^|"
+_IN_QUERY = "!$%&()*+,/:;=?@[\\]^`{|}"
+"""What is not percent-encoded in a path and a query (WHATWG URL standard, its percent-encode sets)."""
 _PORTS = {"http": ":80", "https": ":443", "ftp": ":21"}
 
 
@@ -134,6 +139,8 @@ def _origin(base: str) -> str:
 
 
 def _resolved(base: str, address: str) -> str:
+    if "\\" in address:
+        address = _PATH.sub(lambda path: path.group().replace("\\", "/"), address, count=1)
     try:
         scheme, host, path, query, _ = urlsplit(urljoin(base, address))
     except ValueError:
@@ -142,4 +149,6 @@ def _resolved(base: str, address: str) -> str:
     place = place.lower().removesuffix(_PORTS.get(scheme, "\0"))
     if host and not path:
         path = "/"
+    if host:
+        path, query = quote(path, safe=_IN_PATH), quote(query, safe=_IN_QUERY)
     return urlunsplit((scheme, f"{user}{at}{place}", path, query, ""))

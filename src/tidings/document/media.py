@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from tidings.document.csv_rows import SAID, separator_of
+from tidings.document.json_tree import GUARD
 
 Media = Literal["html", "feed", "xml", "json", "csv", "text", "pdf", "binary"]
 
@@ -69,6 +70,8 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
     start = head.lstrip()[:1]
     if start and start in "{[":
         return "json" if said != "text/html" or text.rstrip()[-1:] in "}]" else "html"
+    if GUARD.match(head):
+        return "json"
     if said.endswith(("/xml", "+xml")) or _is_xml(head, said):
         return _feed_or_xml(head)
     if said.endswith(("/json", "+json")):

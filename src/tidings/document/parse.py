@@ -19,7 +19,7 @@ from tidings.document.dated import newest_of
 from tidings.document.document import Document
 from tidings.document.frames import FrameElement
 from tidings.document.hubs import hub_of
-from tidings.document.json_tree import JsonTree, value_of, words_of_value
+from tidings.document.json_tree import JsonTree, unwrapped, words_of_value
 from tidings.document.lines import pieces_of
 from tidings.document.links import base_of
 from tidings.document.media import Media, form_of, media_of_bytes, media_of_text
@@ -267,10 +267,10 @@ def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
     if decoded.text.count(",") > MOST_VALUES:
         return _refused(media, decoded, f"it has more than {MOST_VALUES:,} values")
     try:
-        value = value_of(decoded.text)
+        text, value = unwrapped(decoded.text)
     except (ValueError, RecursionError):
         return _text("text", decoded, url, keep_tree)
-    return _data(media, decoded, url, pieces_of(words_of_value(value)), JsonTree(decoded.text, value))
+    return _data(media, decoded, url, pieces_of(words_of_value(value)), JsonTree(text, value))
 
 
 def _csv(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:

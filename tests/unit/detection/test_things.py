@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tidings.detection import matches, tabular
+from tidings.detection.examiner import compare_bodies
 from tidings.detection.expression import evaluate
+from tidings.detection.job import Body
 from tidings.detection.pair import Pair
 from tidings.document import entries, lists, tables
 from tidings.document.chosen import RefusedError
@@ -412,3 +414,31 @@ def test_a_number_is_an_edit_of_its_tokens():
     (edit,) = change.edits
 
     assert ((1, 2), (2, 3)) == ((edit.old_start, edit.old_end), (edit.new_start, edit.new_end))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (")]}',\n%s", ")]}',\n%s"),
+        ("while(1);%s", "while(1);%s"),
+        ("for (;;);%s", "for (;;);%s"),
+        ("told(%s);", "told(%s)"),
+        ("/**/a.b(%s)", "/**/a.b(%s)"),
+        ('%s\n{"c": 1}', '%s\n{"c": 1}\n'),
+    ],
+)
+def test_json_in_a_wrapping_is_compared_as_json(old, new):
+    """Behind a guard against scripts, in a call (JSONP), line by line: the order of keys says nothing, a value does, paths find it."""
+
+    def found(before, after, interest):
+        old_body, new_body = (
+            Body(data=text.encode(), content_type="application/json", url="http://x.org/") for text in (before, after)
+        )
+        return compare_bodies(old_body, new_body, interest)[0]
+
+    first, swapped, other = '{"a": 1, "b": 2}', '{"b": 2, "a": 1}', '{"b": 3, "a": 1}'
+    part = Interest("any", selector=Selector("jsonpath", "$..b"))
+
+    assert not found(old % first, new % swapped, Interest("any"))
+    assert "3" in str(found(old % first, new % other, Interest("any")).updated)
+    assert "3" in str(found(old % first, new % other, part).updated)

@@ -126,3 +126,24 @@ def test_without_query():
 def test_the_short_way_of_a_local_address_is_the_long_one(base, address):
     """Addresses on the page's own host are joined without the library, to the same result."""
     assert links._resolved(base, address) == links._joined(base, address)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("/café", "/caf%C3%A9", True),
+        ("/a b.pdf", "/a%20b.pdf", True),
+        ("/q?s=a b", "/q?s=a%20b", True),
+        ('/"q"', "/%22q%22", True),
+        ("\\a\\b", "/a/b", True),
+        ("/x/../y", "/y", True),
+        ("/a|b", "/a%7Cb", False),
+        ("/a", "/%61", False),
+        ("/a%2Fb", "/a/b", False),
+    ],
+)
+def test_an_address_is_compared_as_a_browser_would_ask_for_it(one, other, is_same):
+    """Percent-encoded as the WHATWG URL standard says, and no further: what a server may tell apart stays apart."""
+    first, second = (links_of([address], "http://x.org/d/") for address in (one, other))
+
+    assert is_same == (first == second)
