@@ -13,6 +13,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, SelectolaxError
 
+from tidings.document.calendar import calendar_text, is_calendar
 from tidings.document.charset import Decoded, decode, known_charset, strictly
 from tidings.document.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
 from tidings.document.dated import newest_of
@@ -282,9 +283,8 @@ def _csv(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
 
 
 def _text(media: Media, decoded: Decoded, url: str, _: bool) -> Document:
-    return Document(
-        media=media, charset=decoded.charset, charset_source=decoded.source, pieces=(decoded.text,), base=url
-    )
+    text = calendar_text(decoded.text) if is_calendar(decoded.text) else decoded.text
+    return Document(media=media, charset=decoded.charset, charset_source=decoded.source, pieces=(text,), base=url)
 
 
 def _refused(media: Media, decoded: Decoded, reason: str) -> Document:
