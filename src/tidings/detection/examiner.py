@@ -236,7 +236,7 @@ class _Examiner:
     def _change(self, wanted: Wanted, scopes: tuple[Extraction, ...]) -> Heard | Refused:
         try:
             is_equal = all(self._is_equal(wanted, scope) for scope in scopes)
-            read = self.documents.get(self.job.references[wanted.reference])
+            read = self.documents.get(body) if (body := self.job.references.get(wanted.reference)) else None
             if is_equal and (read is None or not read.problem):
                 return Heard()
             pair = self._pair(wanted.reference)

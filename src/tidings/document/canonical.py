@@ -15,7 +15,7 @@ import xxhash
 
 from tidings.document.words import ASCII_SYMBOLS, tokens_of, tokens_of_chunk
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 """Grows whenever walk, tokens or canonical forms give anything else for some page."""
 
 _IN_NUMBERS = b".,-"

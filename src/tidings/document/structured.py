@@ -15,6 +15,12 @@ from tidings.document.walk import BREAK
 
 _BUILT = frozenset({"lastBuildDate", "pubDate", "updated"})
 _FEEDS = frozenset({"channel", "feed"})
+_ENTRIES = {"item": frozenset({"channel", "RDF", "rss"}), "entry": frozenset({"feed"})}
+_WRITTEN = frozenset({"pubDate", "updated"})
+_MOVING = frozenset(
+    {"{http://purl.org/rss/1.0/modules/slash/}comments", "{http://purl.org/syndication/thread/1.0}total"}
+)
+"""Elements of an entry that say when it was published or changed, or how many have answered it: no news of the entry alone."""
 
 MOST_FRAGMENTS = 10_000
 """Most texts of a feed that are read as HTML; what comes after them is compared as it is written."""
@@ -86,8 +92,14 @@ def local_name(element: Any) -> str:
 
 
 def says_when_built(element: Any) -> bool:
-    """Return whether an element only says when its feed was built: that moves with every look, while the entries stay."""
-    return local_name(element) in _BUILT and local_name(element.getparent()) in _FEEDS
+    """Return whether an element only says when its feed or an entry of it was written, or how many have answered: that moves while what they say stays."""
+    above = element.getparent()
+    within = local_name(above)
+    if within in _FEEDS:
+        return local_name(element) in _BUILT
+    if within not in _ENTRIES or local_name(above.getparent()) not in _ENTRIES[within]:
+        return False
+    return element.tag in _MOVING or local_name(element) in _WRITTEN
 
 
 class Shown:

@@ -7,8 +7,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.data_sets import files_of
+from tidings.detection.examiner import compare_bodies
 from tidings.detection.expression import evaluate
 from tidings.detection.items import marks_of
+from tidings.detection.job import Body
 from tidings.detection.marks import MOST_MARKS, remembered
 from tidings.detection.pair import Pair
 from tidings.document.entries import entries_of
@@ -269,3 +271,21 @@ def test_real_feeds_tell_each_entry_once():
             seen, before = remembered(seen, marks_of(document)), document
 
     assert told == fresh_ones > 60
+
+
+@pytest.mark.parametrize("kind", ["any", "words", "items"])
+@pytest.mark.parametrize("moved", ["pubDate", "slash:comments"])
+def test_when_an_entry_was_published_and_how_many_answered_it_is_no_news_alone(kind, moved):
+    """Its text is; a date in a text is a text."""
+
+    def feed(value, text="text of 5 May"):
+        parts = {"pubDate": "Mon, 05 Jan 2026 10:00:00 GMT", "slash:comments": "1"} | ({moved: value} if value else {})
+        inner = "".join(f"<{name}>{said}</{name}>" for name, said in parts.items())
+        body = (
+            "<?xml version='1.0'?><rss version='2.0' xmlns:slash='http://purl.org/rss/1.0/modules/slash/'><channel><title>t</title>"
+            f"<item><guid>g</guid><title>T</title>{inner}<description>{text}</description></item></channel></rss>"
+        )
+        return Body(data=body.encode(), content_type="application/rss+xml", url="http://x.org/")
+
+    assert not compare_bodies(feed(""), feed("Tue, 06 Jan 2026 10:00:00 GMT"), Interest(kind))[0]
+    assert compare_bodies(feed(""), feed("", "text of 6 May"), Interest(kind))[0]
