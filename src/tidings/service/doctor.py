@@ -316,7 +316,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "budget": lambda ward: _health(ward, outline.findings, now=ward.now),
     "class": lambda ward: _health(ward, promises.classes, settings=ward.settings, now=ward.now),
     "hubs": lambda ward: _health(ward, websub.findings),
-    **{name: partial(_source, name=name) for name in health.SOURCES if name != "lease"},
+    **{name: partial(_source, name=name) for name in health.SOURCES if name not in {"lease", "secrets"}},
     "stalls": lambda ward: _health(ward, stall.findings, now=ward.now),
 }
 """Every check of an open database, in the order in which it is told."""

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidings.service import news_health, overdue, page_health
+from tidings.service import news_health, overdue, page_health, secrets
 from tidings.service.finding import Finding, shortened, spell_since
 from tidings.service.reading import Reading
 from tidings.service.trouble import Health, Trouble
 from tidings.storage import endpoints, leases, outside
 from tidings.storage.lock import PollerLock
+from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -74,6 +75,15 @@ def _stopped_poller(reading: Reading) -> Iterator[Trouble]:
     )
 
 
+def _unopened_secrets(reading: Reading) -> Iterator[Trouble]:
+    """Yield what keeps secrets from being opened: nothing that needs one is asked or sent meanwhile."""
+    for finding in secrets.findings(reading.c, Vault(reading.settings.data)):
+        if finding.status != "ok":
+            yield Trouble(
+                brief="secrets", words=finding.detail, mend=finding.mend, severity=finding.status, is_general=True
+            )
+
+
 def _spell_lease(reading: Reading) -> str:
     """Return whose the lease is."""
     lease = leases.current(reading.c, leases.POLLER)
@@ -99,6 +109,7 @@ def _spell_events(reading: Reading) -> str:
 
 SOURCES: Final[Mapping[str, Source]] = {
     "lease": Source(_stopped_poller, _spell_lease),
+    "secrets": Source(_unopened_secrets, _constant("each opens")),
     "looks": Source(overdue.overdue, overdue.on_time),
     "pages": Source(page_health.failing, page_health.none_fails),
     "comparable pages": Source(page_health.incomparable, _constant("every page can be compared")),

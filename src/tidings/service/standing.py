@@ -72,7 +72,8 @@ def after_failure(
     failures = before.failures + 1
     since = before.failing_since if before.failing_since is not None else at
     lasting = failures >= FAILURES_TO_ERROR and at - since >= SHAKY_AT_LEAST
-    is_held = (failed.retry_after or 0) >= SHAKY_AT_LEAST
+    left_alone = wait(failed, failures, page_id=before.page_id, own=_own_interval(before, interval, at))
+    is_held = failed.kind == "busy" and left_alone >= SHAKY_AT_LEAST
     in_error = before.health == "error" or MANNERS[failed.kind].at_once or lasting or is_held
     state = replace(
         before,
@@ -83,7 +84,7 @@ def after_failure(
         reason=failed.reason,
         failures=failures,
         failing_since=since,
-        retry_at=at + wait(failed, failures, page_id=before.page_id, own=_own_interval(before, interval, at)),
+        retry_at=at + left_alone,
     )
     data = {"kind": failed.kind, "reason": failed.reason, "status": failed.status, "since": since}
     return state, _news_of(before, state, data, at)
