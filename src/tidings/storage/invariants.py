@@ -175,11 +175,16 @@ def _deliveries(c: Connection) -> Iterator[str]:
 
 
 def _polls(c: Connection) -> Iterator[str]:
-    """I-5, I-6: no outcome without a charge; a version was stored by a poll that says so, never by a failed or doubtful one."""
+    """I-5, I-6: no outcome without a charge; a version was stored by a poll that says so, never by a failed or doubtful one.
+
+    A poll that was charged while the clock was ahead may have ended earlier than that, by a clock that was right again.
+    """
+    wrong = [(e.data["since"], e.data["until"] + e.data["ahead"]) for e in events.listing(c, types=("clock.wrong",))]
     for id_, charged_at, finished_at, cost in c.rows(
         "SELECT id, charged_at, finished_at, cost FROM poll WHERE outcome IS NOT NULL"
     ):
-        if cost <= 0 or finished_at is None or finished_at < charged_at:
+        is_late = finished_at is not None and finished_at >= charged_at
+        if cost <= 0 or not (is_late or any(begun <= charged_at <= ended for begun, ended in wrong)):
             yield f"I-5: poll {id_} has an outcome that was not charged before"
     for page_id, stored, polled in c.rows(
         "SELECT p.id, p.last_seq, (SELECT count(*) FROM poll WHERE poll.page_id = p.id AND poll.outcome IN ('new', 'changed'))"

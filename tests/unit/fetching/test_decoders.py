@@ -82,7 +82,7 @@ def test_a_body_cut_anywhere_fails(name):
 
 
 @pytest.mark.parametrize("tail", [b"\0", b"x", b"\x1f", b"\x28\xb5", b"tail of the page", b"\0" * 10_000])
-@pytest.mark.parametrize("name", ENCODED.keys() - {"br"})
+@pytest.mark.parametrize("name", sorted(ENCODED.keys() - {"br"}))
 def test_bytes_after_the_end_are_left_out(name, tail):
     """What follows the end of an encoding is no part of it, in the same piece or in a later one: browsers read the page."""
     whole = ENCODED[name](b"a page")
