@@ -2,10 +2,12 @@
 
     .venv/bin/python bench/faults.py [--cycles 200] [--seed 1] [--hosts 4] [--pages 3]
     .venv/bin/python bench/faults.py --strace [--lanes fsync,rename]
+    .venv/bin/python bench/faults.py --silence [--only KIND]
 
 The first kills a real `tidings serve` (sometimes a worker of it, sometimes SIGTERM) at moments that a seed and the traffic choose, starts
 it again, lets all come to rest at the end, and compares the database with what the web, the receiver and the console saw. The second
-needs strace; it kills `tidings check` at its 1st, 2nd, … call of each kind and checks all invariants after each recovery.
+needs strace; it kills `tidings check` at its 1st, 2nd, … call of each kind and checks all invariants after each recovery. The third plays
+each fault that `tests/silence_rows.py` and `tests/silence_processes.py` name, and says whether the watch went on or its owner was told.
 Ends with status 1 if anything was violated.
 """
 
@@ -15,12 +17,19 @@ import argparse
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.kill_loop import Report, run_kill_loop
+from tests.silence import Sight, judge
+from tests.silence_processes import CUT, REAL_FAULTS, WITHIN_SECONDS, judge_real
+from tests.silence_rows import ROWS
 from tests.syscall_kills import Cycle, Outcome, is_possible
+from tidings.clock import SECOND
 
 SHOWN = 20
 
@@ -87,6 +96,34 @@ def every_call(arguments: argparse.Namespace, folder: Path) -> list[str]:
     return faults
 
 
+def silence(arguments: argparse.Namespace, folder: Path) -> list[str]:
+    """Play every fault by its name, print a line each, and return those in which nobody was told what must be."""
+    faults: list[str] = []
+    seen: Counter[str] = Counter()
+
+    def note(kind: str, name: str, expect: Collection[str], within: float, play: Callable[[], Sight]) -> None:
+        sight = play()
+        is_right = sight.verdict in expect and not sight.violations
+        seen[sight.verdict] += 1
+        print(f"{kind:12} {name:66} {within / 3600:5.2f} h  {sight.verdict:8} {sight.words[:90]}", flush=True)
+        if not is_right:
+            faults.append(f"{kind}: {name}: {sight.verdict}, expected {' or '.join(sorted(expect))} {sight.violations}")
+
+    rows = [row for row in ROWS if arguments.only in {None, row.kind}]
+    for number, row in enumerate(rows):
+        note(row.kind, row.name, row.expect, row.within / SECOND, partial(judge, row, folder / str(number)))
+    if arguments.only in {None, "process"}:
+        real = [
+            *((fault, "sqlite") for fault in REAL_FAULTS),
+            *((fault, "postgresql") for fault in (CUT, *REAL_FAULTS[2:4])),
+        ]
+        for number, (fault, product) in enumerate(real):
+            play = partial(judge_real, fault, folder / f"real{number}", product=product)
+            note("process", f"{fault.name} ({product})", {"goes on"}, WITHIN_SECONDS, play)
+    print(f"{seen.total()} faults: {', '.join(f'{verdict} {count}' for verdict, count in seen.most_common())}")
+    return faults
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cycles", type=int, default=200)
@@ -95,9 +132,12 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=3, help="pages of each host")
     parser.add_argument("--strace", action="store_true", help="kill at every writing system call instead")
     parser.add_argument("--lanes", help="with --strace: only these calls, e.g. fsync,rename")
+    parser.add_argument("--silence", action="store_true", help="play every fault that could silence a watch instead")
+    parser.add_argument("--only", help="with --silence: only this kind of fault")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tidings-faults-") as folder:
-        faults = (every_call if arguments.strace else random_kills)(arguments, Path(folder))
+        play = silence if arguments.silence else every_call if arguments.strace else random_kills
+        faults = play(arguments, Path(folder))
     print(f"{len(faults)} violations")
     for fault in faults[:SHOWN]:
         print(f"  {fault}")
