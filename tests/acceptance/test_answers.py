@@ -37,7 +37,7 @@ ROWS = [
     Row(404, "404", 5 * MINUTE),
     Row(410, "410", DAY, growth=1, at_once=True),
     *(Row(status, "busy", MINUTE) for status in (408, 425)),
-    Row(429, "busy", 4 * HOUR),
+    Row(429, "busy", 4 * HOUR, at_once=True),
     Row(503, "busy", 30 * MINUTE, growth=1, headers={"Retry-After": "1800"}),
     *(Row(status, "5xx", MINUTE) for status in (500, 520)),
     Row(301, "redirect", HOUR, at_once=True, headers={"Location": "ftp://127.0.0.1/a"}),

@@ -312,6 +312,7 @@ def test_every_source_has_a_story() -> None:
         "comparisons": "a costly comparison",
         "deliveries": "test_service/test_health",
         "looks": "above",
+        "secrets": "test_every_fault",
     }
 
     assert set(SOURCES) == {

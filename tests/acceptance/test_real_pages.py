@@ -61,8 +61,8 @@ ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title>%s<entry><t
     [
         (False, "application/rss+xml", RSS % ("<lastBuildDate>10:06:29</lastBuildDate>", ""), RSS % ("", "")),
         (False, "application/atom+xml", ATOM % ("<updated>10:06:29Z</updated>", ""), ATOM % ("", "")),
-        (True, "application/rss+xml", RSS % ("", "<pubDate>1 May</pubDate>"), RSS % ("", "<pubDate>2 May</pubDate>")),
-        (True, "application/atom+xml", ATOM % ("", "<updated>1</updated>"), ATOM % ("", "<updated>2</updated>")),
+        (False, "application/rss+xml", RSS % ("", "<pubDate>1 May</pubDate>"), RSS % ("", "<pubDate>2 May</pubDate>")),
+        (False, "application/atom+xml", ATOM % ("", "<updated>1</updated>"), ATOM % ("", "<updated>2</updated>")),
         (False, "text/html", "<img src=/logo-a5a03e59.png>", "<img src=/logo-5326d050.png>"),
         (False, "text/html", "<img src=/logo.a5a03e59.min.js>", "<img src=/logo.5326d050.min.js>"),
         (True, "text/html", "<img src=/logo-a5a03e59.png>", "<img src=/banner-a5a03e59.png>"),
@@ -79,7 +79,7 @@ ATOM = "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title>%s<entry><t
 )
 def test_what_real_pages_taught(is_told: bool, content_type: str, old: str, new: str):
     """Each kind of difference that the replay met, made up anew: when a feed was built, fingerprints of builds, sessions, spellings of
-    one character, titles and punctuation are no change; dates of entries, other files, other documents and emoji are.
+    one character, titles and punctuation are no change, nor is when an entry was written alone; other files, other documents and emoji are.
     """
     before, after = (parse(body.encode(), content_type, url="http://a/") for body in (old, new))
 

@@ -334,10 +334,10 @@ def test_a_comparison_that_costs_too_much_is_told_and_harms_no_other(world: Worl
         await world.pass_time(monitor, HOUR)
 
     play(world, story)
-    (event,) = world.events("comparison.given_up")
+    first, event = world.events("comparison.given_up")
 
     assert ["plain"] == [record["sentinel"] for record in world.changes()]
-    assert "could not compare: xpath" in event.data["reason"]
+    assert {True} == {"could not compare: xpath" in each.data["reason"] for each in (first, event)}
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_a_reading_that_a_full_disk_left_open_is_ended_later(make_world, monkeyp
         assert [] == world.read(open_polls)
 
     play(world, story)
-    assert {("error", "net"), ("unchanged", "")} == {(p.outcome, p.kind) for p in world.polls() if p.reason == KIND}
+    assert {("error", "disk"), ("unchanged", "")} == {(p.outcome, p.kind) for p in world.polls() if p.reason == KIND}
 
 
 def _date(seconds: int) -> str:

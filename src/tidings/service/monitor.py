@@ -311,10 +311,15 @@ class Monitor:
     async def _do_what_is_due(self, now: Instant) -> None:
         parts = self.parts
         await parts.outages.announce(now)
-        if now - self._stepped_at > MISSED:
-            await self._catch_up(now)
+        has_missed = now - self._stepped_at > MISSED
+        if has_missed and self._stepped_at:
+            # The machine slept, or its clock was put forward. What the clock says now is stored before anything is done by it, so that a
+            # clock that is ahead is known by that however this process ends (`wrong_clock`).
+            await parts.store.write(charge.touch, at=now, epoch=parts.epoch)
         self._stepped_at = now
         await self.live()
+        if has_missed:
+            parts.planner.catch_up(now)
         await parts.rules.follow(now)
         for helper in (parts.sources, parts.subscriber, parts.sitemaps):
             for work in await helper.due(now):
@@ -328,16 +333,6 @@ class Monitor:
         if now >= self._remember_at:
             await self._remember(now)
             await self.parts.grants.end_unkept()
-
-    async def _catch_up(self, now: Instant) -> None:
-        """Go on after a time in which nobody stepped: the machine slept, or its clock was put forward.
-
-        What the clock says now is stored before anything is done by it, so that a clock that is ahead is known by that however this process ends
-        (`wrong_clock`).
-        """
-        if self._stepped_at:
-            await self.parts.store.write(charge.touch, at=now, epoch=self.parts.epoch)
-        self.parts.planner.catch_up(now)
 
     async def tell_wrong_clock(self, wrong: Wrong) -> None:
         """Write that the clock was wrong, with a message to each recipient where it may have kept something from them."""

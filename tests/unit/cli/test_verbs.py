@@ -436,7 +436,7 @@ def test_test_shows_what_would_be_watched_and_stores_nothing(tidings, tmp_path, 
         record["monitor"],
     )
     assert record["first_words"].startswith("count 1")
-    assert [] == tidings("list", "--json").records
+    assert "there is no database" in tidings("list", "--json").records[0]["message"]
 
 
 def test_test_reads_a_text_as_add_would(tidings, tmp_path, server, monkeypatch):

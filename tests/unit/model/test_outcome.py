@@ -17,11 +17,11 @@ def test_validators_without_any_are_false():
     ]
 
 
-def test_kinds_of_error_are_those_of_the_design():
+def test_kinds_of_error_are_a_fixed_list():
     """The kinds that users see are a fixed list: each a lower-case word or a status."""
     assert {
         "net", "address", "busy", "denied", "blocked", "404", "410", "5xx", "redirect", "size", "robots", "request",
-        "framing", "encoding", "secret",
+        "framing", "encoding", "secret", "disk", "damaged", "fault",
     } == set(get_args(ErrorKind))  # fmt: skip
     assert [] == [kind for kind in get_args(ErrorKind) if not re.fullmatch(r"[a-z]+|[45][0-9x]{2}", kind)]
 
