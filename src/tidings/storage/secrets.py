@@ -1,4 +1,5 @@
-"""Rows of secrets, by owner and name, sealed: `vault` seals and opens them. No other table holds a secret (trust.md I-9)."""
+"""Rows of secrets, by owner and name, encrypted: `vault` encrypts and opens them (trust.md I-9). Addresses of
+endpoints, which may hold a token, are not among them yet."""
 
 from __future__ import annotations
 
