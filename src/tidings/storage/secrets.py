@@ -1,5 +1,6 @@
 """Rows of secrets, by owner and name, encrypted: `vault` encrypts and opens them (trust.md I-9). Addresses of
-endpoints, which may hold a token, are not among them yet."""
+endpoints, which may hold a token, are not among them yet.
+"""
 
 from __future__ import annotations
 
