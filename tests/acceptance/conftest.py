@@ -44,6 +44,8 @@ def make_world(
     """Give a maker of worlds that share one empty database."""
     with contextlib.ExitStack() as stack:
         settings = stack.enter_context(products.fresh(request.param, tmp_path / "unused"))
+        if settings.store.url:  # verbs that a story runs find the same database
+            stack.enter_context(pytest.MonkeyPatch.context()).setenv("TIDINGS_STORE_URL", settings.store.url)
 
         def make(directory: Path = tmp_path / "data", **flags: str) -> World:
             world = World(directory, server, settings.store.url, **flags)

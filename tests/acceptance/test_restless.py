@@ -21,8 +21,8 @@ SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Notify By webhook
 
 
 def rows(turn: int) -> str:
-    """Return a table of which every second cell is another one each time: no mask can name them all."""
-    cells = "".join(f"<tr><td>row {row}</td><td>n{(turn * 7919 + row * 31) % 99991}</td></tr>" for row in range(20))
+    """Return a table of which every second cell is another one each time: far more places than are masked on a page."""
+    cells = "".join(f"<tr><td>row {row}</td><td>n{(turn * 7919 + row * 31) % 99991}</td></tr>" for row in range(150))
     return f"<table>{cells}</table>"
 
 

@@ -16,6 +16,9 @@ from tidings.storage.database import open_database
 
 Restore = Callable[[Path, Path], None]
 
+pytestmark = pytest.mark.parametrize("make_world", ["sqlite"], indirect=True)
+"""A data directory is put back here; on PostgreSQL the database is the server's."""
+
 
 def _whole(copy: Path, data: Path) -> None:
     """Put the copied directory in the place of the data."""
