@@ -76,6 +76,16 @@ class Watch:
         await self.running.aclose()
         self.monitor = await self.running.enter_async_context(self.world.monitor())
 
+    async def step(self) -> None:
+        """Make one step; as `serve` does, a clock that was set back starts the service anew."""
+        assert self.monitor is not None
+        try:
+            await self.monitor.step()
+        except ClockSetBackError:
+            self.clock._last = self.clock.wall()  # a new process remembers no later time
+            await self.open()
+            await self.monitor.step()
+
     async def live(self, duration: Duration) -> None:
         """Let so much time pass; as `serve` does, what the disk refuses is tried again and a clock set back starts the service anew."""
         end = self.clock.now() + duration

@@ -48,8 +48,7 @@ def _wrong_step(offset: Duration | None) -> Act:
     async def act(watch: Watch) -> None:
         right = watch.clock.wall()
         watch.clock.move_to(SECOND if offset is None else right + offset)
-        assert watch.monitor is not None
-        await watch.monitor.step()
+        await watch.step()
         watch.clock.move_to(right)
 
     return act

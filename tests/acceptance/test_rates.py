@@ -120,7 +120,7 @@ def test_best_effort_has_one_message_under_way_to_a_recipient(world: World):
 
     def slow(seen: Any, wire: Any) -> None:
         attempts.append(len(attempts))
-        status = 503 if len(attempts) <= 5 else 200
+        status = 503 if len(attempts) <= 8 else 200
         if status == 200:
             tried.append(len(_counts(json.loads(seen.body))))
         wire.send(f"HTTP/1.1 {status} Said\r\nContent-Length: 0\r\n\r\n".encode())

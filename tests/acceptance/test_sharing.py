@@ -54,7 +54,7 @@ def _said(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def test_one_pair_is_compared_once_however_many_ask(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Forty sentinels ask for words, one for links: each look is two comparisons, and everybody is told (W-61)."""
+    """Forty sentinels ask for words, one for links: each poll is two comparisons, and two that ask what lies in noise; everybody is notified (W-61)."""
     compared: list[object] = []
     evaluate = expression.evaluate
 
@@ -76,7 +76,7 @@ def test_one_pair_is_compared_once_however_many_ask(world: World, monkeypatch: p
 
     play(world, story)
 
-    assert 2 * 3 == len(compared)
+    assert 4 * 3 == len(compared)
     assert 41 * 3 == len(world.changes())
 
 
