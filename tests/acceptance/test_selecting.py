@@ -102,11 +102,12 @@ def test_example_10_the_status_of_components(world: World):
     found = watch(
         world,
         'Monitor any change in jsonpath "$.components[*].status"',
-        [body("up", "up", 1), body("up", "up", 2), body("down", "up", 3), body("up", "up", 4)],
+        [body("up", "up", 1), body("up", "up", 2), body("down", "up", 3), body("up", "down", 4)],
         headers=JSON,
     )
+    api, web = ([f"components[name={name}].status: {state}" for state in ("up", "down")] for name in ("api", "web"))
 
-    assert [[], [("up", "down")], [("down", "up")]] == list(map(updates, found))
+    assert [[], [(api[0], api[1])], [(api[1], api[0]), (web[0], web[1])]] == list(map(updates, found))
 
 
 def feed(*items: tuple[str, str, str], built: str = "now") -> str:

@@ -9,11 +9,10 @@ from tidings.detection.cells import compare_cells
 from tidings.detection.differences import Difference, Span, TooManyError, arranged_otherwise, finding_of_differences
 from tidings.detection.elements import compare_elements
 from tidings.detection.findings import finding_of_words, finding_of_words_without
-from tidings.detection.values import compare_values
-from tidings.document.csv_rows import CsvTree
+from tidings.detection.values import compare_parts, compare_values
 from tidings.document.document import Document
-from tidings.document.json_tree import JsonTree
-from tidings.document.structure import structure_of, structure_text
+from tidings.document.json_tree import Parts
+from tidings.document.structure import Whole, structure_of, structure_text
 from tidings.document.xml_tree import XmlTree
 from tidings.model.change import ChangeSet
 
@@ -44,12 +43,14 @@ def _differences(old: Document, new: Document) -> Sequence[Difference] | None:
     before, after = structure_of(old), structure_of(new)
     if before is None or after is None or type(old.tree) is not type(new.tree):
         return None
-    match old.tree:
-        case JsonTree():
-            return compare_values(before, after)
-        case XmlTree():
-            return compare_elements(before, after)
-        case CsvTree():
-            return compare_cells(before, after, (old, new))
-        case _:
-            return None
+    if isinstance(before, Whole) and isinstance(after, Whole):
+        return compare_values(before.value, after.value)
+    if isinstance(before, Parts) or isinstance(after, Parts):
+        return compare_parts(before, after) if isinstance(before, Parts) and isinstance(after, Parts) else None
+    if isinstance(before, Sequence) and isinstance(after, Sequence):
+        return (
+            compare_elements(before, after)
+            if isinstance(old.tree, XmlTree)
+            else compare_cells(before, after, (old, new))
+        )
+    return None

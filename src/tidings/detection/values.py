@@ -2,6 +2,7 @@
 
 The order of members means nothing. Members of an array are known by an id field, if they have one; then, and where an array holds texts, objects
 or arrays without one, its order means nothing. An array that holds numbers, true, false or null is a row or a series: its order counts.
+Parts of a document are compared where they stand in it: what a part lies in is known as it is in the whole, by fields that are no part too.
 Numbers are the same if they are the same number, exactly (1 = 1.0 = 1e0, and no digit is lost); `1`, `"1"` and `true` are three values.
 """
 
@@ -11,8 +12,10 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from tidings.detection.compare.pairing import common_ends, pair_alike
 from tidings.detection.compare.sequence import compare_sequences
@@ -25,7 +28,7 @@ from tidings.detection.differences import (
     Span,
     TooManyError,
 )
-from tidings.document.json_tree import Value, scalar_text
+from tidings.document.json_tree import Parts, Value, scalar_text, scalars_of
 
 ID_FIELDS = (
     "id",
@@ -58,35 +61,72 @@ _NUMBER = re.compile(rb"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,18}))?\Z")
 Members = tuple[tuple[str, Value], ...]
 
 
-def compare_values(old: Sequence[Value], new: Sequence[Value]) -> list[Difference]:
+def compare_values(old: Value, new: Value) -> list[Difference]:
     """Return the differences of the values of two documents; their spans are pieces, two for each word.
 
     Raises `TooManyError`, and RecursionError for values that are nested too deep.
     """
-    is_one = len(old) == len(new) == 1
-    comparison = _Comparison(is_parts=not is_one)
-    if is_one:
-        comparison.compare("", _At(old[0], 0), _At(new[0], 0))
-    else:
-        comparison.compare("", _At(list(old), 0), _At(list(new), 0))
+    comparison = _Comparison()
+    comparison.compare("", _At(old, 0), _At(new, 0))
+    return comparison.differences.found
+
+
+def compare_parts(old: Parts, new: Parts) -> list[Difference]:
+    """Return the differences of parts of two documents, by where they stand; of one part at one place, what it says alone. See `compare_values`."""
+    if len(old.values) == 1 and old.paths == new.paths:
+        return compare_values(old.values[0], new.values[0])
+    comparison = _Comparison()
+    sides = [_Side(parts.whole, comparison.placed(parts), _At(parts.values, 0)) for parts in (old, new)]
+    comparison.compare_places("", sides[0], sides[1])
     return comparison.differences.found
 
 
 class _At:
-    """A value and the number of its first word."""
+    """A value, the number of its first word, and which member of its array it is."""
 
-    __slots__ = ("start", "value")
+    __slots__ = ("number", "start", "value")
 
-    def __init__(self, value: Value, start: int) -> None:
+    def __init__(self, value: Value, start: int, number: int = 0) -> None:
         self.value = value
         self.start = start
+        self.number = number
+
+
+_Places = dict[str | int, "_Places | _At"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A place of a document: `whole` is what stands there, `places` are the parts in it by the steps that lead to them, `every` are all parts."""
+
+    whole: Any
+    places: _Places | _At
+    every: _At
+
+    def below(self, step: str | int) -> _Side:
+        """Return the place that a step leads to."""
+        places = self.places[step] if isinstance(self.places, dict) else self.places
+        return _Side(self.whole[step], places, self.every)
+
+    def steps(self) -> list[Any]:
+        """Return the steps to the places below, members of an array in their order."""
+        return sorted(self.places) if isinstance(self.places, dict) else []
+
+    def parts(self) -> Iterator[tuple[str, _At]]:
+        """Yield the parts with their paths from here."""
+        if isinstance(self.places, _At):
+            yield "", self.places
+            return
+        for step in self.steps():
+            name = f"[{step}]" if isinstance(step, int) else _step(step)
+            for path, at in self.below(step).parts():
+                yield f"{name}{path}", at
 
 
 class _Comparison:
-    """The state of one comparison. `is_parts`: the values are parts of a document, whose numbers say nothing."""
+    """The state of one comparison."""
 
-    def __init__(self, *, is_parts: bool) -> None:
-        self._is_parts = is_parts
+    def __init__(self) -> None:
         self.differences = Differences()
         self._sizes: dict[int, int] = {}
         self._depth = 0
@@ -107,6 +147,111 @@ class _Comparison:
         else:
             self._changed(path, old, new)
         self._depth -= 1
+
+    def placed(self, parts: Parts) -> _Places | _At:
+        """Return parts by the steps that lead to them."""
+        places: _Places = {}
+        if parts.paths[:1] == ((),):
+            return _At(parts.values[0], 0)
+        start = 0
+        for path, value in zip(parts.paths, parts.values, strict=True):
+            above = places
+            for step in path[:-1]:
+                below = above.setdefault(step, {})
+                above = below if isinstance(below, dict) else {}  # no part lies in another one
+            above[path[-1]] = _At(value, start, path[-1] if isinstance(path[-1], int) else 0)
+            start += self._size(value)
+        return places
+
+    def compare_places(self, path: str, old: _Side, new: _Side) -> None:
+        """Note how the parts at one place differ."""
+        if isinstance(old.places, _At) and isinstance(new.places, _At):
+            self.compare(path, old.places, new.places)
+        elif not (old.places and new.places) or isinstance(old.places, _At) or isinstance(new.places, _At):
+            self._all_gone(path, old, new)
+            self._all_come(path, new, old)
+        elif isinstance(old.whole, list) and isinstance(new.whole, list):
+            self._compare_members(path, old, new)
+        elif isinstance(old.whole, dict) and isinstance(new.whole, dict):
+            was, now = old.steps(), new.steps()
+            for name in dict.fromkeys((*was, *now)):
+                place = f"{path}{_step(name)}" if path else _step(name).removeprefix(".")
+                if name in was and name in now:
+                    self.compare_places(place, old.below(name), new.below(name))
+                else:
+                    self._all_gone(place, old.below(name) if name in was else None, new)
+                    self._all_come(place, new.below(name) if name in now else None, old)
+        else:
+            self._all_gone(path, old, new)
+            self._all_come(path, new, old)
+
+    def _all_gone(self, path: str, side: _Side | None, there: _Side) -> None:
+        for below, one in side.parts() if side is not None else ():
+            self._gone(f"{path}{below}" if path else below.removeprefix("."), one, there.every)
+
+    def _all_come(self, path: str, side: _Side | None, there: _Side) -> None:
+        for below, one in side.parts() if side is not None else ():
+            self._come(f"{path}{below}" if path else below.removeprefix("."), one, there.every)
+
+    def _compare_members(self, path: str, old: _Side, new: _Side) -> None:
+        """Note how parts differ that are members of an array, or lie in its members."""
+        was, now = ([side.below(step) for step in side.steps()] for side in (old, new))
+        leaves = [[one.places for one in side if isinstance(one.places, _At)] for side in (was, now)]
+        are_members = len(leaves[0]) == len(was) and len(leaves[1]) == len(now)
+        every = [scalars_of(member) for member in old.whole], [scalars_of(member) for member in new.whole]
+        field = _id_field(*every) or _id_field(
+            [scalars_of(one.whole) for one in was], [scalars_of(one.whole) for one in now]
+        )
+        field = field or ("" if are_members else _telling_field(*every, _steps_of(was) | _steps_of(now)))
+        if field:
+            self._compare_named(path, field, was, now)
+        elif not are_members:
+            self._compare_in_order(path, was, now)
+        elif _has_order([one.value for side in leaves for one in side]):
+            self._ordered(path, (old.every, leaves[0]), (new.every, leaves[1]))
+        else:
+            self._unordered(path, (old.every, leaves[0]), (new.every, leaves[1]))
+
+    def _compare_named(self, path: str, field: str, old: Sequence[_Side], new: Sequence[_Side]) -> None:
+        was, now = ({_frozen(_field(scalars_of(one.whole), field)): one for one in side} for side in (old, new))
+
+        def place(side: _Side) -> str:
+            return f"{path}[{field}={_key_text(_field(scalars_of(side.whole), field))}]"
+
+        for key, one in was.items():
+            if key in now:
+                self.compare_places(place(one), one, now[key])
+        gone, come = (
+            [one for key, one in side.items() if key not in other] for side, other in ((was, now), (now, was))
+        )
+        left, fresh = _apart([self._said(one) for one in gone], [self._said(one) for one in come])
+        for at in left:
+            self._all_gone(place(gone[at]), gone[at], come[0] if come else new[0])
+        for at in fresh:
+            self._all_come(place(come[at]), come[at], old[0])
+
+    def _compare_in_order(self, path: str, old: Sequence[_Side], new: Sequence[_Side]) -> None:
+        """Note how parts differ that lie in members of an array which nothing names: in their order."""
+        was, now = ([repr(_frozen(self._said(one))) for one in side] for side in (old, new))
+        edits = [(e.old_start, e.old_end, e.new_start, e.new_end) for e in compare_sequences(was, now)]
+        told = sum(max(i_end - i, j_end - j) for i, i_end, j, j_end in edits)
+        if len(was) == len(now) and sum(one != other for one, other in zip(was, now, strict=True)) <= told:
+            edits = [(0, len(was), 0, len(now))]
+        for i, i_end, j, j_end in edits:
+            if i_end - i == j_end - j:
+                for one, other, number in zip(old[i:i_end], new[j:j_end], range(j, j_end), strict=True):
+                    self.compare_places(f"{path}[{number}]", one, other)
+                continue
+            for number in range(i, i_end):
+                self._all_gone(f"{path}[{number}]", old[number], new[0])
+            for number in range(j, j_end):
+                self._all_come(f"{path}[{number}]", new[number], old[0])
+
+    def _said(self, side: _Side) -> Value:
+        """Return what the parts at a place say, with where they stand in it."""
+        parts = list(side.parts())
+        self._spend([at for _, at in parts])
+        return tuple((path, at.value) for path, at in parts)
 
     def _changed(self, path: str, old: _At, new: _At) -> None:
         before, after = old.value, new.value
@@ -151,15 +296,15 @@ class _Comparison:
         if field := _id_field(before, after):
             self._keyed(path, field, (old, was), (new, now))
         elif _has_order(before) or _has_order(after):
-            self._ordered(path, head, (old, was), (new, now))
+            self._ordered(path, (old, was), (new, now))
         else:
-            self._unordered(path, head, (old, was), (new, now))
+            self._unordered(path, (old, was), (new, now))
 
     def _listed(self, start: int, values: Sequence[Value], first: int, end: int) -> list[_At]:
         start += sum(map(self._size, values[:first]))
         found = []
-        for value in values[first:end]:
-            found.append(_At(value, start))
+        for number, value in enumerate(values[first:end], first):
+            found.append(_At(value, start, number))
             start += self._size(value)
         return found
 
@@ -176,21 +321,21 @@ class _Comparison:
             if key not in was:
                 self._come(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, old[0])
 
-    def _ordered(self, path: str, head: int, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
+    def _ordered(self, path: str, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
         self._spend(old[1], new[1])
         edits = compare_sequences(*([repr(_frozen(one.value)) for one in side] for side in (old[1], new[1])))
         for edit in edits:
             gone, come = old[1][edit.old_start : edit.old_end], new[1][edit.new_start : edit.new_end]
             if len(gone) == len(come):
-                for number, (one, other) in enumerate(zip(gone, come, strict=True)):
-                    self.compare(self._place(path, head + edit.new_start + number), one, other)
+                for one, other in zip(gone, come, strict=True):
+                    self.compare(f"{path}[{other.number}]", one, other)
                 continue
-            for number, one in enumerate(gone):
-                self._gone(self._place(path, head + edit.old_start + number), one, new[0])
-            for number, one in enumerate(come):
-                self._come(self._place(path, head + edit.new_start + number), one, old[0])
+            for one in gone:
+                self._gone(f"{path}[{one.number}]", one, new[0])
+            for one in come:
+                self._come(f"{path}[{one.number}]", one, old[0])
 
-    def _unordered(self, path: str, head: int, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
+    def _unordered(self, path: str, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
         self._spend(old[1], new[1])
         left, fresh = _apart([one.value for one in old[1]], [one.value for one in new[1]])
         pairs = [(left[i], fresh[j]) for i, j in pair_alike(
@@ -200,18 +345,14 @@ class _Comparison:
             one, other = old[1][left[0]].value, new[1][fresh[0]].value
             pairs += [(left[0], fresh[0])] if isinstance(one, list) and isinstance(other, list) else []
         for i, j in sorted(pairs):
-            self.compare(self._place(path, head + j), old[1][i], new[1][j])
+            self.compare(f"{path}[{new[1][j].number}]", old[1][i], new[1][j])
         gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
         for at in left:
             if at not in gone:
-                self._gone(self._place(path, head + at), old[1][at], new[0])
+                self._gone(f"{path}[{old[1][at].number}]", old[1][at], new[0])
         for at in fresh:
             if at not in come:
-                self._come(self._place(path, head + at), new[1][at], old[0])
-
-    def _place(self, path: str, number: int) -> str:
-        """Return the path of a member of an array that is known by its number."""
-        return f"{path}[{number}]" if path or not self._is_parts else ""
+                self._come(f"{path}[{new[1][at].number}]", new[1][at], old[0])
 
     def _gone(self, path: str, one: _At, there: _At, *, is_member: bool = False) -> None:
         start, end = self._span(one)
@@ -262,15 +403,19 @@ def _has_order(values: Sequence[Value]) -> bool:
     return any(isinstance(value, (bytes, bool)) or value is None for value in values)
 
 
-def _id_field(old: Sequence[Value], new: Sequence[Value]) -> str:
-    """Return the field by which the objects of two arrays are known: all have it, no two of a version the same; empty if none."""
+def _id_field(old: Sequence[Value], new: Sequence[Value], likely: Sequence[str] = ()) -> str:
+    """Return the field by which the objects of two arrays are known: all have it, no two of a version the same; empty if none.
+
+    Asked are the fields `likely`, without them those whose names say that they are for this.
+    """
     every = [*old, *new]
     first = every[0] if every else None
     if not isinstance(first, tuple) or not all(isinstance(value, tuple) and value for value in every):
         return ""
-    names = [key for key, value in first if isinstance(value, (str, bytes))]
-    likely = [name for name in ID_FIELDS if name in names]
-    likely += [name for name in names if name not in likely and name.lower().endswith("id")]
+    if not likely:
+        names = [key for key, value in first if isinstance(value, (str, bytes))]
+        likely = [name for name in ID_FIELDS if name in names]
+        likely += [name for name in names if name not in likely and name.lower().endswith("id")]
     # of a field that is there several times the first counts
     rows = [[dict(value[::-1]) for value in side if isinstance(value, tuple)] for side in (old, new)] if likely else []
     for name in likely:
@@ -280,6 +425,18 @@ def _id_field(old: Sequence[Value], new: Sequence[Value]) -> str:
             if len(before) == len(was) and len(after) == len(now) and (before & after or not before or not after):
                 return name
     return ""
+
+
+def _telling_field(old: Sequence[Value], new: Sequence[Value], parts: Collection[str | int]) -> str:
+    """Return a field with a text by which objects are known that hold parts, none of the parts themselves; empty if none."""
+    first = next(iter(old), None)
+    names = [key for key, value in first if isinstance(value, str)] if isinstance(first, tuple) else []
+    names = [name for name in names if name not in parts]
+    return _id_field(old, new, names) if names else ""
+
+
+def _steps_of(sides: Sequence[_Side]) -> set[str | int]:
+    return {step for side in sides for step in side.steps()}
 
 
 def _field(value: Value, name: str) -> Value:

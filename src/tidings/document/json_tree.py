@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -28,6 +29,35 @@ Value = str | bytes | bool | list["Value"] | tuple[tuple[str, "Value"], ...] | N
 them; an array is a list; a number is the bytes that it is written in.
 """
 _SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Values of a document, each with its path, in the order of their words; `whole` is the document that they stand in."""
+
+    paths: tuple[Path, ...]
+    values: list[Value]
+    whole: Any
+
+    def told_apart(self) -> list[Any]:
+        """Return what is equal for two documents only if the same parts stand in members of arrays that are known by the same texts."""
+        return [(self._names(path), value) for path, value in zip(self.paths, self.values, strict=True)]
+
+    def _names(self, path: Path) -> list[Any]:
+        names: list[Any] = []
+        place = self.whole
+        for step in path[:-1]:
+            place = place[step]
+            names.append(step if isinstance(step, str) else scalars_of(place))
+        return [*names, path[-1] if path and isinstance(path[-1], str) else ""]
+
+
+def scalars_of(value: Any) -> Value:
+    """Return the members of an object that are texts or numbers, as `value_of` reads them; of all else nothing."""
+    if not isinstance(value, dict):
+        return None
+    members = ((key, one) for key, one in sorted(value.items(), key=_key) if isinstance(one, (str, Number)))
+    return tuple((key, one.written.encode() if isinstance(one, Number) else one) for key, one in members)
 
 
 class Number(float):
@@ -112,7 +142,7 @@ def scalar_text(value: Value) -> str:
 
 
 class JsonTree:
-    """A JSON text and what it holds; `typed` is its whole value."""
+    """A JSON text and what it holds."""
 
     def __init__(self, text: str, typed: Value) -> None:
         self._text = text
@@ -139,17 +169,20 @@ class JsonTree:
             self._taken[asked] = self._part(*asked)
         return self._taken[asked]
 
-    def values(self, extraction: Extraction) -> list[Value]:
+    @property
+    def typed(self) -> Value:
+        """Return the whole value."""
+        return self._typed
+
+    def parts(self, extraction: Extraction) -> Parts:
         """Return the values that a part consists of, those that its pieces are the words of.
 
         Raises `RefusedError` as `take` does, RecursionError if they are nested too deep.
         """
-        asked = extraction.nodes
-        if not any(asked):
-            return [self._typed]
         self.take(extraction)
-        roots, out = self._begun.get(asked, ([], frozenset()))
-        return [_typed(value, path, out) for path, value in roots]
+        roots, out = self._begun.get(extraction.nodes, ([], frozenset()))
+        paths = tuple(path for path, _ in roots)
+        return Parts(paths, [_typed(value, path, out) for path, value in roots], self.value)
 
     def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
         chosen = [self._find(selector) for selector in selectors]

@@ -1,21 +1,34 @@
 """The structure of data: what JSON, XML and CSV say and where, in a form that Python compares at once (detection.md §5).
 
-It is a list of values of `json_tree`, of nodes of `xml_nodes` or of rows of `csv_rows`; two documents with equal structures are the same.
+It is a value of `json_tree` or parts of one, a list of nodes of `xml_nodes` or of rows of `csv_rows`; two documents with equal structures are
+the same.
 Where words or patterns are taken out of a text, or it is transformed, there are only lines, and no structure.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tidings.document.csv_rows import CsvTree
 from tidings.document.document import Document
-from tidings.document.json_tree import JsonTree
+from tidings.document.json_tree import JsonTree, Parts, Value
 from tidings.document.xml_tree import XmlTree
 from tidings.model.interest import Selector
 
 
-def structure_of(document: Document) -> list[Any] | None:
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole JSON document."""
+
+    value: Value
+
+
+Structure = Whole | Parts | Sequence[Any]
+
+
+def structure_of(document: Document) -> Structure | None:
     """Return what a document consists of, None if it has no structure or one that is too deep to be walked.
 
     Raises `RefusedError` if its part cannot be taken.
@@ -28,7 +41,7 @@ def structure_of(document: Document) -> list[Any] | None:
     try:
         match document.tree:
             case JsonTree() as tree:
-                return tree.values(extraction)
+                return tree.parts(extraction) if any(extraction.nodes) else Whole(tree.typed)
             case XmlTree() as tree:
                 return tree.nodes(extraction)
             case CsvTree() as tree:
@@ -48,6 +61,6 @@ def structure_text(document: Document) -> str:
     if structure is None:
         return document.tree.canonical if isinstance(document.tree, XmlTree) and document.extraction.is_whole else ""
     try:
-        return repr(structure)
+        return repr(structure.told_apart() if isinstance(structure, Parts) else structure)
     except RecursionError:
         return f"too deep {document.text}"

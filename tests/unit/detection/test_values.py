@@ -11,6 +11,7 @@ from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of
 from tidings.detection.kinds import KINDS
 from tidings.detection.pair import Pair
+from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
 from tidings.model.interest import Interest, Selector
@@ -187,7 +188,7 @@ def test_what_is_not_wanted_is_gone_through_once_whatever_the_number_of_differen
 
 
 def test_parts_found_by_jsonpath_are_compared_likewise():
-    """The path begins at what was selected; what is excluded is not there."""
+    """The path of one part begins at it, that of several at the document; what is excluded is not there."""
     scope = {"selectors": (Selector("jsonpath", "$.data.items"),), "exclude": (Selector("jsonpath", "$..seen"),)}
     old, new = (
         {"t": value, "data": {"items": [{"id": 1, "v": value, "seen": value}, {"id": 2, "v": 0, "seen": 0}]}}
@@ -195,7 +196,92 @@ def test_parts_found_by_jsonpath_are_compared_likewise():
     )
 
     assert updated("[id=1].v: 1", "[id=1].v: 2") == told(old, new, **scope)
-    assert updated("1", "2") == told(old, new, selectors=(Selector("jsonpath", "$.data.items[*].v"),))
+    several = {"selectors": (Selector("jsonpath", "$.data.items[*].v"),)}
+    assert updated("data.items[id=1].v: 1", "data.items[id=1].v: 2") == told(old, new, **several)
+
+
+def known(*pairs, by="name"):
+    return {"c": [{by: name, "s": state} for name, state in pairs]}
+
+
+def states(*values):
+    return {"c": [{"s": value} for value in values]}
+
+
+UP_DOWN, DOWN_UP = ("db", "up"), ("web", "down")
+SWAPPED: Told = (
+    [],
+    [],
+    [("c[name=db].s: up", "c[name=db].s: down"), ("c[name=web].s: down", "c[name=web].s: up")],
+)
+PLACES = {"c": {"db": {"s": "up"}, "web": {"s": "down"}}}, {"c": {"db": {"s": "down"}, "web": {"s": "up"}}}
+IN_PLACES: Told = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c.web.s: up")])
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "expected"),
+    [
+        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(("db", "down"), ("web", "up")), SWAPPED),
+        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(("web", "up"), ("db", "down")), SWAPPED),
+        ("$.c[1,0].s", known(UP_DOWN, DOWN_UP), known(("db", "down"), ("web", "up")), SWAPPED),
+        ("$.c[?@.s].s", known(UP_DOWN, DOWN_UP), known(("db", "down"), ("web", "up")), SWAPPED),
+        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(DOWN_UP, UP_DOWN), NOTHING),
+        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(("dbx", "up"), DOWN_UP), NOTHING),
+        (
+            "$.c[*].s",
+            known(UP_DOWN, DOWN_UP),
+            known(("new", "up"), UP_DOWN, ("web", "up")),
+            (["c[name=new].s: up"], [], [("c[name=web].s: down", "c[name=web].s: up")]),
+        ),
+        ("$.c[*].s", known(UP_DOWN, DOWN_UP), known(DOWN_UP), ([], ["c[name=db].s: up"], [])),
+        (
+            "$.c[*].s",
+            known(UP_DOWN, DOWN_UP, by="host"),
+            known(("web", "up"), ("db", "down"), by="host"),
+            ([], [], [(one.replace("name", "host"), two.replace("name", "host")) for one, two in SWAPPED[2]]),
+        ),
+        (
+            "$.c[*].s",
+            states("up", "down"),
+            states("down", "up"),
+            ([], [], [("c[0].s: up", "c[0].s: down"), ("c[1].s: down", "c[1].s: up")]),
+        ),
+        ("$.c[*].s", states("a", "b", "c"), states("new", "a", "b", "c"), (["c[0].s: new"], [], [])),
+        ("$.c[*].s", states("a", "b", "c"), states("new", "a", "b"), (["c[0].s: new"], ["c[2].s: c"], [])),
+        ("$.c.*.s", *PLACES, IN_PLACES),
+        ("$..s", *PLACES, IN_PLACES),
+        ("$['a','b']", {"a": "x", "b": "y"}, {"a": "y", "b": "x"}, ([], [], [("a: x", "a: y"), ("b: y", "b: x")])),
+        (
+            "$.g[*].c[*].s",
+            {"g": [{"id": 1, **known(UP_DOWN)}, {"id": 2, **known(("db", "down"))}]},
+            {"g": [{"id": 1, **known(("db", "down"))}, {"id": 2, **known(UP_DOWN)}]},
+            ([], [], [(f"g[id={n}].c[name=db].s: {a}", f"g[id={n}].c[name=db].s: {b}") for n, a, b in ((1, "up", "down"), (2, "down", "up"))]),
+        ),
+        ("$.d[*][1]", {"d": [[1, 5], [2, 6], [3, 7]]}, {"d": [[2, 6], [3, 7], [4, 8]]}, (["d[2][1]: 8"], ["d[0][1]: 5"], [])),
+        ("$.t[*]", {"t": ["x", "y"]}, {"t": ["y", "x", "z"]}, (["t[2]: z"], [], [])),
+        (
+            "$[?@.open==true]",
+            [{"id": 1, "open": True, "t": "x"}, {"id": 2, "open": False, "t": "x"}],
+            [{"id": 1, "open": False, "t": "x"}, {"id": 2, "open": True, "t": "x"}],
+            (['[id=2]: {"id": 2, "open": true, "t": "x"}'], ['[id=1]: {"id": 1, "open": true, "t": "x"}'], []),
+        ),
+        ("$.a", {"a": "x"}, {"a": "y"}, ([], [], [("x", "y")])),
+    ],
+)  # fmt: skip
+def test_parts_are_known_by_where_they_stand(path, old, new, expected):
+    """By the fields of the objects that they lie in, else in their order: two values that change places are two changes."""
+    assert expected == told(old, new, selectors=(Selector("jsonpath", path),))
+
+
+def test_parts_that_stand_elsewhere_are_compared_though_their_words_are_the_same():
+    """Where objects and their states change places at once the same words follow one another: the digest knows where they stand."""
+    digests = []
+    for value in (known(UP_DOWN, DOWN_UP), known(("web", "up"), ("db", "down")), {"at": 1, **known(UP_DOWN, DOWN_UP)}):
+        part = extract(read(value), Extraction((Selector("jsonpath", "$.c[*].s"),)))
+        digests.append(digest_of(part))
+
+    assert not are_equal(KINDS["any"].digests, digests[0], digests[1])
+    assert are_equal(KINDS["any"].digests, digests[0], digests[2])
 
 
 def test_long_texts_are_shown_from_where_they_part():
