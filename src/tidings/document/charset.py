@@ -26,7 +26,7 @@ _FALLBACK = "cp1252"
 _LOOKED_AT = 4_096
 _HEADER = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _META = re.compile(rb"""<meta\b[^>]{0,500}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:\-]+)""", re.IGNORECASE)
-_XML = re.compile(rb"""\A\s*<\?xml\b[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.:\-]+)""")
+_XML = re.compile(rb"""\A(?:\s|\xef\xbb\xbf)*<\?xml\b[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.:\-]+)""")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LABEL = re.compile(r"[A-Za-z0-9_.:\-]{1,40}")
 

@@ -13,21 +13,31 @@ Media = Literal["html", "feed", "xml", "json", "csv", "text", "pdf", "binary"]
 _BINARY = (
     b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08", b"BM", b"OggS", b"ID3",
     b"\x7fELF", b"MZ", b"\xd0\xcf\x11\xe0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00",
-    b"wOFF", b"wOF2", b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"SQLite format 3\x00", b"\x00asm",
+    b"wOFF", b"wOF2", b"OTTO", b"ttcf", b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"SQLite format 3\x00", b"\x00asm", b"II*\x00", b"MM\x00*",
+    b"MThd", b"FORM", b"RIFF", b"\x1a\x45\xdf\xa3", b"8BPS",
 )  # fmt: skip
-_TEXTUAL_AFTER_ALL = (b"BM", b"MZ", b"ID3", b"BZh")
+"""How bodies begin that are no text: the signatures of the WHATWG MIME standard, and those of archives, programs and pictures it does not name."""
+
+_RIFF = frozenset({b"WEBP", b"WAVE", b"AVI "})
+_BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""What the standard calls a binary data byte: no text has one, though it may begin with the letters of a signature."""
+
+_PDF = b"%PDF-"
+_BEFORE_PDF = re.compile(rb"[\s\xef\xbb\xbf]*")
 _TAG_IN_TEXT = re.compile(
     r"</?(?:a|article|b|body|br|center|dd|div|dl|dt|em|font|form|frameset|h[1-6]|head|hr|html|i|iframe|img|input|li|link|main|meta|nav|noscript|"
     r"ol|option|p|pre|script|section|select|small|span|strong|style|sub|sup|svg|table|tbody|td|template|textarea|th|title|tr|u|ul)[\s>/]",
     re.IGNORECASE,
 )
 _SURE_PAGE = re.compile(
-    r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE | re.DOTALL
+    r"\s*+(?:<\?xml[^>]*\?>\s*+)?(?>(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE | re.DOTALL
 )
 _MARKED_UP = re.compile(r"\s*<(?:\?xml\b|!DOCTYPE\b|!--|[A-Za-z_][\w.:\-]*[\s/>])")
 _ROOT = re.compile(
-    r"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^\[>]*(?:\[.*?\])?\s*>\s*)*<([A-Za-z_][\w.:\-]*)", re.DOTALL
+    r"\s*+(?>(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\])?\s*>)\s*+)*+<([A-Za-z_][\w.:\-]*)", re.DOTALL
 )
+_NO_SIGNS = "\ufeff\u200b\u2060\0"
+_BEFORE_XML = re.compile(rf"(?>[\s{_NO_SIGNS}]++|(?><!--.*?-->))*+(?=<\?xml\s)", re.DOTALL)
 _FEEDS = frozenset({"rss", "feed", "rdf:rdf"})
 _LOOKED_AT = 4_096
 
@@ -48,20 +58,40 @@ def form_of(data: bytes) -> str:
     return f"{name or 'file'} of {len(data):,} bytes"
 
 
-def media_of_bytes(data: bytes) -> Media | None:
-    """Return what the first bytes alone decide: a PDF or another format that is no text. None: it is text of some kind."""
-    if b"%PDF-" in data[:1_024]:
+def media_of_bytes(data: bytes, content_type: str | None = None) -> Media | None:
+    """Return what the first bytes alone decide: a PDF or another format that is no text. None: it is text of some kind.
+
+    A text may name a signature, and even begin with one. Only of what the server calls a PDF may anything else stand before its beginning,
+    up to byte 1,024, as readers of PDF allow.
+    """
+    head = data[:_LOOKED_AT]
+    if head.startswith(_PDF, _BEFORE_PDF.match(head).end()):  # type: ignore[union-attr] - it always matches
         return "pdf"
-    if data.startswith(_BINARY) and not (data.startswith(_TEXTUAL_AFTER_ALL) and b"\0" not in data[:_LOOKED_AT]):
+    if _said(content_type) == "application/pdf" and _PDF in data[:1_024]:
+        return "pdf"
+    if data[:4] == b"RIFF" and data[8:12] in _RIFF:
         return "binary"
-    if data[:4] == b"RIFF" or data[4:8] == b"ftyp":
+    if (data.startswith(_BINARY) or data[4:8] == b"ftyp") and (not data[:4].isascii() or _BINARY_BYTE.search(head)):
         return "binary"
     return None
 
 
+def past_lead(text: str, content_type: str | None) -> str:
+    """Return a text without what stands before its XML declaration: blanks, marks, comments; in what the server calls XML, anything.
+
+    Marks of no width before any other text are left out as well.
+    """
+    head = text[:_LOOKED_AT]
+    if lead := _BEFORE_XML.match(head):
+        return text[lead.end() :]
+    if _is_xml_type(_said(content_type)) and (at := head.find("<?xml ")) > 0:
+        return text[at:]
+    return text.lstrip(_NO_SIGNS)
+
+
 def media_of_text(text: str, content_type: str | None = None) -> Media:
     """Return what a text is. What the server calls plain text, Markdown or CSV is a page only if it begins as a whole page does."""
-    said = (content_type or "").partition(";")[0].strip().lower()
+    said = _said(content_type)
     head = text[:_LOOKED_AT]
     if _SURE_PAGE.match(head):
         return "html"
@@ -72,7 +102,7 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
         return "json" if said != "text/html" or text.rstrip()[-1:] in "}]" else "html"
     if GUARD.match(head):
         return "json"
-    if said.endswith(("/xml", "+xml")) or _is_xml(head, said):
+    if _is_xml_type(said) or _is_xml(head, said):
         return _feed_or_xml(head)
     if said.endswith(("/json", "+json")):
         return "json"
@@ -87,6 +117,14 @@ def _csv_or_text(text: str, said: str) -> Media:
     """Return what a text without markup is; what its server calls Markdown, a script or a style is none of ours."""
     is_open = said in {"", "text/plain", "application/octet-stream", "binary/octet-stream"}
     return "csv" if is_open and separator_of(text, is_said=False) else "text"
+
+
+def _said(content_type: str | None) -> str:
+    return (content_type or "").partition(";")[0].strip().lower()
+
+
+def _is_xml_type(said: str) -> bool:
+    return said.endswith(("/xml", "+xml"))
 
 
 def _is_xml(head: str, said: str) -> bool:

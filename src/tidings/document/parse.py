@@ -23,7 +23,7 @@ from tidings.document.hubs import hub_of
 from tidings.document.json_tree import JsonTree, unwrapped, words_of_value
 from tidings.document.lines import pieces_of
 from tidings.document.links import base_of
-from tidings.document.media import Media, form_of, media_of_bytes, media_of_text
+from tidings.document.media import Media, form_of, media_of_bytes, media_of_text, past_lead
 from tidings.document.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
 from tidings.document.prescan import MOST_TAGS, too_hard
 from tidings.document.structured import Shown, pieces_of_xml, root_of
@@ -66,7 +66,7 @@ def parse(
     last version. `with_written_frames`: pages that are written into this one (`srcdoc`) are part of its text. `keep_tree`: parts of the
     document will be taken (`extract`).
     """
-    media = media_of_bytes(data)
+    media = media_of_bytes(data, content_type)
     if media is not None:
         whole = Document(
             media=media, textless=True, sha256=hashlib.sha256(data).hexdigest(), form=form_of(data), base=url
@@ -78,7 +78,9 @@ def parse(
 
 def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", keep_tree: bool = False) -> Document:
     """Return the document that a text is; see `parse`."""
-    media = media_of_text(decoded.text, content_type)
+    if (text := past_lead(decoded.text, content_type)) != decoded.text:
+        decoded = replace(decoded, text=text, data=None)
+    media = media_of_text(text, content_type)
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
     if not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
         return _refused(media, decoded, _TOO_LONG)

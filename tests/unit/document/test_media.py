@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.document.media import form_of, media_of_bytes, media_of_text
+from tidings.document.media import form_of, media_of_bytes, media_of_text, past_lead
 
 
 @pytest.mark.parametrize(
@@ -13,13 +13,36 @@ from tidings.document.media import form_of, media_of_bytes, media_of_text
         (b"RIFF....WEBP", "binary"),
         (b"BM\x36\x00\x00\x00", "binary"),
         (b"BMW sells cars", None),
+        ("BMW sells caf\u00e9s".encode(), None),
+        (b"GIF89a and GIF87a are formats", None),
+        (b"OggS begins such a file", None),
+        (b"RIFFs of guitar players", None),
+        (b"The ftyp of a film", None),
+        (b"wOFF wOFF said the dog", None),
+        (b"OggS\x00\x02", "binary"),
+        (b"GIF89a\x01\x00\x01\x00", "binary"),
+        (b"\x00\x00\x00\x1cftypavif", "binary"),
+        (b"\x1a\x45\xdf\xa3", "binary"),
+        (b"<p>A file begins with %PDF-1.4", None),
+        (b"A file begins with %PDF-1.4", None),
+        (b'{"begins": "%PDF-1.4"}', None),
+        (b"a,b\nx,%PDF-1.4", None),
         (b"<html>", None),
         (b"", None),
     ],
 )
 def test_first_bytes_tell_what_is_no_text(data, expected):
-    """A PDF or a picture is known by its first bytes, whatever the server says."""
+    """A PDF or a picture is known by its first bytes, whatever the server says; a text may name them, and begin with them."""
     assert expected == media_of_bytes(data)
+    assert expected == media_of_bytes(data, "text/html")
+
+
+def test_what_is_called_a_pdf_may_begin_later():
+    """Readers of PDF look for its beginning in the first 1,024 bytes; so do we, if the server says that it is one."""
+    data = b"X-Junk: 1\r\n" + b"%PDF-1.4"
+
+    assert ["pdf", None, None] == [media_of_bytes(data, said) for said in ("application/pdf", "text/plain", None)]
+    assert media_of_bytes(b"<p>The document is away", "application/pdf") is None
 
 
 @pytest.mark.parametrize(
@@ -41,6 +64,8 @@ def test_what_is_no_text_is_named_with_its_size(data, expected):
     [
         ("<!doctype html><p>x", "text/plain", "html"),
         ("<!-- c --><HTML>", None, "html"),
+        pytest.param("<!-- -->" * 500 + "<p>x", "text/html", "html", id="many comments"),
+        pytest.param("<!-- -->" * 500 + "x", None, "text", id="many comments before a text"),
         ('<?xml version="1.0"?><!DOCTYPE html><html>', "application/xhtml+xml", "html"),
         ("<ul><li>x", None, "html"),
         ("hello <b>world</b>", None, "html"),
@@ -70,3 +95,24 @@ def test_what_is_no_text_is_named_with_its_size(data, expected):
 def test_content_tells_first_and_then_the_server(text, content_type, expected):
     """What a text begins with decides; what says it is plain text or Markdown stays that unless it is a whole page."""
     assert expected == media_of_text(text, content_type)
+
+
+@pytest.mark.parametrize(
+    ("text", "content_type", "expected"),
+    [
+        ("<?xml version='1.0'?><r/>", None, 0),
+        ("\n\t <?xml version='1.0'?><r/>", "text/html", 3),
+        ("\ufeff<?xml version='1.0'?><r/>", None, 1),
+        ("\n\ufeff<?xml version='1.0'?><r/>", None, 2),
+        ("<!-- a --> <!-- b --><?xml version='1.0'?><r/>", None, 21),
+        ("Warning: x on line 3\n<?xml version='1.0'?><r/>", "application/rss+xml", 21),
+        ("Warning: x on line 3\n<?xml version='1.0'?><r/>", "text/plain", 0),
+        ("<!-- a --><p>b", None, 0),
+        ('\ufeff{"a": 1}', None, 1),
+        ("<!-- <?xml version='1.0'?> -->", "text/html", 0),
+        pytest.param("<!-- -->" * 500 + "x", None, 0, id="many comments"),
+    ],
+)
+def test_what_stands_before_xml_is_none_of_it(text, content_type, expected):
+    """Blanks, marks and comments before the declaration are read past; in what the server calls XML anything is."""
+    assert text[expected:] == past_lead(text, content_type)

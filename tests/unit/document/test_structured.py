@@ -106,3 +106,22 @@ def test_xml_that_is_none_is_read_as_text():
     """A body that ends early or nests too deep for the parser keeps every word."""
     assert "kept" in words('<?xml version="1.0"?><a>kept')
     assert "kept" in words('<?xml version="1.0"?>' + "<a>" * 100_000 + "kept")
+
+
+@pytest.mark.parametrize(
+    "lead", ["\n", " \r\n\t", "\ufeff", "\n\ufeff", "<!-- made by x -->\n", "\n<!-- a --><!-- b -->"]
+)
+def test_xml_is_read_past_what_stands_before_it(lead):
+    """A feed and XML say the same with and without it: entries and links, not tags."""
+    declared = "<?xml version='1.0' encoding='utf-8'?>"
+    feed = (
+        "<rss version='2.0'><channel><item><title>Entry</title><link>http://b.example/1</link></item></channel></rss>"
+    )
+    for text, media in ((feed, "application/rss+xml"), ("<r><c id='1'>a</c></r>", "application/xml")):
+        plain, late = (
+            parse(f"{before}{declared}{text}".encode(), media, url="http://x.org/", keep_tree=True)
+            for before in ("", lead)
+        )
+
+        assert (plain.media, plain.pieces, plain.links) == (late.media, late.pieces, late.links)
+        assert late.media != "text"
