@@ -11,19 +11,20 @@ from tidings.document.json_tree import GUARD
 Media = Literal["html", "feed", "xml", "json", "csv", "text", "pdf", "binary"]
 
 _BINARY = (
-    b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08", b"BM", b"OggS", b"ID3",
+    b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08", b"BM", b"OggS", b"ID3",
     b"\x7fELF", b"MZ", b"\xd0\xcf\x11\xe0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00",
     b"wOFF", b"wOF2", b"OTTO", b"ttcf", b"\x00\x01\x00\x00", b"\x00\x00\x01\x00", b"SQLite format 3\x00", b"\x00asm", b"II*\x00", b"MM\x00*",
     b"MThd", b"FORM", b"RIFF", b"\x1a\x45\xdf\xa3", b"8BPS",
 )  # fmt: skip
 """How bodies begin that are no text: the signatures of the WHATWG MIME standard, and those of archives, programs and pictures it does not name."""
 
+_GIF = (b"GIF87a", b"GIF89a")
 _RIFF = frozenset({b"WEBP", b"WAVE", b"AVI "})
 _BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """What the standard calls a binary data byte: no text has one, though it may begin with the letters of a signature."""
 
 _PDF = b"%PDF-"
-_BEFORE_PDF = re.compile(rb"[\s\xef\xbb\xbf]*")
+_BEGINS_PDF = re.compile(rb"[\s\xef\xbb\xbf]*%PDF-")
 _TAG_IN_TEXT = re.compile(
     r"</?(?:a|article|b|body|br|center|dd|div|dl|dt|em|font|form|frameset|h[1-6]|head|hr|html|i|iframe|img|input|li|link|main|meta|nav|noscript|"
     r"ol|option|p|pre|script|section|select|small|span|strong|style|sub|sup|svg|table|tbody|td|template|textarea|th|title|tr|u|ul)[\s>/]",
@@ -65,11 +66,13 @@ def media_of_bytes(data: bytes, content_type: str | None = None) -> Media | None
     up to byte 1,024, as readers of PDF allow.
     """
     head = data[:_LOOKED_AT]
-    if head.startswith(_PDF, _BEFORE_PDF.match(head).end()):  # type: ignore[union-attr] - it always matches
+    if _BEGINS_PDF.match(head):
         return "pdf"
     if _said(content_type) == "application/pdf" and _PDF in data[:1_024]:
         return "pdf"
     if data[:4] == b"RIFF" and data[8:12] in _RIFF:
+        return "binary"
+    if data.startswith(_GIF):
         return "binary"
     if (data.startswith(_BINARY) or data[4:8] == b"ftyp") and (not data[:4].isascii() or _BINARY_BYTE.search(head)):
         return "binary"
