@@ -4,11 +4,15 @@ Numbers that occur once on both sides anchor it, those in the longest row that b
 are none, runs of four numbers do. What lies between anchors is aligned in the same way, exactly once it is small enough; what is left
 without anchors is cut into chunks in proportion. Time and memory are bounded for any input; what is lost is only how long the common part
 is, never that the edits turn old into new.
+
+Unlike texts have words that occur once on both sides too, by chance and in any order. A row of k such words is about 2√k long; anchors
+are believed only where the row is longer than chance makes it, since one that is wrong parts what belongs together.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +28,13 @@ MOST_RUNS = 20_000
 
 MOST_PAIRS = 100_000
 """Most landmarks of which the longest row is sought: it takes a step in Python for each."""
+
+PART = 16
+"""An exact alignment of at most 1/16 of the cells is always made; larger ones are, until they have taken `SPARE` times the cells."""
+SPARE = 2
+
+CHANCE = 4
+"""A row of anchors among k landmarks is believed from this many times √k on."""
 
 _SHINGLES = (1, 4)
 _TIMES_SEEN = 16
@@ -46,7 +57,9 @@ class Gap(NamedTuple):
 
 
 def align(a: list[int], b: list[int], cells: int) -> list[Block]:
-    """Return equal runs of two sequences of small numbers, in order; no exact alignment takes more than `cells` cells."""
+    """Return equal runs of two sequences of small numbers, in order; no exact alignment takes more than `cells` cells, nor do they all
+    together take more than a few times that and what is linear in the length.
+    """
     alignment = _Anchored(a, b, cells)
     alignment.align(Gap(0, len(a), 0, len(b)), 0)
     return alignment.runs.blocks
@@ -61,6 +74,7 @@ class _Anchored:
         self.b: Numbers = np.array(b, np.uint32)
         self.seen = np.zeros(int(max(self.a.max(), self.b.max())) + 1, np.bool_)
         self.cells = cells
+        self.spare = SPARE * cells
         self.chunk = max(1, min(CHUNK, int(cells**0.5)))
 
     def align(self, gap: Gap, depth: int) -> None:
@@ -95,7 +109,7 @@ class _Anchored:
         kept_b = np.flatnonzero(self._stand_in(part_a, part_b)) + b0
         if not len(kept_a):
             return
-        if len(kept_a) * len(kept_b) > self.cells and depth < DEEPEST:
+        if not self._is_affordable(kept_a, kept_b) and depth < DEEPEST:
             anchors = self._anchors(gap, kept_a)
             if anchors:
                 self._align_between(anchors, gap, depth)
@@ -110,9 +124,16 @@ class _Anchored:
         self.seen[other] = False
         return found
 
+    def _is_affordable(self, kept_a: Sequence[int] | Places, kept_b: Sequence[int] | Places) -> bool:
+        """Return whether an exact alignment of these places can be paid for."""
+        size = len(kept_a) * len(kept_b)
+        return size * PART <= self.cells or size <= min(self.cells, self.spare)
+
     def _align_kept(self, kept_a: list[int], kept_b: list[int]) -> None:
         """Gather a longest alignment of numbers that stand on both sides; in chunks, if that would take too many cells."""
-        if len(kept_a) * len(kept_b) <= self.cells:
+        if self._is_affordable(kept_a, kept_b):
+            size = len(kept_a) * len(kept_b)
+            self.spare -= size if size * PART > self.cells else 0
             self.runs.align(kept_a, kept_b)
             return
         count = -(-max(len(kept_a), len(kept_b)) // self.chunk)
@@ -130,7 +151,10 @@ class _Anchored:
                 continue  # too few different shingles for any to be a landmark
             first, second = _landmarks(part_a, part_b, size)
             if len(first):
+                number = len(first)
                 first, second = _in_one_order(first, second)
+                if 2 * number < len(kept_a) and len(first) < min(number, CHANCE * number**0.5):
+                    continue  # as chance would have it, and there is more to be kept than landmarks
                 return _as_runs(first + gap.a0, second + gap.b0, size)
         return []
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from tidings.detection.compare.runs import Block, Runs, as_text, longest_alignment
 from tidings.model.change import Edit
 
-CELLS = 16_000_000
-"""Cells of the alignment matrix at most: 2 MB of bits."""
+CELLS = 256_000_000
+"""Cells of the alignment matrix at most: 32 MB of bits, some 60 ms."""
 
 MOST_RUNS = 20_000
 """Most equal runs that are kept, the longest ones; an alignment within `CELLS` never has so many."""

@@ -5,7 +5,7 @@ from hypothesis import given
 from rapidfuzz.distance import LCSseq
 
 from tests.strategies import edited_pairs, pairs
-from tidings.detection.compare.anchored import align
+from tidings.detection.compare.anchored import Gap, _Anchored, align
 
 WORDS = 2_000
 
@@ -69,3 +69,40 @@ def test_a_text_of_two_words_is_cut_into_chunks():
     old, new = (rng.choices(range(2), k=3_000) for _ in range(2))
 
     assert kept(align(old, new, 90_000)) >= 0.9 * LCSseq.similarity(old, new)
+
+
+def test_words_that_stand_once_in_unlike_texts_are_no_anchors():
+    """Rare words that two texts share by chance come in any order: what they have in common is found as if these were not there."""
+    rng = random.Random(4)
+    rare = range(100, 300)
+    sides = [rng.choices(range(40), k=4_000) for _ in range(2)]
+    for side in sides:
+        for number in rng.sample(rare, len(rare)):
+            side.insert(rng.randrange(len(side)), number)
+    a, b = numbered(*sides)
+
+    assert kept(align(a, b, 600_000)) >= 0.97 * LCSseq.similarity(a, b)
+
+
+def test_a_gap_between_anchors_is_aligned_exactly_while_that_can_be_paid_for():
+    """A part that was written anew, between parts that stayed, keeps all words that it has in common with the one before."""
+    rng = random.Random(5)
+    parts = [rng.choices(range(30), k=1_000) for _ in range(2)]
+    start, end = [[*range(first, first + 2_000)] for first in (100, 5_000)]
+    a, b = numbered(*([*start, 1_000_000 + side, *part, *end] for side, part in enumerate(parts)))
+
+    assert LCSseq.similarity(a, b) == kept(align(a, b, 1_100_000))
+
+
+def test_what_all_exact_alignments_take_is_bounded():
+    """Many large gaps do not each take the whole budget: after a few of them the next ones are cut."""
+    rng = random.Random(6)
+    sides: list[list[int]] = [[], []]
+    for gap in range(40):
+        for side in sides:
+            side += [*range(1_000 * (gap + 1), 1_000 * (gap + 1) + 50), *rng.choices(range(30), k=300)]
+    a, b = numbered(*sides)
+    alignment = _Anchored(a, b, 100_000)
+    alignment.align(Gap(0, len(a), 0, len(b)), 0)
+
+    assert 0 <= alignment.spare < 100_000

@@ -76,6 +76,13 @@ def test_a_pair_that_changed_places():
     assert ["delete", "insert"] == sorted(edit.op for edit in edits)
 
 
+def test_two_long_texts_with_little_in_common_keep_the_most_that_they_can():
+    """Two long pages of terms share phrases and no order; words of each kind that stand once on both sides are in any order."""
+    old, new = (_zipf(seed, 6_000) for seed in (8, 9))
+
+    assert LCSseq.similarity(old, new) == common_length(compare_sequences(old, new), len(old))
+
+
 def test_empty_sides():
     """From nothing all is inserted; to nothing all is deleted."""
     assert (Edit("insert", 0, 0, 0, 2),) == compare_sequences([], ["a", "b"])
