@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import xxhash
 
+from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
 from tidings.detection.findings import finding_of_body
 from tidings.detection.itemised import alike
 from tidings.detection.keyed import Update, finding_of_things
@@ -105,6 +106,8 @@ class _Matched:
 
 def _matched(old: Document, new: Document) -> _Matched:
     before, after = _resolved(old), _resolved(new)
+    if not is_window(new) and (counted := _counted(before, after)) is not None:
+        return counted
     left, fresh = list(range(len(before))), list(range(len(after)))
     pairs: list[tuple[int, int]] = []
     for name in (_by_id, _by_link, _by_title, _by_text):
@@ -119,6 +122,41 @@ def _matched(old: Document, new: Document) -> _Matched:
     survivors = [i for i, _ in pairs]
     found.gone = [before[i] for i in _without_tail(left, survivors, fresh, is_window=is_window(new))]
     return found
+
+
+def _counted(before: Sequence[Entry], after: Sequence[Entry]) -> _Matched | None:
+    """Match entries whose ids only number them, None if they are names."""
+    numbers = [running_numbers([entry.id for entry in entries]) for entries in (before, after)]
+    if not all(numbers):
+        return None
+    titles = [[entry.title for entry in entries] for entries in (before, after)]
+    are_names = all(len(set(side)) == len(side) for side in titles) and {*titles[0]} & {*titles[1]}
+    sides = (
+        Numbered(counted, [{"text": tuple(_without_id(entry))} for entry in entries], side if are_names else ())
+        for counted, entries, side in zip(numbers, (before, after), titles, strict=True)
+    )
+    if (found := without_numbers(*sides)) is None:
+        return None
+    pairs, moved = found
+    gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
+    return _Matched(
+        [entry for i, entry in enumerate(before) if i not in gone],
+        [entry for j, entry in enumerate(after) if j not in come],
+        [
+            (before[i], after[j])
+            for i, j in sorted(pairs, key=lambda pair: pair[1])
+            if (i, j) in moved or _without_id(before[i]) != _without_id(after[j])
+        ],
+    )
+
+
+def _without_id(entry: Entry) -> list[str]:
+    """Return what an entry says but for its id."""
+    said = _says(entry)
+    for token in tokens_of(entry.id):
+        if token in said:
+            said.remove(token)
+    return said
 
 
 def _resolved(document: Document) -> list[Entry]:

@@ -1,6 +1,7 @@
 """Tables: rows that came and went, and cells that say something else (004 §3.4.2; detection.md §1.4).
 
-A row is known by its first column whose texts differ from row to row in both versions; without one the rows are a multiset. Columns are known by
+A row is known by its first column whose texts differ from row to row in both versions; without one the rows are a multiset. A column whose
+numbers run from 1 on in both is none if the rows match better without it: where a row came, those behind it only have other numbers. Columns are known by
 their names, if they have any; one that came, went or was given another name is told once, and its cells are not. The order of rows and columns
 means nothing.
 """
@@ -8,10 +9,11 @@ means nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.findings import finding_of_body
 from tidings.detection.keyed import Update, finding_of_things
@@ -121,27 +123,22 @@ def compare_tables(old: Table, new: Table) -> TableChange:
     kept = sorted([*kept, *renamed])
     before = [tuple(row[left] for left, _ in kept) for row in old.rows]
     after = [tuple(row[right] for _, right in kept) for row in new.rows]
-    key = _key(before, after, len(kept))
+    rows = _match(before, after, len(kept))
+    names = [(new.columns[right] if new.columns else "") or f"column {right + 1}" for _, right in kept]
+    cells = (
+        Cell(f"{after[j][rows.key]}, {name}", was, now, (i, left), (j, right))
+        for i, j in rows.pairs
+        for at, (name, was, now, (left, right)) in enumerate(zip(names, before[i], after[j], kept, strict=True))
+        if was != now and (at != rows.numbers or (i, j) in rows.moved)
+    )
     lost, won = {left for left, _ in renamed}, {right for _, right in renamed}
-    rows = _unkeyed(before, after) if key is None else _keyed([row[key] for row in before], [row[key] for row in after])
-    cells: Iterator[Cell] = iter(())
-    if key is not None:
-        names = [(new.columns[right] if new.columns else "") or f"column {right + 1}" for _, right in kept]
-        places = {row[key]: number for number, row in enumerate(before)}
-        pairs = [(places[row[key]], number) for number, row in enumerate(after) if row[key] in places]
-        cells = (
-            Cell(f"{after[j][key]}, {name}", was, now, (i, left), (j, right))
-            for i, j in pairs
-            for name, was, now, (left, right) in zip(names, before[i], after[j], kept, strict=True)
-            if was != now
-        )
     return TableChange(
         kept=tuple(kept),
         columns_gone=tuple(left for left in gone if left not in lost),
         columns_come=tuple(right for right in come if right not in won),
         renamed=tuple(renamed),
-        rows_gone=rows[0],
-        rows_come=rows[1],
+        rows_gone=rows.gone,
+        rows_come=rows.come,
         cells=tuple(cells),
     )
 
@@ -207,9 +204,68 @@ def _renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -
     return found
 
 
-def _key(old: Sequence[Row], new: Sequence[Row], width: int) -> int | None:
-    """Return the first column whose texts are all there and all different, in both versions, and that has one in common."""
-    for column in range(width):
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Which rows belong together, which only one version has; `key` is the column that names them, `numbers` one that only counts them.
+
+    The numbers of rows that `moved` among the others say something.
+    """
+
+    gone: tuple[int, ...]
+    come: tuple[int, ...]
+    key: int = 0
+    pairs: Sequence[tuple[int, int]] = ()
+    numbers: int | None = None
+    moved: frozenset[tuple[int, int]] = frozenset()
+
+
+def _match(old: Sequence[Row], new: Sequence[Row], width: int) -> _Rows:
+    """Return which rows of two versions belong together."""
+    columns = range(width)
+    key = _key(old, new, columns)
+    if key is None:
+        return _Rows(_left_over(old, new), _left_over(new, old))
+    counted = [running_numbers([row[key] for row in rows]) for rows in (old, new)]
+    if all(counted):
+        others = [column for column in columns if column != key]
+        name = _key(old, new, others)
+        sides = (
+            Numbered(
+                numbers,
+                [{column: row[column] for column in others} for row in rows],
+                [] if name is None else [row[name] for row in rows],
+            )
+            for rows, numbers in zip((old, new), counted, strict=True)
+        )
+        if found := without_numbers(*sides):
+            return _paired_rows(old, new, key if name is None else name, found[0], key, found[1])
+    places = {row[key]: number for number, row in enumerate(old)}
+    pairs = [(places[row[key]], number) for number, row in enumerate(new) if row[key] in places]
+    return _paired_rows(old, new, key, pairs)
+
+
+def _paired_rows(
+    old: Sequence[Row],
+    new: Sequence[Row],
+    key: int,
+    pairs: Sequence[tuple[int, int]],
+    numbers: int | None = None,
+    moved: frozenset[tuple[int, int]] = frozenset(),
+) -> _Rows:
+    gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
+    return _Rows(
+        tuple(number for number in range(len(old)) if number not in gone),
+        tuple(number for number in range(len(new)) if number not in come),
+        key,
+        sorted(pairs, key=lambda pair: pair[1]),
+        numbers,
+        moved,
+    )
+
+
+def _key(old: Sequence[Row], new: Sequence[Row], columns: Iterable[int]) -> int | None:
+    """Return the first of the columns whose texts are all there and all different, in both versions, and that has one in common."""
+    for column in columns:
         before, after = [row[column] for row in old], [row[column] for row in new]
         if (
             all(before)
@@ -220,20 +276,6 @@ def _key(old: Sequence[Row], new: Sequence[Row], width: int) -> int | None:
         ):
             return column
     return None
-
-
-def _keyed(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the rows whose keys only one version has."""
-    before, after = set(old), set(new)
-    return (
-        tuple(number for number, key in enumerate(old) if key not in after),
-        tuple(number for number, key in enumerate(new) if key not in before),
-    )
-
-
-def _unkeyed(old: Sequence[Row], new: Sequence[Row]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the rows that only one version has, or more often."""
-    return _left_over(old, new), _left_over(new, old)
 
 
 def _left_over(rows: Sequence[Row], without: Sequence[Row]) -> tuple[int, ...]:

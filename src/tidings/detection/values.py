@@ -17,7 +17,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tidings.detection.compare.pairing import common_ends, pair_alike
+from tidings.detection.compare.pairing import (
+    Numbered,
+    common_ends,
+    pair_alike,
+    running_number,
+    running_numbers,
+    without_numbers,
+)
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.differences import (
     DEEPEST,
@@ -203,14 +210,33 @@ class _Comparison:
             [scalars_of(one.whole) for one in was], [scalars_of(one.whole) for one in now]
         )
         field = field or ("" if are_members else _telling_field(*every, _steps_of(was) | _steps_of(now)))
-        if field:
+        sides = (old.every, leaves[0]), (new.every, leaves[1])
+        is_all = (len(was), len(now)) == (len(old.whole), len(new.whole))
+        if field and is_all and are_members and self._are_counted(path, field, *sides, every):
+            return
+        if field and not (is_all and not are_members and self._are_numbered(field, every, was, now)):
             self._compare_named(path, field, was, now)
         elif not are_members:
             self._compare_in_order(path, was, now)
         elif _has_order([one.value for side in leaves for one in side]):
-            self._ordered(path, (old.every, leaves[0]), (new.every, leaves[1]))
+            self._ordered(path, *sides)
         else:
-            self._unordered(path, (old.every, leaves[0]), (new.every, leaves[1]))
+            self._unordered(path, *sides)
+
+    def _are_numbered(
+        self, field: str, every: tuple[Sequence[Value], Sequence[Value]], old: Sequence[_Side], new: Sequence[_Side]
+    ) -> bool:
+        """Return whether ids only number the objects that parts lie in, which match better in their order."""
+        if not all(running_numbers([_key_text(_field(value, field)) for value in side]) for side in every):
+            return False
+        sides = (
+            Numbered(
+                [running_number(_key_text(_field(scalars_of(one.whole), field))) for one in side],
+                [{path: _frozen(at.value) for path, at in one.parts()} for one in side],
+            )
+            for side in (old, new)
+        )
+        return without_numbers(*sides) is not None
 
     def _compare_named(self, path: str, field: str, old: Sequence[_Side], new: Sequence[_Side]) -> None:
         was, now = ({_frozen(_field(scalars_of(one.whole), field)): one for one in side} for side in (old, new))
@@ -264,9 +290,11 @@ class _Comparison:
         if self._work > _MOST_WORK:
             raise TooManyError
 
-    def _members(self, path: str, old: _At, new: _At) -> None:
+    def _members(self, path: str, old: _At, new: _At, without: str = "") -> None:
         was, now = self._placed(old), self._placed(new)
         for name, one in was.items():
+            if without and name[0] == without:
+                continue
             place = f"{path}{_step(name[0])}" if path else _step(name[0]).removeprefix(".")
             if name in now:
                 self.compare(place, one, now[name])
@@ -294,7 +322,8 @@ class _Comparison:
         was = self._listed(old.start, before, head, len(before) - tail)
         now = self._listed(new.start, after, head, len(after) - tail)
         if field := _id_field(before, after):
-            self._keyed(path, field, (old, was), (new, now))
+            if not self._are_counted(path, field, (old, was), (new, now), (before, after)):
+                self._keyed(path, field, (old, was), (new, now))
         elif _has_order(before) or _has_order(after):
             self._ordered(path, (old, was), (new, now))
         else:
@@ -307,6 +336,45 @@ class _Comparison:
             found.append(_At(value, start, number))
             start += self._size(value)
         return found
+
+    def _are_counted(
+        self,
+        path: str,
+        field: str,
+        old: tuple[_At, list[_At]],
+        new: tuple[_At, list[_At]],
+        every: tuple[Sequence[Value], Sequence[Value]],
+    ) -> bool:
+        """Note how two arrays differ whose ids only number their objects, which match better without; return whether they are so."""
+        if not all(running_numbers([_key_text(_field(value, field)) for value in side]) for side in every):
+            return False
+        self._spend(old[1], new[1])
+        rest = [[_without(one.value, field) for one in side[1]] for side in (old, new)]
+        name = _id_field(rest[0], rest[1]) or _telling_field(rest[0], rest[1], ())
+        sides = (
+            Numbered(
+                [running_number(_key_text(_field(one.value, field))) for one in side],
+                [{key: _frozen(member) for key, member in value} for value in values],
+                [_frozen(_field(value, name)) for value in values] if name else [],
+            )
+            for side, values in zip((old[1], new[1]), rest, strict=True)
+        )
+        found = without_numbers(*sides)
+        if found is None:
+            return False
+        pairs, moved = found
+        for i, j in sorted(pairs, key=lambda pair: pair[1]):
+            one, other = old[1][i], new[1][j]
+            said = f"{name}={_key_text(_field(other.value, name))}" if name else other.number
+            self._members(f"{path}[{said}]", one, other, without="" if (i, j) in moved else field)
+        gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
+        for at, one in enumerate(old[1]):
+            if at not in gone:
+                self._gone(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, new[0])
+        for at, one in enumerate(new[1]):
+            if at not in come:
+                self._come(f"{path}[{field}={_key_text(_field(one.value, field))}]", one, old[0])
+        return True
 
     def _keyed(self, path: str, field: str, old: tuple[_At, list[_At]], new: tuple[_At, list[_At]]) -> None:
         was = {_frozen(_field(one.value, field)): one for one in old[1]}
@@ -425,6 +493,11 @@ def _id_field(old: Sequence[Value], new: Sequence[Value], likely: Sequence[str] 
             if len(before) == len(was) and len(after) == len(now) and (before & after or not before or not after):
                 return name
     return ""
+
+
+def _without(value: Value, field: str) -> Members:
+    """Return an object without a field."""
+    return tuple(member for member in value if member[0] != field) if isinstance(value, tuple) else ()
 
 
 def _telling_field(old: Sequence[Value], new: Sequence[Value], parts: Collection[str | int]) -> str:

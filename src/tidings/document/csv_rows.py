@@ -1,6 +1,7 @@
 """CSV and TSV: rows of cells behind a header, read within bounds (detection.md §5; RFC 4180).
 
-What separates cells is what cuts all rows into the same number of them. A text that nobody calls CSV is taken for it only if it looks like a table
+What separates cells is what cuts the rows, the header first, into the same number of them; a tab before all else, and a comma last if each may be one
+of a number or a sentence. A text that nobody calls CSV is taken for it only if it looks like a table
 throughout: what is not sure is text.
 """
 
@@ -32,6 +33,7 @@ _LONGEST_LOOKED_AT = 65_536
 _LEAST_ROWS = 3
 _LONGEST_CELL = 200
 _BETWEEN = "\t"
+_COMMA_BETWEEN_CELLS = re.compile(r"(?<!\d),(?! )|,(?![\d ])")
 _STARTS_AS_NUMBER = re.compile(r"\s*[-+.,€$£¥]*\d")
 
 
@@ -41,15 +43,23 @@ def separator_of(text: str, *, is_said: bool) -> str:
     if len(text) > len(head):
         head = head[: head.rfind("\n") + 1] or head
     best = ""
-    widest = 1
+    most: tuple[float, bool, bool, bool, int] | None = None
     for separator in _SEPARATORS:
         rows = _read(head, separator, _LOOKED_AT)
         if rows is None or (not is_said and not _is_sure(rows, 2 if separator == "\t" else 3)):
             continue
         ((width, times),) = Counter(map(len, rows)).most_common(1) or [(0, 0)]
-        if width > widest and 2 * times > len(rows):
-            best, widest = separator, width
+        if width < 2 or 2 * times <= len(rows):
+            continue
+        fits = (times / len(rows), separator == "\t", not _is_in_cells(separator, head), len(rows[0]) == width, width)
+        if most is None or fits > most:
+            best, most = separator, fits
     return best
+
+
+def _is_in_cells(separator: str, text: str) -> bool:
+    """Return whether all commas of a text may stand in its cells: between digits or before a space."""
+    return separator == "," and _COMMA_BETWEEN_CELLS.search(text) is None
 
 
 def rows_of(text: str, separator: str) -> list[Row] | None:

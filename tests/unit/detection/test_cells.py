@@ -72,3 +72,37 @@ def test_a_table_that_is_too_wide_or_too_long_is_compared_as_words(monkeypatch):
 def test_plain_text_that_is_a_table_is_one():
     """What a server calls plain text is compared by rows if it looks like a table throughout."""
     assert ([], [], [("SE, rate: 3.0", "SE, rate: 3.5")]) == told(TEXT, TEXT.replace("3.0", "3.5"), media="text/plain")
+
+
+@pytest.mark.parametrize(
+    ("separator", "old", "media"),
+    [
+        ("\t", "land\trate\nNO\t4,1\nSE\t3,0\n", "text/tab-separated-values"),
+        ("\t", "land\tnote\nNO\tred, big, old\nSE\tblue, small, 4,1\n", "text/tab-separated-values"),
+        ("\t", "NO\t4,1\nSE\t3,0\n", "text/csv"),
+        (";", "land;rate\nNO;4,1\nSE;3,0\n", "text/csv"),
+        (";", "NO;4,1\nSE;3,0\n", "text/csv"),
+        (";", "4,1;2,0\n4,2;3,0\n", "text/csv"),
+        (";", "Land, name;Rate\nNO, N;4,1\nSE, S;3,0\n", "text/csv"),
+        (";", "Rates, of today\nland;rate\nNO;4,1\nSE;3,0\n", "text/csv"),
+        (";", "land;rate;note\nNO;4,1;x\nSE;3,0;y\n", "text/plain"),
+        ("|", "NO|4,1\nSE|3,0\n", "text/csv"),
+        (",", "id,tags\n1,a;b\n2,c;4,1\n3,e;f\n", "text/csv"),
+        (",", "x,a;b\ny,c|d\nz,e;f\n", "text/csv"),
+        (",", "1,2\n3,4\n", "text/csv"),
+        (",", "NO,4.1\nSE\nDK,3.0\n", "text/csv"),
+        ("", "land\nNO\nSE\n", "text/tab-separated-values"),
+    ],
+)
+def test_a_decimal_comma_separates_no_cells(separator, old, media):
+    """What cuts all rows alike does, a tab before all else; a comma of numbers and sentences only where nothing else does."""
+    assert separator == csv_rows.separator_of(old, is_said=media != "text/plain")
+
+
+def test_a_number_with_a_comma_is_one_cell():
+    """It is told whole, with the name of its column."""
+    old = "land\trate\nNorge\t4,1\nSverige\t3,0\n"
+
+    assert ([], [], [("Norge, rate: 4,1", "Norge, rate: 4,2")]) == told(
+        old, old.replace("4,1", "4,2"), "any", "text/tab-separated-values; charset=utf-8"
+    )

@@ -442,3 +442,83 @@ def test_json_in_a_wrapping_is_compared_as_json(old, new):
     assert not found(old % first, new % swapped, Interest("any"))
     assert "3" in str(found(old % first, new % other, Interest("any")).updated)
     assert "3" in str(found(old % first, new % other, part).updated)
+
+
+LEAGUE = (("Ada", 90), ("Bo", 80), ("Cy", 70), ("Di", 60), ("Ed", 50))
+STATES = (("up", "x"), ("up", "x"), ("down", "x"))
+
+
+def counted(rows, start=1, form="{}"):
+    return [(form.format(number), *row) for number, row in enumerate(rows, start)]
+
+
+def league_as(sort, rows):
+    """Return (body, media, interest) of rows with a number, a name and points."""
+    if sort == "table":
+        return table(*rows, head=("#", "Name", "Points")), "text/html", "table"
+    if sort == "csv":
+        return "\n".join(",".join(map(str, row)) for row in (("#", "Name", "Points"), *rows)), "text/csv", "any"
+    names = ("id", "player" if sort == "json" else "name", "points")
+    return (
+        json.dumps([dict(zip(names, row, strict=True)) for row in rows]),
+        "application/json",
+        "items" if sort == "items" else "any",
+    )
+
+
+def of_league(sort, old, new):
+    """Return how many (came, went, were updated), and all that was told."""
+    (before, media, interest), (after, _, _) = (league_as(sort, rows) for rows in (old, new))
+    come, gone, updates = found(interest, before, after, media)
+    return (len(come), len(gone), len(updates)), " ".join([*come, *gone, *(text for pair in updates for text in pair)])
+
+
+@pytest.mark.parametrize("sort", ["table", "csv", "json", "items"])
+@pytest.mark.parametrize(
+    ("old", "new", "expected", "words"),
+    [
+        (counted(LEAGUE), counted([("Zoe", 95), *LEAGUE]), (1, 0, 0), "Zoe"),
+        (counted(LEAGUE, 0), counted([("Zoe", 95), *LEAGUE], 0), (1, 0, 0), "Zoe"),
+        (counted(LEAGUE, form="{}."), counted([("Zoe", 95), *LEAGUE], form="{}."), (1, 0, 0), "Zoe"),
+        (counted(LEAGUE), counted([*LEAGUE[:2], ("Zoe", 75), *LEAGUE[2:]]), (1, 0, 0), "Zoe"),
+        (counted(LEAGUE), counted(LEAGUE[1:]), (0, 1, 0), "Ada"),
+        (counted(STATES), counted([("new", "x"), *STATES]), (1, 0, 0), "new"),
+        # numbers that are names
+        (counted(LEAGUE), counted([*LEAGUE, ("Zoe", 5)]), (1, 0, 0), "Zoe"),
+        (counted(LEAGUE), counted([("Adah", 90), *LEAGUE[1:]]), (0, 0, 1), "Adah"),
+        (counted(LEAGUE), counted(LEAGUE)[::-1], (0, 0, 0), ""),
+        (counted(LEAGUE), counted(LEAGUE)[:4], (0, 1, 0), "Ed"),
+        (counted(STATES), counted([STATES[0], STATES[2], STATES[2]]), (0, 0, 1), "down"),
+        (counted([("on", "x"), ("off", "x")]), counted([("off", "x"), ("on", "x")]), (0, 0, 2), "off"),
+    ],
+    ids=[
+        "first", "from 0", "with dots", "between", "the first went", "no names", "last", "reworded", "order", "the last went", "a state",
+        "two states",
+    ],
+)  # fmt: skip
+def test_running_numbers_are_positions(sort, old, new, expected, words):
+    """Where they run from 1 on and the rest matches better without them: one row that came is one. Else they are names."""
+    told, text = of_league(sort, old, new)
+
+    assert expected == told
+    assert words in text
+
+
+@pytest.mark.parametrize("sort", ["table", "csv", "json", "items"])
+def test_who_moved_among_running_numbers_is_told(sort):
+    """A ranking in which the last one rose to the top: its new place is told, not that all others moved down."""
+    told, text = of_league(sort, counted(LEAGUE), counted([("Ed", 50), *LEAGUE[:4]]))
+
+    assert (0, 0, 1) == told
+    assert "Ed" in text
+    assert "Ada" not in text
+
+
+@pytest.mark.parametrize("sort", ["table", "csv", "json", "items"])
+def test_numbers_with_a_gap_are_names(sort):
+    """Ids of which one is missing are ids, however well the rest matches without them."""
+    old, new = (("A", 1), ("B", 2), ("C", 3)), (("C", 3), ("A", 1), ("B", 2))
+    told, _ = of_league(sort, *([(n, *row) for n, row in zip((1, 2, 4), rows, strict=True)] for rows in (old, new)))
+
+    assert told[:2] == (0, 0)
+    assert told[2] > 2

@@ -265,6 +265,12 @@ IN_PLACES: Told = ([], [], [("c.db.s: up", "c.db.s: down"), ("c.web.s: down", "c
             [{"id": 1, "open": False, "t": "x"}, {"id": 2, "open": True, "t": "x"}],
             (['[id=2]: {"id": 2, "open": true, "t": "x"}'], ['[id=1]: {"id": 1, "open": true, "t": "x"}'], []),
         ),
+        (
+            "$[*].s",
+            [{"id": n, "s": s} for n, s in enumerate("abc", 1)],
+            [{"id": n, "s": s} for n, s in enumerate("nabc", 1)],
+            (["[0].s: n"], [], []),
+        ),
         ("$.a", {"a": "x"}, {"a": "y"}, ([], [], [("x", "y")])),
     ],
 )  # fmt: skip

@@ -6,15 +6,94 @@ many things have tells nothing and is passed over, so that the work is bounded b
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tidings.detection.compare.sequence import compare_sequences
 
 LEAST_SHARED = 0.5
 """Share of the features of the richer of two things that both must have."""
 
 MOST_WITH_A_FEATURE = 16
 """A feature that more things have than this says nothing of which is which."""
+
+_NUMBERING = re.compile(r"[#(\[№]?\s?([0-9]{1,6})(?:[.:)\]]|st|nd|rd|th|º|ª)?")
+
+_MOVE = 2
+"""What moved changes as much as this many fields: it went from one place and came to another."""
+
+Pair = tuple[int, int]
+Record = Mapping[Hashable, Hashable]
+"""A thing by its fields, without its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """Things of one version: their running numbers, what they say without these, and by what they are known then (empty: by nothing)."""
+
+    numbers: Sequence[int]
+    records: Sequence[Record]
+    names: Sequence[Hashable] = ()
+
+
+def running_number(text: str) -> int:
+    """Return the number that a text is, with what is written about it (`3.`, `#3`, `3rd`); -1 for another text."""
+    found = _NUMBERING.fullmatch(text.strip())
+    return -1 if found is None else int(found[1])
+
+
+def running_numbers(texts: Sequence[str]) -> list[int]:
+    """Return texts as numbers if they run from 0 or 1 on without a gap, in whatever order; empty if they do not."""
+    numbers = [*map(running_number, texts)]
+    first = min(numbers, default=-1)
+    return numbers if first in {0, 1} and sorted(numbers) == [*range(first, first + len(texts))] else []
+
+
+def without_numbers(old: Numbered, new: Numbered) -> tuple[list[Pair], frozenset[Pair]] | None:
+    """Return which things belong together if their running numbers are positions and no names, and which of them really moved.
+
+    None where the numbers explain the two versions with as few changed fields, or fewer: then they are names.
+    """
+    places = {number: i for i, number in enumerate(old.numbers)}
+    named = [(places[number], j) for j, number in enumerate(new.numbers) if number in places]
+    pairs = _by_name(old, new) if old.names and new.names else _in_order(old, new)
+    pairs.sort(key=lambda pair: old.numbers[pair[0]])
+    moved = frozenset(pairs[at] for at in least_moved([new.numbers[j] for _, j in pairs]))
+    changed = _changed(old, new, pairs) + _MOVE * len(moved)
+    return (pairs, moved) if changed < _changed(old, new, named) else None
+
+
+def _by_name(old: Numbered, new: Numbered) -> list[Pair]:
+    places = {name: i for i, name in enumerate(old.names)}
+    return [(places[name], j) for j, name in enumerate(new.names) if name in places]
+
+
+def _in_order(old: Numbered, new: Numbered) -> list[Pair]:
+    """Pair things in the order of their numbers: the longest alignment, and where as many came as went each with the one in its place."""
+    was, now = (sorted(range(len(side.numbers)), key=side.numbers.__getitem__) for side in (old, new))
+    edits = compare_sequences(*([repr(sorted(side.records[at].items(), key=repr)) for at in order]
+                                for side, order in ((old, was), (new, now))))  # fmt: skip
+    pairs: list[Pair] = []
+    i = j = 0
+    for edit in edits:
+        pairs += zip(was[i : edit.old_start], now[j : edit.new_start], strict=True)
+        i, j = edit.old_end, edit.new_end
+        if i - edit.old_start == j - edit.new_start:
+            pairs += zip(was[edit.old_start : i], now[edit.new_start : j], strict=True)
+    return [*pairs, *zip(was[i:], now[j:], strict=True)]
+
+
+def _changed(old: Numbered, new: Numbered, pairs: Sequence[Pair]) -> int:
+    """Return how many fields are told as changed if these things belong together; one that went or came counts with all its fields."""
+    gone, come = {*range(len(old.records))} - {i for i, _ in pairs}, {*range(len(new.records))} - {j for _, j in pairs}
+    told = sum(len(old.records[i]) for i in gone) + sum(len(new.records[j]) for j in come)
+    for i, j in pairs:
+        one, other = old.records[i], new.records[j]
+        told += sum(one.get(field) != other.get(field) for field in {*one, *other}) if one != other else 0
+    return told
 
 
 def pair_alike(old: Sequence[frozenset[Hashable]], new: Sequence[frozenset[Hashable]]) -> list[tuple[int, int]]:
