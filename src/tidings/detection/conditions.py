@@ -1,6 +1,7 @@
 """Conditions: what must hold of a change for it to be told (`where`, sentinels_and_events.md §1.3; `model.interest.Condition`).
 
-Words are counted one by one, everything else object by object. Where a run of words became another, the old ones were deleted and the
+Where the change is a list of things (links, rows, items, entries, matches), conditions on texts choose those that are told, and the others are about
+what was chosen. Words are counted one by one, everything else object by object. Where a run of words became another, the old ones were deleted and the
 new ones inserted, and the longer run is what changed; a thing that was updated changed and was neither.
 """
 
@@ -12,15 +13,19 @@ from decimal import Decimal
 
 from tidings.detection.amounts import INFINITE, holds_of_numbers, stands
 from tidings.detection.items import Items
+from tidings.detection.keyed import chosen_things
 from tidings.detection.number import numbers
 from tidings.detection.offers import prices
 from tidings.document.document import Document
 from tidings.document.lines import compiled
 from tidings.model.change import ChangeSet
-from tidings.model.interest import Condition, Direction
+from tidings.model.interest import Condition, Direction, Interest
 
 _WHOLE_TEXT = 1 << 62
 _TEXTS = frozenset({"words", "phrases", "number"})
+_ON_TEXTS = frozenset({"contains", "matches"})
+LISTED = frozenset({"links", "images", "table", "list", "regex", "items"})
+"""Change types whose changes are lists of things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,28 @@ class Seen:
 def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direction | None) -> bool:
     """Return whether all conditions hold of what an interest found in all parts of a page together."""
     return all(_holds(condition, seen, direction) for condition in conditions)
+
+
+def choose(interest: Interest, seen: Seen) -> Sequence[ChangeSet]:
+    """Return what an interest found, of a list of things those of which all its conditions on texts hold."""
+    asked = [condition for condition in interest.where if condition.measure in _ON_TEXTS]
+    if interest.kind not in LISTED or not asked:
+        return seen.findings
+
+    def is_meant(text: str) -> bool:
+        return all(_is_said(condition, (text,)) for condition in asked)
+
+    if interest.kind == "items" and not (seen.old.textless or seen.new.textless):
+        return Items(seen.known).chosen(seen.old, seen.new, interest.direction, is_meant)
+    found = (chosen_things(finding, interest.direction, is_meant) for finding in seen.findings)
+    return tuple(finding for finding in found if finding)
+
+
+def of_the_whole(interest: Interest) -> tuple[Condition, ...]:
+    """Return the conditions that must hold of all that is told together, which chose none of it."""
+    if interest.kind not in LISTED:
+        return interest.where
+    return tuple(condition for condition in interest.where if condition.measure not in _ON_TEXTS)
 
 
 def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | None) -> bool:
@@ -61,9 +88,7 @@ def _is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool
 def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
     """Yield what was inserted or updated (deleted, if that is meant), whole: what is shown of a change may be cut."""
     for finding in seen.findings:
-        if finding.kinds == ("items",):
-            yield from Items(seen.known).texts(seen.old, seen.new, direction)
-        elif finding.edits and finding.kinds[0] in _TEXTS:
+        if finding.edits and finding.kinds[0] in _TEXTS:
             for edit in finding.edits:
                 if direction == "deleted":
                     yield seen.old.shown(edit.old_start, edit.old_end, most=_WHOLE_TEXT)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tidings.detection.aims import Aim, Aimed, Both, Either, aimed, aims_of, scopes_of
-from tidings.detection.conditions import Seen, hold
+from tidings.detection.conditions import Seen, choose, hold, of_the_whole
 from tidings.detection.findings import narrowed, union
 from tidings.detection.interests import interests_of
 from tidings.detection.kinds import KINDS, size_of, terms_of
@@ -44,7 +44,7 @@ class Part:
     direction: Direction | None
     term: str
     change: ChangeSet
-    unwanted: tuple[Interest, ...] = ()
+    unwanted: tuple[Unwanted, ...] = ()
 
     @property
     def sort(self) -> str:
@@ -53,6 +53,14 @@ class Part:
 
 
 Parts = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """What NOT names; `chosen` is what it found, if its conditions chose that from a list of things (else all of its type is meant)."""
+
+    interest: Interest
+    chosen: Parts | None = None
 
 
 def evaluate(expression: Expression, pair: Pair, extraction: Extraction = WHOLE) -> ChangeSet:
@@ -108,14 +116,15 @@ def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
         if not pair.has(interest):
             continue
         findings = [(term, finding) for term in terms_of(interest) for finding in pair.compare(interest, term)]
+        if interest.where:
+            what = Seen(pair.old, pair.new, [one for _, one in findings], partial(size_of, interest), pair.seen)
+            chosen = choose(interest, what)
+            findings = findings if chosen is what.findings else [("", finding) for finding in chosen]
+            seen.append(replace(what, findings=chosen))
         for term, finding in findings:
             if change := narrowed(finding, interest.direction):
                 found.append(Part(page, pair, aim.scope, finding, interest.direction, term, change))
-        if interest.where:
-            seen.append(
-                Seen(pair.old, pair.new, [finding for _, finding in findings], partial(size_of, interest), pair.seen)
-            )
-    if interest.where and found and not hold(interest.where, seen, interest.direction):
+    if interest.where and found and not hold(of_the_whole(interest), seen, interest.direction):
         return ()
     return tuple(found)
 
@@ -128,10 +137,19 @@ def _both(both: Both, pairs: Sequence[Pair]) -> Parts:
             if _parts(unwanted, pairs):
                 return ()
             continue
-        meant = tuple(aim.interest for aim in aims_of(unwanted) if not aim.interest.where or _parts(aim, pairs))
+        meant = tuple(one for aim in aims_of(unwanted) if (one := _unwanted(aim, pairs)) is not None)
         for number in holders:
             found[number] = _without(found[number], meant)
     return tuple(part for parts in found for part in parts) if all(found) else ()
+
+
+def _unwanted(aim: Aim, pairs: Sequence[Pair]) -> Unwanted | None:
+    """Return what NOT names with an interest, None if its conditions do not hold."""
+    interest = aim.interest
+    found = _parts(aim, pairs) if interest.where else ()
+    if interest.where and not found:
+        return None
+    return Unwanted(interest, found if of_the_whole(interest) != interest.where else None)
 
 
 def _contains(whole: Aimed, part: Aimed) -> bool:
@@ -154,23 +172,24 @@ def _words(interest: Interest) -> frozenset[tuple[str, ...]]:
     return frozenset(map(words_of_term, distinct(interest.terms)))
 
 
-def _without(parts: Parts, unwanted: Sequence[Interest]) -> Parts:
+def _without(parts: Parts, unwanted: Sequence[Unwanted]) -> Parts:
     left = (_less(part, (*part.unwanted, *unwanted)) for part in parts)
     return tuple(part for part in left if part.change)
 
 
-def _less(part: Part, unwanted: tuple[Interest, ...]) -> Part:
+def _less(part: Part, unwanted: tuple[Unwanted, ...]) -> Part:
     """Return a part without all changes that the unwanted interests name: terms among words first, then whole types."""
     whole = part.whole
     if part.sort == "words":
-        whole = _without_terms(whole, unwanted, part.pair)
-    for interest in unwanted:
-        if whole and _is_about(interest, part):
-            whole = _taken_out(whole, interest.direction)
+        whole = _without_terms(whole, [one.interest for one in unwanted], part.pair)
+    for one in unwanted:
+        if whole and _is_about(one.interest, part):
+            named = () if one.chosen is None else [other for other in one.chosen if other.page is part.page]
+            whole = _taken_out(whole, one.interest.direction) if one.chosen is None else _things_out(whole, named)
     return replace(part, unwanted=unwanted, change=narrowed(whole, part.direction))
 
 
-def _without_terms(words: ChangeSet, unwanted: tuple[Interest, ...], pair: Pair) -> ChangeSet:
+def _without_terms(words: ChangeSet, unwanted: Sequence[Interest], pair: Pair) -> ChangeSet:
     named = [(interest.kind, term, interest.direction) for interest in unwanted for term in distinct(interest.terms)]
     if everywhere := [(kind, term) for kind, term, direction in named if direction is None]:
         words = pair.words_without(everywhere)
@@ -184,6 +203,22 @@ def _is_about(interest: Interest, part: Part) -> bool:
     if part.sort not in KINDS[interest.kind].contains:
         return False
     return not interest.terms or words_of_term(part.term) in _words(interest)
+
+
+def _things_out(finding: ChangeSet, named: Sequence[Part]) -> ChangeSet:
+    """Return a finding of things without those that others found."""
+    out = union(part.change for part in named)
+    rows = set(out.objects)
+    left = replace(
+        finding,
+        inserted=tuple(text for text in finding.inserted if text not in out.inserted),
+        deleted=tuple(text for text in finding.deleted if text not in out.deleted),
+        updated=tuple(pair for pair in finding.updated if pair not in out.updated),
+        moved=tuple(text for text in finding.moved if text not in out.moved),
+        objects=tuple(row for row in finding.objects if row not in rows),
+        places=tuple(place for place in finding.places if place not in out.places),
+    )
+    return left or ChangeSet()
 
 
 def _taken_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:

@@ -45,7 +45,19 @@ class Items:
         """Return what became of the entries."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
+        return self._told(self._news(_matched(old, new), new))
+
+    def chosen(
+        self, old: Document, new: Document, direction: Direction | None, is_meant: Callable[[str], bool]
+    ) -> tuple[ChangeSet, ...]:
+        """Return what became of the entries that came or were updated (that went, for `deleted`) and are meant by all that they say."""
         matched = self._news(_matched(old, new), new)
+        if direction == "deleted":
+            return self._told(_Matched(gone=[entry for entry in matched.gone if is_meant(entry.text)]))
+        come = [entry for entry in matched.come if is_meant(entry.text)]
+        return self._told(_Matched(come=come, updated=[pair for pair in matched.updated if is_meant(pair[1].text)]))
+
+    def _told(self, matched: _Matched) -> tuple[ChangeSet, ...]:
         finding = finding_of_things(
             self.name,
             [entry.label for entry in matched.gone],
@@ -53,14 +65,6 @@ class Items:
             [_update(before, after) for before, after in matched.updated],
         )
         return (finding,) if finding else ()
-
-    def texts(self, old: Document, new: Document, direction: Direction | None) -> list[str]:
-        """Return all that the entries say that came or were updated (that went, for `deleted`)."""
-        matched = self._news(_matched(old, new), new)
-        if direction == "deleted":
-            return [entry.text for entry in matched.gone]
-        found = [] if direction == "updated" else [entry.text for entry in matched.come]
-        return found if direction == "inserted" else [*found, *(after.text for _, after in matched.updated)]
 
     def _news(self, matched: _Matched, new: Document) -> _Matched:
         """Return what is news of what came of the entries."""

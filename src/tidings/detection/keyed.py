@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from tidings.detection.compare.objects import compare_objects
 from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.interest import Direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,4 +37,29 @@ def finding_of_things(
         updated=tuple((update.old, update.new) for update in updates),
         moved=tuple(moved),
         objects=(*rows, *named),
+    )
+
+
+def chosen_things(finding: ChangeSet, direction: Direction | None, is_meant: Callable[[str], bool]) -> ChangeSet:
+    """Return of a finding of things those that came, were updated or moved and are meant (that went, for `deleted`); empty without any."""
+    named = [row for row in finding.objects if row.old == row.new]
+    updates, moves = named[: len(finding.updated)], named[len(finding.updated) :]
+    is_gone = direction == "deleted"
+    rows = [
+        row for row in finding.objects if row.old != row.new and (row.new < row.old) == is_gone and is_meant(row.object)
+    ]
+    updated = [pair for pair in zip(updates, finding.updated, strict=True) if not is_gone and is_meant(pair[1][1])]
+    moved = [pair for pair in zip(moves, finding.moved, strict=True) if not is_gone and is_meant(pair[1])]
+    if not (rows or updated or moved):
+        return ChangeSet()
+    names = {row.object for row in rows}
+    return replace(
+        finding,
+        inserted=() if is_gone else tuple(name for name in finding.inserted if name in names),
+        deleted=tuple(name for name in finding.deleted if name in names) if is_gone else (),
+        updated=tuple(pair for _, pair in updated),
+        moved=tuple(text for _, text in moved),
+        objects=(*rows, *(row for row, _ in updated), *(row for row, _ in moved)),
+        edits=(),
+        places=tuple(place for place in finding.places if place.object in names),
     )

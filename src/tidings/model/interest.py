@@ -34,7 +34,8 @@ class Condition:
     is `>=`, or `>` for `by more than`. `share` is the changed part of the words (or objects) of both versions together: a fraction,
     in hundredths if `is_percent`. `inserted`, `deleted`, `changed` count objects of the change type, as a part of the old version's if
     `is_percent`. `contains`: what was inserted or updated (deleted, if the interest is in deletions) has `text` in it, case folded;
-    `matches`: it has a match of the RE2 pattern `text`; of `status` and `header`, the state or value itself does.
+    `matches`: it has a match of the RE2 pattern `text`; of `status` and `header`, the state or value itself does. Where the change is a list of
+    things (links, images, rows, items, entries, matches), these two choose the things that are told, and the others are about these.
 
     `number` is as written: 5 for `5%`.
     """

@@ -160,3 +160,110 @@ def test_entries_are_searched_whole():
         interest, old, '[{"id": 2, "title": "b", "body": "crude OIL"}, {"id": 1, "title": "a"}]', "application/json"
     )
     assert not told(interest, old, '[{"id": 1, "title": "a", "body": "oil"}]', "application/json")
+
+
+FEED = "<?xml version='1.0'?><rss version='2.0'><channel><title>Blog</title>{}</channel></rss>"
+
+
+def feed(*entries):
+    return FEED.format(
+        "".join(
+            f"<item><guid isPermaLink='false'>{id_}</guid><title>{title}</title><description>{text}</description></item>"
+            for id_, title, text in entries
+        )
+    )
+
+
+def rows(*pairs):
+    return "<table><tr><th>Name</th><th>State</th></tr>{}</table>".format(
+        "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in pairs)
+    )
+
+
+def items(*texts, form="ul"):
+    return f"<{form}>{''.join(f'<li>{text}</li>' for text in texts)}</{form}>"
+
+
+OLD, CAKE, HOLE = ("1", "Hello", "world"), ("2", "Party", "cake"), ("3", "Update", "a SECURITY hole")
+DATA = '[{"id": 11, "title": "Hello"}]'
+MORE = '[{"id": 13, "title": "New", "body": "security"}, {"id": 12, "title": "New", "body": "cake"}, {"id": 11, "title": "Hello"}]'
+
+
+def chosen(interest, old, new, media="text/html"):
+    """Return all that is told."""
+    change = evaluate(interest, Pair(page(old, media), page(new, media)))
+    assert change or not (change.inserted or change.deleted or change.updated or change.moved)
+    return [*change.inserted, *change.deleted, *(new for _, new in change.updated), *change.moved]
+
+
+def asking(kind, text, direction=None, measure="contains", **more):
+    return Interest(kind, (), direction, where=(Condition(measure, text=text),), **more)
+
+
+@pytest.mark.parametrize(
+    ("interest", "old", "new", "expected"),
+    [
+        (asking("items", "security", "inserted"), feed(OLD), feed(HOLE, CAKE, OLD), ["Update"]),
+        (asking("items", "security"), feed(OLD), feed(HOLE, CAKE, ("1", "Hello", "you")), ["Update"]),
+        (asking("items", "(?i)cake|world", "inserted", "matches"), feed(OLD), feed(HOLE, CAKE, OLD), ["Party"]),
+        (asking("items", "beer", "inserted"), feed(OLD), feed(HOLE, CAKE, OLD), []),
+        (asking("items", "security", "inserted"), DATA, MORE, ["New"]),
+        (asking("items", "security", "deleted"), MORE, DATA, ["New"]),
+        (asking("links", "/job/", "inserted"), "", "<a href=/job/1>a</a><a href=/about>b</a>", ["http://x.org/job/1"]),
+        (asking("links", "/job/", "deleted"), "<a href=/job/1>a</a><a href=/about>b</a>", "", ["http://x.org/job/1"]),
+        (asking("images", "cat"), "", "<img src=cat.png><img src=logo.png>", ["http://x.org/cat.png"]),
+        (asking("table", "open"), rows(("a", "shut")), rows(("a", "shut"), ("b", "open"), ("c", "?")), ["b | open"]),
+        (
+            asking("table", "open"),
+            rows(("a", "shut"), ("b", "shut")),
+            rows(("a", "open"), ("b", "?")),
+            ["a, State: open"],
+        ),
+        (asking("list", "fix"), items("old one"), items("old one", "a fix", "a party"), ["a fix"]),
+        (asking("list", "ccc"), items("aaa", "bbb", "ccc", form="ol"), items("ccc", "aaa", "bbb", form="ol"), ["ccc"]),
+        (asking("list", "aaa"), items("aaa", "bbb", "ccc", form="ol"), items("ccc", "aaa", "bbb", form="ol"), []),
+        (asking("regex", "^v2", measure="matches", pattern=r"v[0-9]+"), "<p>v1", "<p>v1 v2 v3", ["v2"]),
+        # a run of words is no list
+        (asking("words", "security"), "<p>a", "<p>a security and cake", ["security and cake"]),
+        (asking("any", "security"), "<p>a", "<p>a security<a href=/x>", ["security", "http://x.org/x"]),
+    ],
+)
+def test_of_a_list_of_things_a_text_chooses(interest, old, new, expected):
+    """Entries, links, images, rows, cells, items and matches are told one by one: those that say it, not all that came beside them."""
+    media = "application/json" if old[:1] == "[" else "application/rss+xml" if old[:5] == "<?xml" else "text/html"
+
+    assert expected == chosen(interest, old, new, media)
+
+
+def test_other_conditions_are_about_what_was_chosen():
+    """`contains "security" but inserted >= 2`: two that say it."""
+    for count, expected in ((1, ["Update"]), (2, [])):
+        interest = Interest(
+            "items", (), "inserted", where=(Condition("contains", text="security"), Condition("inserted", ">=", count))
+        )
+        assert expected == chosen(interest, feed(OLD), feed(HOLE, CAKE, OLD), "application/rss+xml")
+
+
+def test_several_texts_choose_together():
+    """What is told has all of them, each in the same thing."""
+    both = (Condition("contains", text="security"), Condition("contains", text="update"))
+    new = feed(("4", "Security", "party"), HOLE, CAKE, OLD)
+
+    assert ["Update"] == chosen(Interest("items", where=both), feed(OLD), new, "application/rss+xml")
+
+
+def test_not_takes_out_the_things_that_it_names():
+    """`AND NOT links where contains "/job/"` leaves the other links."""
+    jobs = asking("links", "/job/")
+    new = "<p>b<a href=/job/1>a</a><a href=/about>b</a>"
+
+    assert ["http://x.org/about"] == chosen(AllOf((Interest("links"), Not(jobs))), "<p>b", new)
+    assert ["http://x.org/about"] == [
+        text for text in chosen(AllOf((Interest("any"), Not(jobs))), "<p>b", new) if "http" in text
+    ]
+    assert ["Update"] == chosen(
+        AllOf((Interest("items"), Not(asking("items", "cake")))),
+        feed(OLD),
+        feed(HOLE, CAKE, OLD),
+        "application/rss+xml",
+    )
