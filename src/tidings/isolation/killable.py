@@ -15,14 +15,15 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import Any, Final
 
-from tidings.isolation import child
-from tidings.isolation.environment import start_bare
+from tidings.isolation import child, fork_server
 from tidings.isolation.limits import Limits
 from tidings.isolation.places import Places
 from tidings.isolation.runner import CLOSED, A, Died, Done, R
 from tidings.isolation.worker import Answer, Worker
 
 START_SECONDS: Final = 60.0
+SPAWN_SECONDS: Final = 20.0  # of which a fork server that starts spends one or two on its modules
+AGAIN_SECONDS: Final = 0.1  # by when the system knows that it has ended
 
 _preload: set[str] = {
     child.__name__
@@ -41,7 +42,7 @@ class Killable:
     ) -> None:
         self._limits = limits
         self._light_bytes = light_bytes
-        start_bare()
+        fork_server.start_bare()
         self._context = multiprocessing.get_context("forkserver")
         _preload.update(preload)
         self._context.set_forkserver_preload(sorted(_preload))
@@ -96,7 +97,11 @@ class Killable:
 
     async def _start(self) -> Worker | Died:
         try:
-            worker = Worker(*await asyncio.to_thread(self._spawn))
+            try:
+                worker = await self._spawn()
+            except (OSError, EOFError):  # the fork server has ended: the next worker starts another
+                await asyncio.sleep(AGAIN_SECONDS)
+                worker = await self._spawn()
         except (OSError, EOFError) as error:
             return Died("crash", f"a worker process could not be started: {error}")
         self._workers.add(worker)
@@ -108,7 +113,14 @@ class Killable:
                 self._leave(worker)
         return died or worker
 
-    def _spawn(self) -> tuple[ForkServerProcess, Connection]:
+    async def _spawn(self) -> Worker:
+        timer = asyncio.get_running_loop().call_later(SPAWN_SECONDS, fork_server.kill)
+        try:
+            return Worker(*await asyncio.to_thread(self._fork))
+        finally:
+            timer.cancel()
+
+    def _fork(self) -> tuple[ForkServerProcess, Connection]:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
             target=child.serve, args=(theirs, self._limits), name="tidings job", daemon=True

@@ -10,11 +10,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import Final
 
-from tidings.isolation import child
+from tidings.isolation import child, fork_server
 from tidings.isolation.runner import Died
 
 FIRST_READ: Final = 16 * 1024  # a larger buffer would cost more than it reads: most answers are small
 READ: Final = 1024 * 1024
+END_SECONDS: Final = 5.0  # within which the fork server says that a killed worker has ended
 TIMED: Final = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
 
 
@@ -42,6 +43,7 @@ class Worker:
         self._exit_code: asyncio.Future[int] = self._loop.create_future()
         self._answer: asyncio.Future[Answer | None] | None = None
         self._late = False
+        self._unheard: asyncio.TimerHandle | None = None
         self._incoming = bytearray()
         self._outgoing = memoryview(b"")
         os.set_blocking(self._descriptor, False)
@@ -149,9 +151,12 @@ class Worker:
         self.alive = False
         self._pipe.close()
         self._loop.add_reader(self._process.sentinel, self._reap)
+        self._unheard = self._loop.call_later(END_SECONDS, fork_server.kill)
 
     def _reap(self) -> None:
         self._loop.remove_reader(self._process.sentinel)
+        if self._unheard is not None:
+            self._unheard.cancel()
         self._process.join()
         code = self._process.exitcode
         self._process.close()

@@ -15,6 +15,7 @@ from functools import partial
 
 import pytest
 
+from tidings.isolation import killable, worker
 from tidings.isolation.killable import Killable
 from tidings.isolation.limits import Limits
 from tidings.isolation.runner import CLOSED, Died, Done
@@ -22,6 +23,7 @@ from tidings.isolation.runner import CLOSED, Died, Done
 needs_pidfd = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for processes of others by pidfd_open")
 
 PID = "__import__('os').getpid()"
+PIDS = "[__import__('os').getpid(), __import__('os').getppid()]"
 
 
 def with_runner(body, *, workers=1, **limits):
@@ -224,6 +226,32 @@ def test_worker_that_died_idle_is_replaced():
     assert with_runner(body)
 
 
+def test_a_job_under_way_ends_though_the_fork_server_is_stopped(monkeypatch):
+    """Who stops all processes but the service itself (SIGSTOP) costs the job under way, no more: what reports deaths is replaced."""
+    monkeypatch.setattr(worker, "END_SECONDS", 0.2)
+
+    async def body(runner):
+        for pid in (await runner.run(eval, PIDS)).value:
+            os.kill(pid, signal.SIGSTOP)
+        return await runner.run(operator.neg, 1), await runner.run(operator.neg, 2)
+
+    died, after = with_runner(body, seconds=0.5)
+
+    assert ("deadline", Done(-2)) == (died.cause, after)
+
+
+def test_a_worker_starts_though_the_fork_server_is_stopped(monkeypatch):
+    """A start that takes too long is tried once more, by another fork server, and costs no job."""
+
+    async def body(runner):
+        _, parent = (await runner.run(eval, PIDS)).value
+        os.kill(parent, signal.SIGSTOP)
+        monkeypatch.setattr(killable, "SPAWN_SECONDS", 3.0)
+        return await runner.run(operator.neg, 2)
+
+    assert Done(-2) == with_runner(body, tasks=1)
+
+
 def test_worker_is_deaf_to_interrupts():
     """Ctrl-C reaches the whole group of processes; a worker finishes its job nevertheless."""
 
@@ -268,6 +296,7 @@ def test_close_kills_what_runs():
 
 ORPHANS = """
 import asyncio, os, signal, sys, time
+from tidings.isolation import killable, worker
 from tidings.isolation.killable import Killable
 from tidings.isolation.limits import Limits
 

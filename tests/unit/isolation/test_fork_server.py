@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tidings.isolation.environment import bare
+from tidings.isolation.fork_server import bare
 from tidings.isolation.killable import Killable
 from tidings.isolation.limits import Limits
 
@@ -18,7 +18,7 @@ PROGRAM = """
 import asyncio, json
 from tidings.isolation.killable import Killable
 from tidings.isolation.limits import Limits
-from tests.unit.isolation.test_environment import began_with
+from tests.unit.isolation.test_fork_server import began_with
 
 async def main():
     runner = Killable(Limits())
