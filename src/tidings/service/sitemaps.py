@@ -120,9 +120,10 @@ class Sitemaps:
         """Return the readings that are due."""
         if self.next_due is None or now < self.next_due:
             return []
-        self.next_due = now + REVIEWED_EVERY
+        hosts = self._hosts()
+        self.next_due = now + (REVIEWED_EVERY if hosts else EVERY)
         found: list[tuple[str, list[str], dict[str, int]]] = []
-        for host, page_ids in self._hosts().items():
+        for host, page_ids in hosts.items():
             is_free = len(self._reading) + len(found) < AT_ONCE and host not in self._reading
             if is_free and self._due_at(host) <= now and (roots := await self._roots(host, page_ids)):
                 found.append((host, roots, self._wanted(page_ids)))
