@@ -139,7 +139,7 @@ def _restless(world: World) -> None:
     turns = itertools.count()
 
     def answer(_: Any, wire: Any) -> None:
-        rows = "".join(f"<tr><td>n{(next(turns) * 7919 + row * 31) % 99991}</td></tr>" for row in range(20))
+        rows = "".join(f"<tr><td>n{(next(turns) * 7919 + row * 31) % 99991}</td></tr>" for row in range(150))
         page = f"<table>{rows}</table>".encode()
         wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(page), page))
 

@@ -289,6 +289,7 @@ def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_st
     assert [] == world.violations()
 
 
+@pytest.mark.parametrize("make_world", ["sqlite"], indirect=True)
 def test_a_full_disk_is_waited_for(world: World, caplog):
     """While the database cannot grow each step says so and nothing is half stored; once it can the service goes on by itself (F-08)."""
     world.page("/a", "<p>one</p>")
