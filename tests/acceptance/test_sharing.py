@@ -142,17 +142,20 @@ def test_as_many_pages_are_looked_at_as_are_watched(world: World):
     assert [3, 3, 2, 0] == counts
 
 
-def test_a_new_sentinel_takes_what_was_just_seen(world: World):
-    """A page that was looked at within the slack serves a newcomer without a request; what changes from then on is told (W-87)."""
+@pytest.mark.parametrize(("late", "polls"), [(0, 1), (1, 2), (MINUTE, 2)])
+def test_a_new_sentinel_takes_what_was_seen_since_it_began(world: World, late: int, polls: int):
+    """A page that was polled at the instant at which a sentinel begins serves it without a request, one that was polled before does not; what
+    changes from then on is notified (W-87).
+    """
     _page(world, "/a")
     world.add("Create Sentinel old Using {/a} Monitor all words Fetch every 1 hour")
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
-        world.clock.advance(MINUTE)
+        world.clock.advance(late)
         world.add("Create Sentinel new Using {/a} Monitor all words Fetch every 1 hour")
-        await world.settle(monitor)
-        assert 1 == len(world.polls())
+        await world.pass_time(monitor, MINUTE)
+        assert polls == len(world.polls())
         _page(world, "/a", weather="stormy")
         await world.pass_time(monitor, 2 * HOUR)
 

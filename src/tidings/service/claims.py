@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tidings.model.timing import FetchEvery
 from tidings.model.weight import WHOLE
 from tidings.scheduling.population import NEVER
-from tidings.service.cursors import hours_of, is_open, next_tick, ticks_of
+from tidings.service.cursors import hours_of, is_open, may_begin, next_tick, ticks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,12 +85,12 @@ def bounds(page: WatchedPage, floor: Duration) -> tuple[Duration, Duration]:
     return (max(low, floor) if low else 0), max(high, low, floor, 1)
 
 
-def tick_of(page: WatchedPage, floor: Duration) -> Tick:
+def tick_of(page: WatchedPage) -> Tick:
     """Return what the fixed intervals of a page want; a first look is a tick long ago."""
     earliest, deadline, servable, is_moved = NEVER, NEVER, False, False
     state = page.state
     for sub in page.subscriptions.values():
-        fresh = _is_served(sub, state.checked_at, floor)
+        fresh = _is_served(sub, state.checked_at)
         if fresh and state.last_seq and (sub.interval is not None or sub.wants_base):
             servable = True
         elif sub.interval is not None:
@@ -149,10 +149,10 @@ def _looks_by_itself(sub: Subscription) -> bool:
     return sub.interval is not None or sub.is_on_change or sub.is_only_shown or sub.is_summoned
 
 
-def _is_served(sub: Subscription, checked_at: Instant | None, floor: Duration) -> bool:
-    """Say whether a look at `checked_at` serves the tick (or the first version) that `sub` waits for."""
-    if checked_at is None:
+def _is_served(sub: Subscription, checked_at: Instant | None) -> bool:
+    """Say whether a poll at `checked_at` serves the tick (or the first version) that `sub` waits for."""
+    if checked_at is None or not may_begin(sub, checked_at):
         return False
     if sub.interval is None:
-        return not sub.row.taken and checked_at + floor >= (sub.row.since or sub.owner.row.created_at)
+        return not sub.row.taken
     return is_open(sub, checked_at) and ticks_of(sub).is_satisfied(next_tick(sub), checked_at)

@@ -89,6 +89,8 @@ def takes(
 
     `looked_at` is when the page was looked at, if not just now. A look outside the sentinel's hours is none of its own, but for its base.
     """
+    if not may_begin(sub, at if looked_at is None else looked_at):
+        return False
     if sub.row.sentinel_id in eager:
         return True
     if sub.row.taken and not is_open(sub, at if looked_at is None else looked_at):
@@ -107,6 +109,11 @@ def takes(
 def is_doubtful(sub: Subscription, at: Instant) -> bool:
     """Say whether a look at `at` clears up a doubt: the one before missed a part of the page that was there."""
     return sub.missing is not None and bool(sub.missing.doubt) and at > sub.missing.doubt_at
+
+
+def may_begin(sub: Subscription, checked_at: Instant) -> bool:
+    """Say whether what a poll at `checked_at` found may be what `sub` begins with: it is none from before its start, nor if it has begun."""
+    return bool(sub.row.taken) or checked_at >= (sub.row.since or sub.owner.row.created_at)
 
 
 def standing_still(sub: Subscription) -> CursorMove:

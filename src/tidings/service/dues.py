@@ -120,7 +120,7 @@ class Dues:
     def of(self, page: WatchedPage, on_change: Instant, *, pages: int) -> Due:
         """Return when one of so many pages is due; `on_change` is when its policy would look."""
         page_id, retry = page.state.page_id, retry_at(page)
-        tick = tick_of(page, self._floor)
+        tick = tick_of(page)
         on_change = first_open_on_change(page, self._ease(page, on_change, tick.at))
         due = self._apart.due(page, tick, on_change, pages=pages, is_eased=page_id in self._eased)
         if retry is not None and page.state.health != "error":

@@ -105,7 +105,7 @@ class Apart:
 
     def _patience(self, page: WatchedPage, due: Instant, now: Instant) -> Duration:
         """Return how long an overdue page may be kept waiting so that not all are asked at once."""
-        tick = tick_of(page, self._floor)
+        tick = tick_of(page)
         if tick.at <= now:
             left = tick.deadline - now
             return left // 2 if left > 0 else max(0, tick.deadline - tick.at)

@@ -1,0 +1,90 @@
+"""Promise: a sentinel is notified of nothing that happened before it started, whoever else watches its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.world import World, play
+from tidings.clock import HOUR, SECOND
+from tidings.service.monitor import Monitor
+from tidings.service.records import Record
+
+STARTS = {
+    "at the end of another": "From end(old)",
+    "some time after the start of another": "From start(old) + 3640 s",
+    "on a date": "From now + 3640 s",
+    "as soon as it is written": "",
+}
+RATES = {
+    "every two hours": "Fetch every 2 hour slack 1 hour",
+    "daily": "Fetch every 1 day",
+    "on change": "Fetch on change",
+}
+
+
+def _write(world: World, text: str) -> None:
+    world.page("/a", f"<p>the page says {text}</p>")
+
+
+def _old(world: World, life: str = "For 3640 s") -> None:
+    """A sentinel that polls the page at 0:00 and at 1:00 and ends 40 seconds later."""
+    _write(world, "one")
+    world.add(f"Create Sentinel old Using {{/a}} Monitor any change Fetch every 1 hour slack 0 s {life}")
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("rate", RATES)
+def test_what_changed_before_it_started_is_no_news(make_world: Callable[..., World], start: str, rate: str):
+    """The newest version is from a poll before its start: it is none to begin with, the page is polled at the start."""
+    world = make_world()
+    _old(world)
+    if STARTS[start]:
+        world.add(f"Create Sentinel new Using {{/a}} Monitor any change {RATES[rate]} {STARTS[start]}")
+
+    async def story(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR + 20 * SECOND)
+        _write(world, "two")  # nobody has seen it when the other starts
+        await world.pass_time(monitor, 20 * SECOND)
+        if not STARTS[start]:
+            world.add(f"Create Sentinel new Using {{/a}} Monitor any change {RATES[rate]}")
+        await world.pass_time(monitor, 25 * HOUR)
+        _write(world, "three")
+        await world.pass_time(monitor, 25 * HOUR)
+
+    play(world, story)
+
+    assert [("two", "three")] == [_words(change) for change in world.changes("new")]
+
+
+@pytest.mark.parametrize("how", ["restart", "enabled afresh"])
+def test_what_changed_before_it_began_anew_is_no_news(world: World, how: str):
+    """The same where the service stopped between its start and its first poll, and after Enable … fresh."""
+    _old(world, life="For 9 hour")
+    start = "From now + 3640 s" if how == "restart" else ""
+    world.add(f"Create Sentinel new Using {{/a}} Monitor any change Fetch every 2 hour slack 1 hour {start}")
+
+    async def before(monitor: Monitor) -> None:
+        await world.pass_time(monitor, HOUR + 20 * SECOND)
+        if how == "enabled afresh":
+            world.add("Disable new")
+        _write(world, "two")
+
+    async def after(monitor: Monitor) -> None:
+        await world.pass_time(monitor, 5 * HOUR)
+        _write(world, "three")
+        await world.pass_time(monitor, 5 * HOUR)
+
+    play(world, before)
+    world.clock.advance(20 * SECOND)
+    if how == "enabled afresh":
+        world.add("Enable new fresh")
+    play(world, after)
+
+    assert [("two", "three")] == [_words(change) for change in world.changes("new")]
+
+
+def _words(change: Record) -> tuple[str, ...]:
+    """Return what the page said before a change and after it."""
+    return tuple(text.split()[-1] for update in change["updated"] for text in (update["old"], update["new"]))
