@@ -1,6 +1,6 @@
 """Absence: what an expression looks at and a version does not have (sentinels_and_events.md §5.3: "selector matches nothing").
 
-A part that is gone is told as that, and never as a part that has become empty: nothing is compared with it.
+A part that is gone is told as that, and never as a part that has become empty: nothing is compared with it. One that appears is a change from nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidings.detection.aims import Aim, Aimed, Both, Either, aimed
-from tidings.detection.kinds import can_lack, is_there
+from tidings.detection.kinds import can_lack, lacked
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import extract
@@ -51,15 +51,7 @@ def _positive(aim: Aimed) -> list[Aim]:
 
 
 def _lacking(aim: Aim, document: Document) -> str:
-    part = extract(document, aim.scope)
-    if part.problem:
-        return ""
-    if part.missing is not None:
-        return f'{part.missing.language} "{part.missing.text}"'
     try:
-        if is_there(aim.interest, part):
-            return ""
+        return lacked(aim.interest, extract(document, aim.scope))
     except RefusedError:  # the comparison says so
         return ""
-    ordinal = aim.interest.ordinal
-    return aim.interest.kind if ordinal is None else f"{aim.interest.kind} {ordinal}"

@@ -111,7 +111,7 @@ class _Examiner:
         self.documents: dict[Body, Document] = {}
         self.digests: dict[int, Digest] = {}
         self.pairs: dict[int, Pair] = {}
-        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | Refused] = {}
+        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...], tuple[str, ...]], Heard | Refused] = {}
         self.names = self._names()
         self.parts: dict[Extraction, Digest] = {}
         self.absent: list[Absent] = []
@@ -196,7 +196,7 @@ class _Examiner:
                 if not is_absent and self.keep_tree:
                     self._note_selected(wanted, scopes)
                 continue
-            asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.seen)
+            asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.seen, wanted.doubted)
             if asked not in self.changes:
                 self.changes[asked] = self._change(wanted, scopes)
             change = self.changes[asked]
@@ -243,7 +243,7 @@ class _Examiner:
             if pair.old.problem:
                 return Refused(key=wanted.key, reason=pair.old.problem)
             if self.noise is None or wanted.seen:
-                known = pair.knowing(frozenset(wanted.seen))
+                known = pair.knowing(frozenset(wanted.seen)).doubting(frozenset(wanted.doubted))
                 return Heard(evaluate(wanted.expression, known, wanted.extraction))
             return self.noise.heard(wanted)
         except RefusedError as error:

@@ -224,7 +224,7 @@ class _Examiner:
         self.digest = self.new.digest(seed=job.seed)
         self.old: dict[int, Whole] = {}
         self.pairs: dict[int, list[tuple[str, str, Pair]]] = {}
-        self.changes: dict[tuple[int, Expression, Extraction], Heard | Refused] = {}
+        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | Refused] = {}
         self.absent: list[Absent] = []
         self.refused: list[Refused] = []
 
@@ -243,7 +243,7 @@ class _Examiner:
                 self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
             if lacking.is_all or not wanted.reference:
                 continue
-            asked = (wanted.reference, wanted.expression, wanted.extraction)
+            asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.doubted)
             if asked not in self.changes:
                 self.changes[asked] = self._change(wanted)
             change = self.changes[asked]
@@ -271,7 +271,8 @@ class _Examiner:
         if old.problem:
             return Refused(key=wanted.key, reason=old.problem)
         try:
-            pairs, mask = self._pairs(wanted.reference), self._mask(wanted.reference)
+            doubted, mask = frozenset(wanted.doubted), self._mask(wanted.reference)
+            pairs = [(key, url, pair.doubting(doubted)) for key, url, pair in self._pairs(wanted.reference)]
             if mask is None:
                 return Heard(compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs))
             masked = [(key, url, pair.through(mask)) for key, url, pair in pairs]

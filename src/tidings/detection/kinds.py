@@ -226,6 +226,20 @@ def is_there(interest: Interest, document: Document) -> bool:
     return interest.ordinal is None or PLACED_KINDS[interest.kind].for_ordinal(interest.ordinal).is_there(document)
 
 
+def lacked(interest: Interest, part: Document) -> str:
+    """Return what an interest looks at and a part of a page does not have, in words of the language; empty if it is all there.
+
+    Raises `RefusedError` if that cannot be known.
+    """
+    if part.problem:
+        return ""
+    if part.missing is not None:
+        return f'{part.missing.language} "{part.missing.text}"'
+    if is_there(interest, part):
+        return ""
+    return interest.kind if interest.ordinal is None else f"{interest.kind} {interest.ordinal}"
+
+
 def size_of(interest: Interest, document: Document) -> int:
     """Return how many objects of its type an interest has in a document; a body without text is one."""
     if document.textless:

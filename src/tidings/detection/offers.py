@@ -99,7 +99,7 @@ def offers_digest(document: Document) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The price. It is updated, never inserted or deleted: a page without one lacks it."""
+    """The price. It is inserted when a page first says one, then updated, never deleted: a page without one lacks it."""
 
     name: str = "price"
     contains: frozenset[str] = frozenset({"price"})
@@ -114,16 +114,18 @@ class Prices:
         return int(self.is_there(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the two prices, if both versions have one and they are not the same."""
+        """Return the two prices, if they are not the same; the new one alone where there was none."""
         was, now = price_of(old), price_of(new)
-        if was is None or now is None or was == now:
+        if now is None or was == now:
             return ()
+        if was is None:
+            return (finding_of_things(self.name, (), (now.text,), ()),)
         return (finding_of_things(self.name, (), (), [Update(self.name, was.text, now.text)]),)
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether the thing can be had. It is updated, never inserted or deleted."""
+    """Whether the thing can be had. It is inserted when a page first says so, then updated, never deleted."""
 
     name: str = "availability"
     contains: frozenset[str] = frozenset({"availability"})
@@ -138,10 +140,12 @@ class Availability:
         return int(self.is_there(document))
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return the two states, if both versions say one and they are not the same."""
+        """Return the two states, if they are not the same; the new one alone where none was said."""
         was, now = availability_of(old), availability_of(new)
-        if not was or not now or was == now:
+        if not now or was == now:
             return ()
+        if not was:
+            return (finding_of_things(self.name, (), (now,), ()),)
         return (finding_of_things(self.name, (), (), [Update(self.name, was, now)]),)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from tidings.detection.findings import Span, without_spans
 from tidings.detection.items import Items
 from tidings.detection.kind import Kind
-from tidings.detection.kinds import TERM_KINDS, is_there, row_of
+from tidings.detection.kinds import TERM_KINDS, lacked, row_of
 from tidings.detection.noise.mask import Mask, looks_through
 from tidings.detection.noise.views import THINGS, View, document_of, is_named, put_back, texts_of, view_of
 from tidings.detection.structured import finding_of_content
@@ -30,12 +30,23 @@ class Pair:
         self._knowing: dict[frozenset[str], Pair] = {}
         self.seen: frozenset[str] = frozenset()
         """marks of the entries that were there in older versions (`items`)"""
+        self.doubted: frozenset[str] = frozenset()
+        """what the old version lacks (`lacked`) and perhaps should not: that it is there now is no news"""
         self._mask: Mask | None = None
+
+    def doubting(self, names: frozenset[str]) -> Pair:
+        """Return the same pair for somebody who doubts that the old version lacks what has these names."""
+        if names == self.doubted:
+            return self
+        other = Pair(self.old, self.new)
+        other.seen, other._found, other._mask, other.doubted = self.seen, self._found, self._mask, names
+        return other
 
     def through(self, mask: Mask) -> Pair:
         """Return the same pair as it looks through a mask: what no selector chose is compared without what is noise."""
         masked = Pair(self.old, self.new)
         masked.seen, masked._found, masked._mask = self.seen, self._found, mask  # what was compared stays compared
+        masked.doubted = self.doubted
         return masked
 
     def part(self, scope: Extraction) -> Pair:
@@ -47,7 +58,7 @@ class Pair:
             if problem := old.problem or new.problem:
                 raise RefusedError(problem)
             part = Pair(old, new)
-            part.seen = self.seen
+            part.seen, part.doubted = self.seen, self.doubted
             if self._mask is not None and not (is_named(old) or is_named(new)):
                 own = View(scope).name  # what was left of a page that nothing was selected of has its places too
                 part = part.through(self._mask.of_view(own) if scope.selectors else self._mask.of_view(own, ""))
@@ -60,7 +71,7 @@ class Pair:
             return self
         if seen not in self._knowing:
             self._knowing[seen] = Pair(self.old, self.new)
-            self._knowing[seen].seen = seen
+            self._knowing[seen].seen, self._knowing[seen].doubted = seen, self.doubted
         return self._knowing[seen]
 
     @property
@@ -69,8 +80,14 @@ class Pair:
         return len(self._found) + sum(pair.compared for pair in (*self._parts.values(), *self._knowing.values()))
 
     def has(self, interest: Interest) -> bool:
-        """Return whether both versions have what an interest looks at; a part that one of them lacks is no empty part."""
-        return all(document.missing is None and is_there(interest, document) for document in (self.old, self.new))
+        """Return whether the new version has what an interest looks at: one that lacks it has no empty part.
+
+        A version before that lacks it is compared as one with nothing in it, unless that is doubted.
+        """
+        if lacked(interest, self.new):
+            return False
+        missing = lacked(interest, self.old)
+        return not missing or missing not in self.doubted
 
     def compare(self, interest: Interest, term: str = "") -> tuple[ChangeSet, ...]:
         """Return the findings of a change type, of one of its terms if it has any."""

@@ -99,12 +99,15 @@ class Quieter:
 
     def heard(self, wanted: Wanted) -> Heard:
         """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
-        pair, mask = self._pair_of(wanted.reference), self._mask(wanted.reference)
+        pair, mask = self._pair_for(wanted), self._mask(wanted.reference)
         real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
         heard = settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
         if not heard.found:
             return heard
         return replace(heard, within=self._within(wanted, heard, mask))
+
+    def _pair_for(self, wanted: Wanted) -> Pair:
+        return self._pair_of(wanted.reference).doubting(frozenset(wanted.doubted))
 
     def _within(self, wanted: Wanted, heard: Heard, mask: Mask) -> frozenset[str] | None:
         """Return the things that all of what was found lies in, whether they are noise or not; None if some lies elsewhere."""
@@ -113,7 +116,7 @@ class Quieter:
                 return None
             every = self._memory.wanting(thing.id for thing in self._memory.things)
             mask = Mask(every, self._noise.kept, mask.old_at, mask.new_at, self._shared)
-            if evaluate(wanted.expression, self._pair_of(wanted.reference).through(mask), wanted.extraction):
+            if evaluate(wanted.expression, self._pair_for(wanted).through(mask), wanted.extraction):
                 return None
         return frozenset(one.mask for one in mask.masked)
 

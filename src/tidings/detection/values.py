@@ -174,9 +174,9 @@ class _Comparison:
         """Note how the parts at one place differ."""
         if isinstance(old.places, _At) and isinstance(new.places, _At):
             self.compare(path, old.places, new.places)
-        elif not (old.places and new.places) or isinstance(old.places, _At) or isinstance(new.places, _At):
-            self._all_gone(path, old, new)
-            self._all_come(path, new, old)
+        elif isinstance(old.places, _At) or isinstance(new.places, _At):
+            self._all_gone(path, old, new.every)
+            self._all_come(path, new, old.every)
         elif isinstance(old.whole, list) and isinstance(new.whole, list):
             self._compare_members(path, old, new)
         elif isinstance(old.whole, dict) and isinstance(new.whole, dict):
@@ -186,19 +186,19 @@ class _Comparison:
                 if name in was and name in now:
                     self.compare_places(place, old.below(name), new.below(name))
                 else:
-                    self._all_gone(place, old.below(name) if name in was else None, new)
-                    self._all_come(place, new.below(name) if name in now else None, old)
+                    self._all_gone(place, old.below(name) if name in was else None, new.every)
+                    self._all_come(place, new.below(name) if name in now else None, old.every)
         else:
-            self._all_gone(path, old, new)
-            self._all_come(path, new, old)
+            self._all_gone(path, old, new.every)
+            self._all_come(path, new, old.every)
 
-    def _all_gone(self, path: str, side: _Side | None, there: _Side) -> None:
+    def _all_gone(self, path: str, side: _Side | None, there: _At) -> None:
         for below, one in side.parts() if side is not None else ():
-            self._gone(f"{path}{below}" if path else below.removeprefix("."), one, there.every)
+            self._gone(f"{path}{below}" if path else below.removeprefix("."), one, there)
 
-    def _all_come(self, path: str, side: _Side | None, there: _Side) -> None:
+    def _all_come(self, path: str, side: _Side | None, there: _At) -> None:
         for below, one in side.parts() if side is not None else ():
-            self._come(f"{path}{below}" if path else below.removeprefix("."), one, there.every)
+            self._come(f"{path}{below}" if path else below.removeprefix("."), one, there)
 
     def _compare_members(self, path: str, old: _Side, new: _Side) -> None:
         """Note how parts differ that are members of an array, or lie in its members."""
@@ -215,9 +215,9 @@ class _Comparison:
         if field and is_all and are_members and self._are_counted(path, field, *sides, every):
             return
         if field and not (is_all and not are_members and self._are_numbered(field, every, was, now)):
-            self._compare_named(path, field, was, now)
+            self._compare_named(path, field, (was, now), (old.every, new.every))
         elif not are_members:
-            self._compare_in_order(path, was, now)
+            self._compare_in_order(path, (was, now), (old.every, new.every))
         elif _has_order([one.value for side in leaves for one in side]):
             self._ordered(path, *sides)
         else:
@@ -238,8 +238,10 @@ class _Comparison:
         )
         return without_numbers(*sides) is not None
 
-    def _compare_named(self, path: str, field: str, old: Sequence[_Side], new: Sequence[_Side]) -> None:
-        was, now = ({_frozen(_field(scalars_of(one.whole), field)): one for one in side} for side in (old, new))
+    def _compare_named(
+        self, path: str, field: str, sides: tuple[Sequence[_Side], Sequence[_Side]], every: tuple[_At, _At]
+    ) -> None:
+        was, now = ({_frozen(_field(scalars_of(one.whole), field)): one for one in side} for side in sides)
 
         def place(side: _Side) -> str:
             return f"{path}[{field}={_key_text(_field(scalars_of(side.whole), field))}]"
@@ -252,12 +254,15 @@ class _Comparison:
         )
         left, fresh = _apart([self._said(one) for one in gone], [self._said(one) for one in come])
         for at in left:
-            self._all_gone(place(gone[at]), gone[at], come[0] if come else new[0])
+            self._all_gone(place(gone[at]), gone[at], every[1])
         for at in fresh:
-            self._all_come(place(come[at]), come[at], old[0])
+            self._all_come(place(come[at]), come[at], every[0])
 
-    def _compare_in_order(self, path: str, old: Sequence[_Side], new: Sequence[_Side]) -> None:
+    def _compare_in_order(
+        self, path: str, sides: tuple[Sequence[_Side], Sequence[_Side]], every: tuple[_At, _At]
+    ) -> None:
         """Note how parts differ that lie in members of an array which nothing names: in their order."""
+        old, new = sides
         was, now = ([repr(_frozen(self._said(one))) for one in side] for side in (old, new))
         edits = [(e.old_start, e.old_end, e.new_start, e.new_end) for e in compare_sequences(was, now)]
         told = sum(max(i_end - i, j_end - j) for i, i_end, j, j_end in edits)
@@ -269,9 +274,9 @@ class _Comparison:
                     self.compare_places(f"{path}[{number}]", one, other)
                 continue
             for number in range(i, i_end):
-                self._all_gone(f"{path}[{number}]", old[number], new[0])
+                self._all_gone(f"{path}[{number}]", old[number], every[1])
             for number in range(j, j_end):
-                self._all_come(f"{path}[{number}]", new[number], old[0])
+                self._all_come(f"{path}[{number}]", new[number], every[0])
 
     def _said(self, side: _Side) -> Value:
         """Return what the parts at a place say, with where they stand in it."""

@@ -36,14 +36,17 @@ def structure_of(document: Document) -> Structure | None:
     extraction = document.extraction
     if extraction.transform or not all(isinstance(excluded, Selector) for excluded in extraction.exclude):
         return None
-    if document.missing is not None or document.problem:
+    if document.problem:
         return None
+    is_missing = document.missing is not None
     try:
         match document.tree:
             case JsonTree() as tree:
+                if is_missing:
+                    return Parts((), [], tree.value)
                 return tree.parts(extraction) if any(extraction.nodes) else Whole(tree.typed)
             case XmlTree() as tree:
-                return tree.nodes(extraction)
+                return [] if is_missing else tree.nodes(extraction)
             case CsvTree() as tree:
                 return [] if extraction.selectors else list(tree.rows)
             case _:

@@ -158,7 +158,7 @@ def _troubles(connection: Connection, after: int, page_ids: Container[int] | Non
     found = [
         event
         for event in events.listing(connection, after=after, types=UNPOLLED)
-        if event.page_id is not None and (page_ids is None or event.page_id in page_ids)
+        if event.page_id is not None and not event.data.get("quiet") and (page_ids is None or event.page_id in page_ids)
     ]
     names = {row.id: row.name for row in sentinels.listing(connection, ended=True)} if found else {}
     return [

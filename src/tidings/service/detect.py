@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from tidings.detection.interests import interests_of
 from tidings.detection.job import Absent, Body, Examination, Found, FramedJob, Job, Noise, Part, Wanted
 from tidings.detection.marks import remembered
 from tidings.detection.run import examine, examine_framed
@@ -170,7 +171,8 @@ class Detector:
             for s in look.takers
         )
         for sub, move in zip(look.takers, moves, strict=True):
-            events.extend(_absences(sub, look, move))
+            is_told = any(row.subscription_id == sub.row.id for row in changes)
+            events.extend(_absences(sub, look, move, is_told=is_told))
             events.extend(_mended(sub, look, examination))
         return Findings(examination, moves, rows, tuple(changes), tuple(events))
 
@@ -296,6 +298,7 @@ def _wanted(look: Look, *, heals: bool) -> Iterator[Wanted]:
                 seen=known.marks,
                 targets=known.targets if heals else None,
                 mends=is_doubtful(sub, look.at),
+                doubted=sub.missing.doubt if sub.missing is not None else (),
             )
 
 
@@ -377,12 +380,18 @@ def _mended(sub: Subscription, look: Look, examination: Examination) -> Iterator
         )
 
 
-def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event]:
-    """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once, once it is beyond doubt."""
+def _absences(sub: Subscription, look: Look, move: CursorMove, *, is_told: bool) -> Iterator[Event]:
+    """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once, once it is beyond doubt.
+
+    What stands in a part that is there for the first time is a change from nothing. Only where that tells nothing, though all changes are
+    asked for (an empty element), its owner hears of the part itself.
+    """
+    asks_for_more = any(one.where or one.direction for one in interests_of(sub.owner.sentinel.monitor))
     before, after = sub.missing, move.missing
     was = set(before.names) - set(before.doubt) if before is not None else set()
     now = set(after.names) - set(after.doubt) if after is not None else set()
     never = set(before.never) if before is not None else set()
+    is_quiet = is_told or asks_for_more
     gone = sorted(now - was) if sub.row.taken else []
     for type_, names in (
         ("part.lost", gone),
@@ -395,7 +404,8 @@ def _absences(sub: Subscription, look: Look, move: CursorMove) -> Iterator[Event
                 at=look.at,
                 sentinel_id=sub.row.sentinel_id,
                 page_id=sub.row.page_id,
-                data={"part": name, "version": look.seq},
+                data={"part": name, "version": look.seq}
+                | ({"quiet": True} if is_quiet and type_ == "part.appeared" else {}),
             )
 
 

@@ -11,7 +11,7 @@ from tidings.service.records import NOTICES, STATES, TROUBLES, Record, change_re
 from tidings.storage import changes, events, pages, subscriptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tidings.model.interval import Instant
     from tidings.service.watchlist import Target, WatchedSentinel
@@ -27,6 +27,11 @@ class Happening(Protocol):
         ...
 
     @property
+    def data(self) -> Mapping[str, Any]:
+        """Return what is said of it; one that is `quiet` is in the log only."""
+        ...
+
+    @property
     def sentinel_id(self) -> int | None:
         """Return whose it is, None for all that watch its page."""
         ...
@@ -35,7 +40,8 @@ class Happening(Protocol):
 def is_notice(event: Happening, held: WatchedSentinel) -> bool:
     """Say whether a sentinel on the page of an event tells it beside its changes; a state of the page that it monitors is a change."""
     is_change = event.type in STATES and watches_state(held.sentinel.monitor)
-    return event.type in NOTICES and event.sentinel_id in {None, held.row.id} and not is_change
+    is_meant = event.type in NOTICES and event.sentinel_id in {None, held.row.id} and not event.data.get("quiet")
+    return is_meant and not is_change
 
 
 def notices_of(held: WatchedSentinel) -> tuple[str, ...]:

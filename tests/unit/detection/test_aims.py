@@ -85,12 +85,14 @@ def test_tokens_of_several_parts_are_counted_on():
     assert [(1, 2), (3, 4)] == [(edit.old_start, edit.old_end) for edit in change.edits]
 
 
-def test_a_part_that_one_version_lacks_is_not_compared():
-    """It is no empty part; what else is looked at is compared."""
+def test_a_part_that_is_gone_is_not_compared_and_one_that_appears_is_new():
+    """It is no empty part; what else is looked at is compared. What appears came from nothing, unless it is doubted that it was away."""
     both = AnyOf((within("words", "#a"), within("words", "#b")))
 
     assert [] == list(evaluate(within("words", "#a"), pair("<p id=a>1", "<p>1")).deleted)
-    assert [] == list(evaluate(within("words", "#a"), pair("<p>1", "<p id=a>1")).inserted)
+    assert ["1"] == list(evaluate(within("words", "#a"), pair("<p>1", "<p id=a>1")).inserted)
+    doubting = pair("<p>1", "<p id=a>1").doubting(frozenset({'css "#a"'}))
+    assert [] == list(evaluate(within("words", "#a"), doubting).inserted)
     assert [("2", "3")] == list(evaluate(both, pair("<p id=a>1<p id=b>2", "<p id=b>3")).updated)
 
 

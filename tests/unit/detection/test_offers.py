@@ -73,6 +73,15 @@ def test_a_page_without_a_price_lacks_it():
     assert ("availability",) == absence(AVAILABILITY, WHOLE, [shop("5")]).names
 
 
+def test_a_price_that_is_said_for_the_first_time_is_inserted():
+    """So is what can be had; conditions look at it as at any other."""
+    assert ("5 EUR",) == evaluate(PRICE, Pair(shop(), shop("5"))).inserted
+    assert ("InStock",) == evaluate(AVAILABILITY, Pair(shop(), shop(availability="in stock"))).inserted
+    assert evaluate(where("value", "<", 6), Pair(shop(), shop("5")))
+    assert not evaluate(where("value", "<", 4), Pair(shop(), shop("5")))
+    assert not evaluate(PRICE, Pair(shop("5"), shop()))
+
+
 def test_a_price_in_one_line():
     """What a subject says."""
     change = evaluate(PRICE, Pair(shop("19.99"), shop("17.99")))
