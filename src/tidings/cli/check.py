@@ -101,7 +101,7 @@ async def _check(
     found = checking.Checked()
     try:
         while True:
-            async with poller(settings, stream=sys.stderr) as monitor:
+            async with poller(settings, stream=sys.stderr, stays=False) as monitor:
                 found.add(await checking.check(monitor, named, limit=limit, waits=waits, say=say))
             if not found.is_set_back:
                 return found

@@ -124,7 +124,7 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
         said = f"{text.rpartition('; ')[2]}; it is checked after that"
 
     try:
-        async with poller(settings) as monitor:
+        async with poller(settings, stays=False) as monitor:
             first = settings.fetch.host_gap_seconds > welcome.LONGEST_GAP_FOR_ROBOTS
             limit = max(0, deadline - clock.now())
             try:

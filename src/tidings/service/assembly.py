@@ -197,12 +197,13 @@ async def poller(
     stream: TextIO | None = None,
     patience_seconds: float = 0.0,
     spreads: bool = False,
+    stays: bool = True,
     endures: bool = False,
 ) -> AsyncIterator[Monitor]:
     """Run a monitor that is the one poller of its data directory; it has loaded and takes steps when told to.
 
     `patience_seconds` is how long it waits for another poller to end, a `check` say; `spreads` draws dues that crowd apart, as a process
-    that goes on for long can and one that takes a single step must not. Such a process also `endures` that the database's server does not answer,
+    that goes on for long can and one that takes a single step must not. One that `stays` for minutes lets first changes wait for a second poll. Such a process also `endures` that the database's server does not answer,
     at its start and later, however long that takes; until `Store.hurry` or a cancellation. Raises `PollerBusyError` while another process polls, and what `open_database` raises.
     """
     clock = clock or SystemClock()
@@ -222,6 +223,7 @@ async def poller(
             clock,
             stream or sys.stdout,
             spreads=spreads,
+            stays=stays,
             epoch=epoch,
             holder=holder,
         )
@@ -310,6 +312,7 @@ async def _build(
     stream: TextIO,
     *,
     spreads: bool,
+    stays: bool,
     epoch: int,
     holder: str,
 ) -> Monitor:
@@ -382,6 +385,7 @@ async def _build(
         timeout=usual,
         floor=floor,
         silence=Silence(store),
+        confirms=stays and settings.detect.second_looks,
         commit=commit,
     )
     signing = await store.write(_signing, settings, vault, now)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tidings.model.timing import FetchEvery
 from tidings.model.weight import WHOLE
 from tidings.scheduling.population import NEVER
-from tidings.service.cursors import hours_of, is_open, may_begin, next_tick, ticks_of
+from tidings.service.cursors import hours_of, is_open, is_unconfirmed, may_begin, next_tick, ticks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,6 +90,7 @@ def tick_of(page: WatchedPage) -> Tick:
     earliest, deadline, servable, is_moved = NEVER, NEVER, False, False
     state = page.state
     for sub in page.subscriptions.values():
+        servable |= is_unconfirmed(sub) and state.health != "ok"  # the poll that would confirm its change failed
         fresh = _is_served(sub, state.checked_at)
         if fresh and state.last_seq and (sub.interval is not None or sub.wants_base):
             servable = True

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidings.detection import window
 from tidings.detection.window import Window
 from tidings.model.sentinel import FetchAt, FetchOnDemand
-from tidings.model.unit import CursorMove
+from tidings.model.unit import CursorMove, Missing
 from tidings.scheduling.hours import ClockTimes, Hours
 from tidings.scheduling.intervals import FixedInterval
 
@@ -97,7 +97,7 @@ def takes(
         return False
     if sub.is_only_shown or sub.is_summoned:
         return not sub.row.taken
-    if is_doubtful(sub, at if looked_at is None else looked_at):
+    if is_doubtful(sub, at if looked_at is None else looked_at) or (looked_at is not None and is_unconfirmed(sub)):
         return True
     if isinstance(sub.fetch, FetchAt | FetchOnDemand):
         return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), at)
@@ -109,6 +109,21 @@ def takes(
 def is_doubtful(sub: Subscription, at: Instant) -> bool:
     """Say whether a look at `at` clears up a doubt: the one before missed a part of the page that was there."""
     return sub.missing is not None and bool(sub.missing.doubt) and at > sub.missing.doubt_at
+
+
+CHANGE: Final = "change"
+"""What a subscription doubts where the change that a poll found waits for a second poll; parts of pages have other names."""
+
+
+def is_unconfirmed(sub: Subscription) -> bool:
+    """Say whether a change that the newest poll found for a subscription waits for a second poll to confirm it."""
+    return sub.missing is not None and CHANGE in sub.missing.doubt
+
+
+def unconfirmed(sub: Subscription, at: Instant) -> CursorMove:
+    """Return the cursor of a subscription that waits from `at` on for a second poll to confirm a change: it stands still."""
+    doubt = Missing(seq=0, revision=sub.row.revision, names=(), doubt=(CHANGE,), doubt_at=at)
+    return replace(standing_still(sub), missing=doubt)
 
 
 def may_begin(sub: Subscription, checked_at: Instant) -> bool:

@@ -179,6 +179,10 @@ class Dues:
         second = self._second.get(page_id)
         if second is None:
             return due
+        if retry is not None and page.state.health == "ok" and first_open(page, retry) == retry:
+            return (
+                min(due, retry) if self._floor <= MINUTE else due
+            )  # the poll that clears up a doubt is the second one
         looked = second - MINUTE
         gap = min(MINUTE, max(SOONEST, (due - looked) // PARTS)) if self._floor <= MINUTE else self._floor
         second = looked + gap

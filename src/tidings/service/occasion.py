@@ -9,13 +9,14 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
-from tidings.clock import MINUTE, SECOND
+from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.timing import FetchOnDemand
 from tidings.model.unit import ComparisonRow, Event, PollRecord, Unit
 from tidings.model.version import Version
 from tidings.service.activate import first_report, too_late
-from tidings.service.claims import robots_ignored
+from tidings.service.claims import promised_interval, robots_ignored
 from tidings.service.cursors import reference, tick_all, ticked
+from tidings.service.dues import PARTS, SOONEST
 from tidings.service.headers import with_headers
 from tidings.service.states import with_states
 from tidings.service.taught import taught
@@ -151,7 +152,12 @@ def _looked_at_again(unit: Unit, page: WatchedPage, findings: Findings, at: Inst
     if unit.page is None:
         return None
     state = replace(unit.page, problem=_problem(unit.page, findings))
-    return state if not is_asked or state.health != "ok" else replace(state, retry_at=at + LOOK_AGAIN)
+    return state if not is_asked or state.health != "ok" else replace(state, retry_at=at + confirmed_after(page))
+
+
+def confirmed_after(page: WatchedPage) -> Duration:
+    """Return after how long a page is polled again to clear up a doubt, its floor permitting: at most a minute, sooner where it is polled often."""
+    return min(LOOK_AGAIN, max(SOONEST, (promised_interval(page) or HOUR) // PARTS))
 
 
 def _problem(state: PageState, findings: Findings) -> str:

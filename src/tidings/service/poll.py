@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tidings.clock import MINUTE
 from tidings.detection.job import Body, Examination
 from tidings.estimation.saturation import is_doubtful
 from tidings.model.hub import Hub
@@ -19,13 +20,16 @@ from tidings.model.unit import Quarantined, Unit
 from tidings.service import asking, noise, signals, standing, websub
 from tidings.service.activate import first_report
 from tidings.service.bodies import same_body
-from tidings.service.claims import promised_interval, robots_ignored
+from tidings.service.claims import first_open, promised_interval, robots_ignored
+from tidings.service.cursors import is_doubtful as is_in_doubt
 from tidings.service.cursors import references, takes
 from tidings.service.detect import Look, digests_of
+from tidings.service.doubts import FIRST_POLLS, waiting
 from tidings.service.frames import followed
 from tidings.service.headers import watches_headers
 from tidings.service.occasion import (
     Occasion,
+    confirmed_after,
     first_look,
     modified_at,
     version_of,
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from tidings.service.deliver import Teller
     from tidings.service.detect import Detector, Findings
     from tidings.service.framed import Framed
+    from tidings.service.noise import Known
     from tidings.service.silence import Silence
     from tidings.service.take import Taker
     from tidings.service.watchlist import WatchedPage
@@ -74,6 +79,7 @@ class Poller:
         timeout: Duration,
         floor: Duration,
         silence: Silence,
+        confirms: bool,
         commit: Callable[[Unit], Awaitable[object]],
     ) -> None:
         self._store = store
@@ -88,6 +94,7 @@ class Poller:
         self._timeout = timeout
         self._floor = floor
         self._silence = silence
+        self._confirms = confirms
 
     async def request(
         self, page: WatchedPage, *, now: Instant, obey_robots: bool = True, ignoring_robots: bool = False
@@ -207,9 +214,9 @@ class Poller:
         if is_second or await self._silence.settles(poll.page):
             known = await self._store.read(noise.read, poll.page.state.page_id)
             memory = noise.rested(known, poll.page.state, poll.at, reason=reason)
-        if is_second:
+        if is_second and not any(is_in_doubt(s, poll.at) for s in poll.page.subscriptions.values()):
             return self._told(replace(unit, estimates=self._learned(poll.page, memory, poll.at)), poll)
-        findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager)
+        findings = await self._taker.take(poll.page, poll.at, owed=poll.owed, eager=poll.eager, doubtful=is_second)
         if findings.examination is not None and memory is None:
             memory = findings.examination.memory
         findings, memory = await self._silence.review(poll.page, findings, memory, poll.at)
@@ -239,7 +246,9 @@ class Poller:
     async def _changed(self, poll: Occasion, fetched: Fetched, *, follow: bool) -> None:
         page, at, before = poll.page, poll.at, poll.page.state
         is_second = noise.is_second(poll.charged.grant.reason, poll.eager)
-        takers = () if is_second else tuple(s for s in page.subscriptions.values() if takes(s, at, poll.eager))
+        takers = tuple(
+            s for s in page.subscriptions.values() if (is_in_doubt(s, at) if is_second else takes(s, at, poll.eager))
+        )
         stored = await self._bodies.context(
             before.page_id,
             references(takers) | ({before.last_seq} if before.last_seq else set()),
@@ -274,7 +283,15 @@ class Poller:
             known = None if seen is None or seen.problem else named
             await self._framed.settle(poll, fetched, body=fetched, holder=seen, named=known, follow=follow)
         else:
+            if seen is not None and seen.second_look and self._may_confirm(page, stored.noise, at):
+                findings = waiting(findings, look, poll.eager)
             await self._new_version(poll, fetched, look, findings, newest=stored.newest)
+
+    def _may_confirm(self, page: WatchedPage, known: Known, at: Instant) -> bool:
+        """Return whether a change waits for a second poll: the page is hardly known, and it can be polled within two minutes."""
+        after = at + confirmed_after(page)
+        is_new = page.state.polls - known.memory.seconds <= FIRST_POLLS
+        return self._confirms and is_new and self._floor <= MINUTE and first_open(page, after) == after
 
     async def _withhold(self, poll: Occasion, fetched: Fetched, seen: Examination) -> None:
         """Quarantine a body: no version, no cursor moves, no estimator hears of it; the first two bodies are kept."""

@@ -38,13 +38,14 @@ class Taker:
         owed: Mapping[int, int],
         eager: frozenset[int] = frozenset(),
         looked_at: Instant | None = None,
+        doubtful: bool = False,
     ) -> Findings:
         """Let the subscriptions that are due take the newest stored version. What it holds was told when it came, but for its frames.
 
-        `looked_at` is when the page was looked at, if not just now.
+        `looked_at` is when the page was looked at, if not just now. `doubtful`: only those that are in doubt take it.
         """
         newest = page.state.last_seq
-        subs = page.subscriptions.values()
+        subs = [s for s in page.subscriptions.values() if not doubtful or is_doubtful(s, at)]
         due = [s for s in subs if takes(s, at, eager, looked_at=looked_at) or s.row.id in owed]
         behind = tuple(s for s in due if newest and _is_behind(s, newest, at if looked_at is None else looked_at))
         idle = tuple(ticked(s, at) for s in due if s.interval is not None and s not in behind)
