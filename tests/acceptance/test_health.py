@@ -124,7 +124,7 @@ def _refusing(world: World) -> None:
     watch(world, more=f"Notify By webhook {world.receiver(statuses=lambda _: 503)} immediate")
     hours(world, 0)
     world.page("/a", "<p>two")
-    hours(world, 1)
+    hours(world, 2)  # a first change waits a minute
 
 
 def _switched_off(world: World) -> None:
@@ -132,7 +132,7 @@ def _switched_off(world: World) -> None:
     watch(world, more=f"Notify By webhook {world.receiver(statuses=lambda _: 410)} immediate")
     hours(world, 0)
     world.page("/a", "<p>two")
-    hours(world, 1)
+    hours(world, 2)  # a first change waits a minute
 
 
 def _restless(world: World) -> None:
