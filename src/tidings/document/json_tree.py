@@ -15,12 +15,10 @@ from typing import Any, Self
 
 from tidings.document.chosen import RefusedError, check_jsonpath, check_matches
 from tidings.document.extraction import Extraction, Nodes
+from tidings.document.json_query import compiled
 from tidings.document.trees import Taken
 from tidings.document.walk import BREAK
 from tidings.model.interest import Selector
-
-JSONPATH_FUNCTIONS = frozenset({"length", "count", "value"})
-"""match() and search() of RFC 9535 would run patterns without a bound."""
 
 Path = tuple[str | int, ...]
 
@@ -185,8 +183,8 @@ class JsonTree:
         return Parts(paths, [_typed(value, path, out) for path, value in roots], self.value)
 
     def _part(self, selectors: tuple[Selector, ...], excluded: tuple[Selector, ...]) -> Taken:
-        chosen = [self._find(selector) for selector in selectors]
-        out = frozenset(path for selector in excluded for path in self._find(selector))
+        chosen = [self.find(selector) for selector in selectors]
+        out = frozenset(path for selector in excluded for path in self.find(selector))
         missing = next((selector for selector, found in zip(selectors, chosen, strict=True) if not found), None)
         if missing is not None:
             return Taken(missing=missing)
@@ -200,21 +198,24 @@ class JsonTree:
         self._begun[selectors, excluded] = (roots, out)
         return Taken(pieces=tuple(pieces), roots=tuple(_left(value, path, out) for path, value in roots))
 
-    def _find(self, selector: Selector) -> Mapping[Path, Any]:
+    def find(self, selector: Selector) -> Mapping[Path, Any]:
+        """Return what a selector finds, by its path, in the order of RFC 9535; a place that it names twice is there once.
+
+        Raises `RefusedError` if it cannot be read, or would find or look at too much.
+        """
         if selector.language != "jsonpath":
             return {}
-        from jsonpath import JSONPathEnvironment, JSONPathError
+        from jsonpath import JSONPathError
 
         check_jsonpath(selector.text, self._size)
-        environment = JSONPathEnvironment(strict=True)
-        for name in environment.function_extensions.keys() - JSONPATH_FUNCTIONS:
-            del environment.function_extensions[name]
         found: dict[Path, Any] = {}
         try:
-            for match in environment.compile(selector.text).finditer(self.value):
+            for match in compiled(selector.text).finditer(self.value):
                 found[tuple(match.parts)] = match.obj
                 check_matches(selector, len(found))
-        except (JSONPathError, RecursionError) as error:
+        except RefusedError:
+            raise
+        except (JSONPathError, ValueError, RecursionError) as error:
             raise RefusedError(f'jsonpath "{selector.text}" cannot be used here: {error}') from error
         return found
 
