@@ -5,11 +5,12 @@ The library reads some more than the RFC even where it is told to be strict; wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\x22""", re.DOTALL)
 FUNCTIONS = frozenset({"length", "count", "value"})
 
 
@@ -25,7 +26,7 @@ def compiled(text: str) -> Any:
         query = environment.compile(text)
     except (JSONPathError, ValueError, RecursionError) as error:
         raise ValueError(str(error.args[0]) if error.args else "it cannot be read") from error
-    if any(_is_beyond(expression) for expression in _expressions(query)):
+    if "<>" in _STRING.sub("", text) or any(_is_beyond(expression) for expression in _expressions(query)):
         message = "only ==, !=, <, <=, > and >= compare, and only texts, numbers, true, false, null and single values: !(@.a == 1)"
         raise ValueError(message)
     return query
