@@ -18,11 +18,11 @@ _LONGEST: Final = 40
 def newest_of(root: Any) -> Instant | None:
     """Return the latest date that an entry of a feed has, None where none has one that can be read. When the feed itself was built says nothing."""
     entries = islice(root.iter("{*}entry", "{*}item"), _MOST_ENTRIES)
-    dates = (_read(child.text) for entry in entries for child in entry if local_name(child) in _DATES)
+    dates = (instant_of(child.text) for entry in entries for child in entry if local_name(child) in _DATES)
     return max((at for at in dates if at is not None), default=None)
 
 
-def _read(text: str | None) -> Instant | None:
+def instant_of(text: str | None) -> Instant | None:
     """Return the instant of a date by RFC 3339 or RFC 822; one without a zone is in UTC."""
     said = (text or "").strip()
     if not 0 < len(said) <= _LONGEST:

@@ -20,23 +20,23 @@ from lxml import etree
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import cleaned, taken
+from tidings.document.feeds import entries_in, entry_of, is_entry, words_of
+from tidings.document.json_feed import entry_of_json, is_json_feed, items_of_json_feed
 from tidings.document.json_tree import JsonTree, words_of_json, written
 from tidings.document.lists import items_of
 from tidings.document.parse import text_of_fragment
 from tidings.document.structured import local_name
 from tidings.document.xml_tree import XmlTree
 
-MOST_ENTRIES = 20_000
-"""Most entries of one document."""
+MOST_ENTRIES = 50_000
+"""Most entries of one document: what a sitemap may have."""
 
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _IDS = ("id", "guid", "uid", "uuid", "_id", "key", "slug", "sku", "isbn", "@id")
 _LINKS = ("url", "link", "href", "html_url", "external_url", "permalink")
 _TITLES = ("title", "name", "headline", "subject", "label", "summary")
 _EXCLUDED = "{excluded}excluded"
-_ENTRY = frozenset({"item", "entry"})
-_BODIES = ("encoded", "content", "description", "summary")
-"""Elements that hold what an entry says, the fullest first."""
+_ENTRY = frozenset({"item", "entry", "url", "sitemap"})
 _MOVING = frozenset(
     "published updated date date_published date_modified pubDate modified created updated_at created_at lastmod timestamp".split()
 )
@@ -57,7 +57,8 @@ class Entry:
         """Return what people call it: the title and where it leads."""
         title = self.title or self.text
         title = title if len(title) <= 200 else f"{title[:199].rstrip()}…"
-        return " ".join(part for part in (title, self.link) if part) or self.id
+        link = "" if self.link in title.split() else self.link
+        return " ".join(part for part in (title, link) if part) or self.id
 
 
 def entries_of(document: Document) -> list[Entry]:
@@ -75,11 +76,7 @@ def entries_of(document: Document) -> list[Entry]:
 
 def is_window(document: Document) -> bool:
     """Return whether a document shows the newest entries only, so that old ones fall off its end."""
-    return document.media == "feed" or (
-        isinstance(document.tree, JsonTree)
-        and isinstance(document.tree.value, dict)
-        and "jsonfeed.org" in str(document.tree.value.get("version", ""))
-    )
+    return document.media == "feed" or (isinstance(document.tree, JsonTree) and is_json_feed(document.tree.value))
 
 
 def _entries(document: Document) -> Iterator[Entry]:
@@ -89,7 +86,8 @@ def _entries(document: Document) -> Iterator[Entry]:
     elif document.media == "feed":
         yield from _of_broken_feed(document) if document.missing is None else ()
     elif isinstance(tree, JsonTree):
-        yield from (_of_json(value, document) for value in _values(document))
+        read = _of_json_feed if is_json_feed(tree.value) else _of_json
+        yield from (read(value, document) for value in _values(document))
     else:
         for item in items_of(document):
             yield Entry(item.id, item.link, "", item.text)
@@ -107,7 +105,9 @@ def _of_broken_feed(document: Document) -> Iterator[Entry]:
     )
     for entry in parsed.entries:
         content = next((str(part.get("value", "")) for part in entry.get("content", ())), str(entry.get("summary", "")))
-        title = text_of_fragment(str(entry.get("title", "")))
+        said = entry.get("title_detail", {})
+        title = str(entry.get("title", ""))
+        title = title if said.get("type") == "text/plain" else text_of_fragment(title)
         text = f"{title} {text_of_fragment(content)}"
         yield _entry(str(entry.get("id", "")), str(entry.get("link", "")), title, text, document)
 
@@ -116,15 +116,24 @@ def _of_elements(document: Document) -> Iterator[Entry]:
     """Yield each selected element as an entry, or the repeated children of the root: an XML without the form of a feed."""
     part = taken(document)
     roots = list(part.roots) if part is not None else []
-    if len(roots) == 1 and local_name(roots[0]) not in {*_ENTRY, "url"}:
-        inside = list(roots[0].iter("{*}item", "{*}entry", "{*}url"))
-        roots = inside or ([] if document.media == "feed" else list(roots[0]))
+    is_feed = document.media == "feed"
+    if len(roots) == 1 and not (is_entry(roots[0]) if is_feed else local_name(roots[0]) in _ENTRY):
+        roots = list(entries_in(roots[0])) if is_feed else _members(roots[0])
     excluded = part.excluded if part is not None else frozenset()
     for element in roots:
-        if element not in excluded:
-            children = [_left(child, excluded) for child in element if child not in excluded and local_name(child)]
-            is_entry = local_name(element) in _ENTRY
-            yield (_of_entry if is_entry else _of_element)(element, children, document)
+        if element in excluded:
+            continue
+        children = [_left(child, excluded) for child in element if child not in excluded and local_name(child)]
+        if local_name(element) in {"item", "entry"}:
+            read = entry_of(element, children, document.base, text_of_fragment)
+            yield _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
+        else:
+            yield _of_element(element, children, document)
+
+
+def _members(root: Any) -> list[Any]:
+    """Return the entries of an XML that is no feed: its items if it has such, else what stands in its root."""
+    return list(root.iter("{*}item", "{*}entry")) or list(root)
 
 
 def _left(element: Any, excluded: frozenset[Any]) -> Any:
@@ -140,50 +149,9 @@ def _left(element: Any, excluded: frozenset[Any]) -> Any:
     return copied
 
 
-def _of_entry(element: Any, children: list[Any], document: Document) -> Entry:
-    """Return an entry of RSS, RDF or Atom: what it is called, where it leads, its title and the fullest of its texts."""
-    by_name: dict[str, list[Any]] = {}
-    for child in children:
-        by_name.setdefault(local_name(child), []).append(child)
-
-    def said(name: str) -> str:
-        return next((_text_of(child) for child in by_name.get(name, ())), "")
-
-    id_ = said("guid") or said("id") or next((v for k, v in element.items() if k.endswith("}about")), "")
-    title = text_of_fragment(said("title"))
-    body = next((text for name in _BODIES if (text := said(name))), "")
-    return _entry(id_, _link_of(by_name) or _permanent(by_name), title, f"{title} {text_of_fragment(body)}", document)
-
-
-def _link_of(by_name: Mapping[str, list[Any]]) -> str:
-    """Return where an entry leads: by Atom the link to itself in another form, by RSS the text."""
-    links = by_name.get("link", [])
-    addressed = [link for link in links if link.get("href")]
-    meant = [link for link in addressed if link.get("rel", "alternate") == "alternate"]
-    if meant or addressed:
-        return str((meant or addressed)[0].get("href"))
-    return next((text for link in links if (text := _text_of(link))), "")
-
-
-def _permanent(by_name: Mapping[str, list[Any]]) -> str:
-    """Return the id of an RSS entry if it is also its address."""
-    for guid in by_name.get("guid", ()):
-        text = _text_of(guid)
-        if guid.get("isPermaLink", "true").lower() != "false" and text.startswith(("http://", "https://")):
-            return text
-    return ""
-
-
-def _text_of(element: Any) -> str:
-    """Return what an element says; what it is made of (Atom's `xhtml`) is read as a page is."""
-    if len(element):
-        return text_of_fragment(etree.tostring(element, encoding="unicode", method="html", with_tail=False))
-    return " ".join((element.text or "").split())
-
-
 def _of_element(element: Any, children: list[Any], document: Document) -> Entry:
     """Return an element of other XML as an entry, by the names that its children are likely to have."""
-    fields = {local_name(child): _text_of(child) for child in children}
+    fields = {local_name(child): words_of(child, text_of_fragment) for child in children}
     fixed = " ".join(value for name, value in fields.items() if name not in _MOVING) or (element.text or "")
     return _entry(
         element.get("id") or fields.get("id") or "",
@@ -200,6 +168,8 @@ def _values(document: Document) -> list[Any]:
     roots = list(part.roots) if part is not None else []
     if len(roots) != 1:
         return roots
+    if is_json_feed(roots[0]):
+        return items_of_json_feed(roots[0])
     level = [roots[0]]
     while level:
         for value in level:
@@ -214,11 +184,16 @@ def _of_json(value: Any, document: Document) -> Entry:
         text = written(value) if not isinstance(value, list) else " ".join(words_of_json(value))
         return _entry("", "", "", text, document)
     fixed = {name: member for name, member in value.items() if name not in _MOVING}
-    if is_window(document) and isinstance(content := value.get("content_html"), str):  # JSON Feed: text that is HTML
-        fixed["content_html"] = text_of_fragment(content)
     text = " ".join(words_of_json(dict(sorted(fixed.items()))))
     title = _first(value, _TITLES) or json.dumps(fixed, ensure_ascii=False, default=written)
     return _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
+
+
+def _of_json_feed(value: Any, document: Document) -> Entry:
+    if not isinstance(value, dict):
+        return _of_json(value, document)
+    read = entry_of_json(value, text_of_fragment)
+    return _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
 
 
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> str:

@@ -55,7 +55,7 @@ def _extracted(document: Document, extraction: Extraction) -> Document:
             return replace(document, extraction=extraction, problem=f"could not compare: {error}")
         if part.missing is not None:
             return _without_content(document, extraction, part.missing)
-        pieces, links, images = part.pieces, part.links if document.media != "xml" else (), part.images
+        pieces, links, images = part.pieces, part.links, part.images
         places = (part.link_places, part.image_places)
     others = [excluded for excluded in extraction.exclude if not isinstance(excluded, Selector)]
     if others or extraction.transform:

@@ -39,7 +39,11 @@ _ROOT = re.compile(
 )
 _NO_SIGNS = "\ufeff\u200b\u2060\0"
 _BEFORE_XML = re.compile(rf"(?>[\s{_NO_SIGNS}]++|(?><!--.*?-->))*+(?=<\?xml\s)", re.DOTALL)
-_FEEDS = frozenset({"rss", "feed", "rdf:rdf"})
+_ATOM = re.compile(r"http://(?:www\.w3\.org/2005/atom|purl\.org/atom/)", re.IGNORECASE)
+_RDF = re.compile(r"""xmlns\s*=\s*["']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#""")
+_PACKED = frozenset(
+    "application/gzip application/x-gzip application/gzip-compressed application/octet-stream binary/octet-stream".split()
+)
 _LOOKED_AT = 4_096
 
 
@@ -105,7 +109,7 @@ def media_of_text(text: str, content_type: str | None = None) -> Media:
         return "json" if said != "text/html" or text.rstrip()[-1:] in "}]" else "html"
     if GUARD.match(head):
         return "json"
-    if _is_xml_type(said) or _is_xml(head, said):
+    if _is_xml_type(said) or _is_xml(head):
         return _feed_or_xml(head)
     if said.endswith(("/json", "+json")):
         return "json"
@@ -126,22 +130,35 @@ def _said(content_type: str | None) -> str:
     return (content_type or "").partition(";")[0].strip().lower()
 
 
+def type_within(content_type: str | None) -> str | None:
+    """Return the Content-Type of what a packed file holds: None where it only says that the file is packed, or nothing."""
+    return None if _said(content_type) in _PACKED else content_type
+
+
 def _is_xml_type(said: str) -> bool:
     return said.endswith(("/xml", "+xml"))
 
 
-def _is_xml(head: str, said: str) -> bool:
-    if head.lstrip()[:5] == "<?xml":
-        return True
-    root = _ROOT.match(head)
-    return root is not None and root[1].lower() in _FEEDS and said != "text/html"
+def _is_xml(head: str) -> bool:
+    """Return whether a text begins as XML or as a feed; feeds come as `text/html` too."""
+    return head.lstrip()[:5] == "<?xml" or _is_feed(head)
 
 
 def _feed_or_xml(head: str) -> Media:
     root = _ROOT.match(head)
     if root is None:
         return "xml" if _MARKED_UP.match(head) else "text"
-    name = root[1].lower()
-    if name == "html":
+    if root[1].lower() == "html":
         return "html"
-    return "feed" if name in _FEEDS else "xml"
+    return "feed" if _is_feed(head) else "xml"
+
+
+def _is_feed(head: str) -> bool:
+    """Return whether the root is one of a feed, whatever its prefix; with a prefix `feed` is one if it is Atom's."""
+    root = _ROOT.match(head)
+    if root is None:
+        return False
+    prefix, _, name = root[1].lower().rpartition(":")
+    if name == "feed" and prefix:
+        return _ATOM.search(head) is not None
+    return name in {"rss", "feed"} or (name == "rdf" and bool(prefix or _RDF.search(head)))

@@ -18,15 +18,18 @@ from tidings.document.charset import Decoded, decode, known_charset, strictly
 from tidings.document.csv_rows import CsvTree, pieces_of_rows, rows_of, separator_of
 from tidings.document.dated import newest_of
 from tidings.document.document import Document
+from tidings.document.feeds import title_of
 from tidings.document.frames import FrameElement
 from tidings.document.hubs import hub_of
+from tidings.document.json_feed import VERSION, head_of_json_feed, is_json_feed, links_of_json_feed
 from tidings.document.json_tree import JsonTree, unwrapped, words_of_value
 from tidings.document.lines import pieces_of
 from tidings.document.links import base_of
-from tidings.document.media import Media, form_of, media_of_bytes, media_of_text, past_lead
+from tidings.document.media import Media, form_of, media_of_bytes, media_of_text, past_lead, type_within
+from tidings.document.packed import PackedError, text_within
 from tidings.document.pdf import NO_TEXT, NOT_READ, UnreadableError, is_readable, read_pdf
-from tidings.document.prescan import MOST_TAGS, too_hard
-from tidings.document.structured import Shown, pieces_of_xml, root_of
+from tidings.document.prescan import too_hard
+from tidings.document.structured import Shown, links_of_xml, pieces_of_xml, root_of
 from tidings.document.trees import HtmlTree, Tree
 from tidings.document.walk import BREAK, Walked, walk
 from tidings.document.words import ASCII_SYMBOLS
@@ -41,7 +44,13 @@ MOST_WORDS = 700_000
 MOST_ADDRESSES = 25_000
 """Most links and images of a document, to which the same applies. The most of html_corpus are 3,859."""
 
+MOST_OF_SITEMAP = 50_000
+"""Most addresses of a sitemap (sitemaps.org)."""
+
 _TOO_LONG = f"it has more than {MOST_WORDS:,} words"
+
+MOST_XML_TAGS = 1_000_000
+"""Most tags of XML: a sitemap of 50,000 pages that says all that it may of each has 500,000, and more with its pictures."""
 
 MOST_VALUES = 100_000
 """Most values of JSON, counted by its commas, to which the same applies."""
@@ -66,6 +75,11 @@ def parse(
     last version. `with_written_frames`: pages that are written into this one (`srcdoc`) are part of its text. `keep_tree`: parts of the
     document will be taken (`extract`).
     """
+    try:
+        if (text := text_within(data)) is not None:
+            data, content_type = text, type_within(content_type)
+    except PackedError as error:
+        return Document(media="binary", form=form_of(data), base=url, problem=f"could not compare: {error}")
     media = media_of_bytes(data, content_type)
     if media is not None:
         whole = Document(
@@ -84,8 +98,9 @@ def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", ke
     document = _READERS.get(media, _text)(media, decoded, url, keep_tree)
     if not document.problem and (_has_many_symbols(document) or document.words > MOST_WORDS):
         return _refused(media, decoded, _TOO_LONG)
-    if len(document.links) + len(document.images) > MOST_ADDRESSES:
-        return _refused(media, decoded, f"it has more than {MOST_ADDRESSES:,} links and images")
+    most = MOST_OF_SITEMAP if media == "xml" else MOST_ADDRESSES
+    if len(document.links) + len(document.images) > most:
+        return _refused(media, decoded, f"it has more than {most:,} links and images")
     return document
 
 
@@ -202,31 +217,26 @@ def text_of_fragment(text: str) -> str:
 
 
 def _xml(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:
-    if decoded.text.count("<") > MOST_TAGS:
-        return _refused(media, decoded, f"it has more than {MOST_TAGS:,} tags")
+    if decoded.text.count("<") > MOST_XML_TAGS:
+        return _refused(media, decoded, f"it has more than {MOST_XML_TAGS:,} tags")
     root = root_of(decoded.text)
     if root is None:
         return _text(media, decoded, url, keep_tree)
+    links = tuple(links_of_xml([root], url))
     if media == "feed":
-        pieces, links, title = pieces_of_xml(root, _pieces_of_fragment, with_attributes=False)
-        tree = XmlTree(decoded.text, Shown(_pieces_of_fragment).pieces, with_attributes=False)
+        pieces = pieces_of_xml(root, _pieces_of_fragment, with_attributes=False)
+        tree = XmlTree(decoded.text, Shown(_pieces_of_fragment).pieces, with_attributes=False, base=url)
+        title = title_of(root, text_of_fragment)
         return _data(
-            media,
-            decoded,
-            url,
-            pieces,
-            tree,
-            links=tuple(links),
-            title=title,
-            hub=hub_of(root),
-            updated=newest_of(root),
+            media, decoded, url, pieces, tree, links=links, title=title, hub=hub_of(root), updated=newest_of(root)
         )
     shown = Shown(_as_it_is).pieces
-    if (node := _node_of(root)) is not None:
-        tree = XmlTree(decoded.text, shown, with_attributes=True, node=node)
-        return _data(media, decoded, url, pieces_of(words_of_nodes([node])), tree)
-    tree = XmlTree(decoded.text, shown, with_attributes=True)
-    return _data(media, decoded, url, pieces_of_xml(root, _as_it_is, with_attributes=True)[0], tree)
+    node = _node_of(root)
+    tree = XmlTree(decoded.text, shown, with_attributes=True, node=node, base=url)
+    if node is not None:
+        return _data(media, decoded, url, pieces_of(words_of_nodes([node])), tree, links=links)
+    pieces = pieces_of_xml(root, _as_it_is, with_attributes=True)
+    return _data(media, decoded, url, pieces, tree, links=links)
 
 
 def _node_of(root: Any) -> Node | None:
@@ -273,7 +283,12 @@ def _json(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document
         text, value = unwrapped(decoded.text)
     except (ValueError, RecursionError):
         return _text("text", decoded, url, keep_tree)
-    return _data(media, decoded, url, pieces_of(words_of_value(value)), JsonTree(text, value))
+    pieces, tree = pieces_of(words_of_value(value)), JsonTree(text, value)
+    if VERSION not in text or not is_json_feed(tree.value):
+        return _data(media, decoded, url, pieces, tree)
+    links = links_of_json_feed(tree.value)
+    title, hub, updated = head_of_json_feed(tree.value)
+    return _data(media, decoded, url, pieces, tree, links=links, title=title, hub=hub, updated=updated)
 
 
 def _csv(media: Media, decoded: Decoded, url: str, keep_tree: bool) -> Document:

@@ -7,19 +7,18 @@ the format allows.
 from __future__ import annotations
 
 import io
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lxml import etree
 
+from tidings.document.packed import unpacked
 from tidings.document.sitemaps import Question, Sitemap
 
 MOST_BYTES: Final = 50_000_000
 MOST_URLS: Final = 50_000
 MOST_CHILDREN: Final = 1_000
 _LONGEST: Final = 2_048
-_GZIP: Final = b"\x1f\x8b"
 _PARSING: Final[Mapping[str, Any]] = {
     "resolve_entities": False,
     "no_network": True,
@@ -35,27 +34,16 @@ def read_sitemap(question: Question) -> Sitemap:
     pages: dict[str, str] = {}
     children: dict[str, str] = {}
     try:
-        for number, (kind, loc, lastmod) in enumerate(_entries(_unpacked(question.body))):
+        for number, (kind, loc, lastmod) in enumerate(_entries(unpacked(question.body, most=MOST_BYTES))):
             if number >= MOST_URLS:
                 return Sitemap(pages, children, f"it has more than {MOST_URLS:,} entries")
             if kind == "sitemap" and len(children) < MOST_CHILDREN:
                 children[loc] = lastmod
             elif kind == "url" and loc in question.wanted:
                 pages[loc] = lastmod
-    except (etree.XMLSyntaxError, zlib.error, ValueError) as error:
+    except (etree.XMLSyntaxError, ValueError) as error:
         return Sitemap(pages, children, f"it cannot be read: {str(error)[:200]}")
     return Sitemap(pages, children)
-
-
-def _unpacked(body: bytes) -> bytes:
-    if not body.startswith(_GZIP):
-        return body
-    unpacking = zlib.decompressobj(wbits=31)
-    whole = unpacking.decompress(body, MOST_BYTES + 1)
-    if len(whole) > MOST_BYTES:
-        message = f"it has more than {MOST_BYTES:,} bytes"
-        raise ValueError(message)
-    return whole
 
 
 def _entries(body: bytes) -> Iterator[tuple[str, str, str]]:

@@ -6,16 +6,22 @@ Of a feed only the texts. Text inside a feed that is HTML gives its own text. No
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from lxml import etree
 
+from tidings.document.links import base_of
 from tidings.document.walk import BREAK
 
 _BUILT = frozenset({"lastBuildDate", "pubDate", "updated"})
 _FEEDS = frozenset({"channel", "feed"})
 _ENTRIES = {"item": frozenset({"channel", "RDF", "rss"}), "entry": frozenset({"feed"})}
+_FEED_ROOTS = frozenset({"rss", "rdf", "feed"})
+SITEMAPS: Final = frozenset({"urlset", "sitemapindex"})
+"""Roots of sitemaps (sitemaps.org)."""
+
+_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _WRITTEN = frozenset({"pubDate", "updated"})
 _MOVING = frozenset(
     {"{http://purl.org/rss/1.0/modules/slash/}comments", "{http://purl.org/syndication/thread/1.0}total"}
@@ -47,17 +53,12 @@ def root_of(text: str) -> Any:
         return None
 
 
-def pieces_of_xml(
-    root: Any, pieces_of_html: Callable[[str], list[str]], *, with_attributes: bool
-) -> tuple[list[str], list[str], str]:
-    """Return (pieces, links, title) of the root of an XML text.
+def pieces_of_xml(root: Any, pieces_of_html: Callable[[str], list[str]], *, with_attributes: bool) -> list[str]:
+    """Return the pieces of the root of an XML text.
 
-    Links are what feeds call so: the text or `href` of `link`. The title is the first element of that name. When a feed itself was
-    built is no text of it: that moves with every look, while the entries stay.
+    When a feed itself was built is no text of it: that moves with every look, while the entries stay.
     """
     pieces: list[str] = []
-    links: list[str] = []
-    title = ""
     shown = Shown(pieces_of_html)
     for event, element in etree.iterwalk(root, events=("start", "end")):
         pieces.append(BREAK)
@@ -66,15 +67,37 @@ def pieces_of_xml(
             continue
         if says_when_built(element):
             continue
-        name, content = local_name(element), element.text
-        if name == "link":
-            links.append(element.get("href") or (content or "").strip())
-        elif name == "title" and not title:
-            title = " ".join((content or "").split())
         if with_attributes:
             pieces.extend(attributes_of(element))
-        pieces.extend(shown.pieces(content))
-    return pieces, links, title
+        pieces.extend(shown.pieces(element.text))
+    return pieces
+
+
+def links_of_xml(roots: Iterable[Any], base: str, out: Collection[Any] = ()) -> list[str]:
+    """Return the links below some elements: `link` of feeds, `loc` of sitemaps, none of other XML; what stands in `out` is left out.
+
+    Where `xml:base` says so they are joined with it, and it with `base`; else they are as written.
+    """
+    links: list[str] = []
+    for root in roots:
+        top = root.getroottree().getroot()
+        name = "loc" if local_name(top) in SITEMAPS else "link" if local_name(top).lower() in _FEED_ROOTS else ""
+        for element in root.iter(f"{{*}}{name}") if name else ():
+            above = (element, *element.iterancestors()) if out else ()
+            if not any(place in out for place in above) and (address := address_in(element, base)):
+                links.append(address)
+    return links
+
+
+def address_in(element: Any, base: str) -> str:
+    """Return the address that the `href` or the text of an element is, joined with the `xml:base` of those around it if one has any."""
+    address = (element.get("href") or element.text or "").strip()
+    bases = [said for place in (element, *element.iterancestors()) if (said := place.get(_XML_BASE))]
+    if not address or not bases:
+        return address
+    for said in reversed(bases):
+        base = base_of(base, said)
+    return base_of(base, address)
 
 
 def attributes_of(element: Any) -> list[str]:
@@ -89,6 +112,12 @@ def attributes_of(element: Any) -> list[str]:
 def local_name(element: Any) -> str:
     """Return the name of an element without its namespace, empty for what is none."""
     return etree.QName(element).localname if element is not None and isinstance(element.tag, str) else ""
+
+
+def namespace_of(element: Any) -> str:
+    """Return the namespace of an element in lower case, without the sign at its end that some leave out; empty if it has none."""
+    name = element.tag
+    return name[1:].partition("}")[0].rstrip("/#").lower() if isinstance(name, str) and name[:1] == "{" else ""
 
 
 def says_when_built(element: Any) -> bool:

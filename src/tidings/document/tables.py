@@ -80,13 +80,16 @@ def table_of_rows(rows: Sequence[tuple[str, ...]], document: Document) -> Table:
 def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Table:
     rows: list[tuple[str, ...]] = []
     columns: tuple[str, ...] = ()
+    last = 0
     spans: dict[int, tuple[int, str]] = {}
     number = 0
     for row in elements_below(node, _ROWS, within=_GROUPS):
         if row.mem_id in excluded:
             continue
         cells = [cell for cell in elements_below(row, _CELLS) if cell.mem_id not in excluded]
-        texts = tuple(islice(_placed(cells, spans, excluded, document), MOST_CELLS + 1))
+        placed = list(islice(_placed(cells, spans, excluded, document), MOST_CELLS + 1))
+        texts = tuple(text for text, _ in placed)
+        last = max(last, *(place for place, (_, begins) in enumerate(placed) if begins), 0)
         number += len(texts)
         if number > MOST_CELLS:
             raise RefusedError(f"a table has more than {MOST_CELLS:,} cells")
@@ -95,15 +98,15 @@ def _table(node: LexborNode, excluded: frozenset[int], document: Document) -> Ta
             columns = texts
         elif any(texts):
             rows.append(texts)
-    width = max(len(columns), max(map(len, rows), default=0))
-    padded = tuple((*row, *[""] * (width - len(row))) for row in rows)
-    return Table((*columns, *[""] * (width - len(columns))) if columns else (), padded)
+    width = last + 1  # columns in which no cell begins are only what cells that span the table reach over
+    padded = tuple((*row[:width], *[""] * (width - len(row))) for row in rows)
+    return Table((*columns[:width], *[""] * (width - len(columns))) if columns else (), padded)
 
 
 def _placed(
     cells: list[LexborNode], spans: dict[int, tuple[int, str]], excluded: frozenset[int], document: Document
-) -> Iterator[str]:
-    """Yield the texts of a row, one a column; `spans` are cells of rows above that reach into it: (rows left, text) by column."""
+) -> Iterator[tuple[str, bool]]:
+    """Yield the texts of a row, one a column, each with whether its cell begins there; `spans` are cells of rows above that reach into it: (rows left, text) by column."""
     waiting = iter(cells)
     column, reach = 0, max(spans, default=-1)
     while True:
@@ -111,22 +114,22 @@ def _placed(
             left, text = spans.pop(column)
             if left > 1:
                 spans[column] = (left - 1, text)
-            yield text
+            yield text, False
             column += 1
             continue
         cell = next(waiting, None)
         if cell is None:
             if column > reach:
                 return
-            yield ""
+            yield "", False
             column += 1
             continue
         text = cleaned(text_below(cell, excluded), document.extraction)
         down, across = _span(cell, "rowspan"), _span(cell, "colspan")
-        for _ in range(across):
+        for number in range(across):
             if down > 1:
                 spans[column] = (down - 1, text)
-            yield text
+            yield text, number == 0
             column += 1
 
 

@@ -16,7 +16,7 @@ from tidings.document.chosen import RefusedError, check_xpath
 from tidings.document.extraction import Extraction, Nodes
 from tidings.document.lines import pieces_of
 from tidings.document.mirror import evaluated
-from tidings.document.structured import PARSING, attributes_of, local_name, says_when_built
+from tidings.document.structured import PARSING, attributes_of, links_of_xml, says_when_built
 from tidings.document.trees import Taken
 from tidings.document.walk import BREAK
 from tidings.document.xml_nodes import Node, node_of, words_of_nodes
@@ -26,7 +26,7 @@ _BETWEEN = re.compile(r">\s+<")
 
 
 class XmlTree:
-    """An XML text; `pieces_of_html` reads texts in it that are HTML themselves. `node` is its root, if it is compared as a tree."""
+    """An XML text; `pieces_of_html` reads texts in it that are HTML themselves. `node` is its root, if it is compared as a tree, `base` its address."""
 
     def __init__(
         self,
@@ -35,7 +35,9 @@ class XmlTree:
         *,
         with_attributes: bool,
         node: Node | None = None,
+        base: str = "",
     ) -> None:
+        self._base = base
         self._with_attributes = with_attributes
         self._node = node
         self._nodes: dict[Nodes, list[Node | str] | None] = {}
@@ -101,17 +103,18 @@ class XmlTree:
         roots = self._roots([elements for elements, _ in chosen], out)
         texts = chosen[-1][1] if chosen else []
         nodes = self._nodes[selectors, excluded] = self._nodes_of(texts, roots, out)
+        links = tuple(links_of_xml(roots, self._base, out))
         if nodes is not None:
-            return Taken(pieces=pieces_of(words_of_nodes(nodes)), roots=tuple(roots), excluded=frozenset(out))
+            words = pieces_of(words_of_nodes(nodes))
+            return Taken(pieces=words, links=links, roots=tuple(roots), excluded=frozenset(out))
         pieces: list[str] = []
-        links: list[str] = []
         for text in texts:
             pieces += [BREAK, text]
         for root in roots:
-            self._read(root, out, pieces, links)
+            self._read(root, out, pieces)
         if selectors and not pieces:
             return Taken(missing=selectors[-1]) if not roots else Taken(roots=tuple(roots))
-        return Taken(pieces=tuple(pieces), links=tuple(links), roots=tuple(roots), excluded=frozenset(out))
+        return Taken(pieces=tuple(pieces), links=links, roots=tuple(roots), excluded=frozenset(out))
 
     def _nodes_of(self, texts: list[str], roots: list[Any], out: set[Any]) -> list[Node | str] | None:
         if self._node is None or not (texts or roots):
@@ -149,7 +152,7 @@ class XmlTree:
                 roots.append(element)
         return roots
 
-    def _read(self, root: Any, out: set[Any], pieces: list[str], links: list[str]) -> None:
+    def _read(self, root: Any, out: set[Any], pieces: list[str]) -> None:
         walk = etree.iterwalk(root, events=("start", "end"))
         for event, element in walk:
             pieces.append(BREAK)
@@ -162,8 +165,6 @@ class XmlTree:
                 continue
             if says_when_built(element):
                 continue
-            if local_name(element) == "link":
-                links.append(element.get("href") or (element.text or "").strip())
             if self._with_attributes:
                 pieces += attributes_of(element)
             pieces += self._pieces_of_html(element.text)
