@@ -121,7 +121,9 @@ def _matched(old: Document, new: Document) -> _Matched:
         pairs += _retitled(before, after, left, fresh)
     found = _Matched(come=[after[j] for j in fresh])
     found.updated = [
-        (before[i], after[j]) for i, j in sorted(pairs, key=lambda pair: pair[1]) if _says(before[i]) != _says(after[j])
+        (before[i], after[j])
+        for i, j in sorted(pairs, key=lambda pair: pair[1])
+        if before[i] != after[j] and _says(before[i]) != _says(after[j])
     ]
     survivors = [i for i, _ in pairs]
     found.gone = [before[i] for i in _without_tail(left, survivors, fresh, is_window=is_window(new))]

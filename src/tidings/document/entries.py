@@ -82,7 +82,7 @@ def is_window(document: Document) -> bool:
 def _entries(document: Document) -> Iterator[Entry]:
     tree = document.tree
     if isinstance(tree, XmlTree):
-        yield from _of_elements(document)
+        yield from _of_elements(tree, document)
     elif document.media == "feed":
         yield from _of_broken_feed(document) if document.missing is None else ()
     elif isinstance(tree, JsonTree):
@@ -112,14 +112,13 @@ def _of_broken_feed(document: Document) -> Iterator[Entry]:
         yield _entry(str(entry.get("id", "")), str(entry.get("link", "")), title, text, document)
 
 
-def _of_elements(document: Document) -> Iterator[Entry]:
+def _of_elements(tree: XmlTree, document: Document) -> Iterator[Entry]:
     """Yield each selected element as an entry, or the repeated children of the root: an XML without the form of a feed."""
-    part = taken(document)
-    roots = list(part.roots) if part is not None else []
+    found, excluded = tree.roots(document.extraction)
+    roots = list(found)
     is_feed = document.media == "feed"
     if len(roots) == 1 and not (is_entry(roots[0]) if is_feed else local_name(roots[0]) in _ENTRY):
         roots = list(entries_in(roots[0])) if is_feed else _members(roots[0])
-    excluded = part.excluded if part is not None else frozenset()
     for element in roots:
         if element in excluded:
             continue

@@ -203,7 +203,9 @@ def _link_of(named: _Named, base: str) -> str:
     if chosen is None and (permanent := _permanent(named)):
         return permanent
     if chosen is None:
-        chosen = _to_page([link for link in others if link.get("href")]) or next(iter(addressed), None)
+        chosen = _to_page([link for link in others if link.get("href")])
+    if chosen is None:
+        chosen = next(iter(addressed), None)
     return "" if chosen is None else address_in(chosen, base)
 
 

@@ -39,6 +39,7 @@ _ROOT = re.compile(
 )
 _NO_SIGNS = "\ufeff\u200b\u2060\0"
 _BEFORE_XML = re.compile(rf"(?>[\s{_NO_SIGNS}]++|(?><!--.*?-->))*+(?=<\?xml\s)", re.DOTALL)
+_SITEMAP = re.compile(r"\s*<(?:urlset|sitemapindex)[\s>]")
 _ATOM = re.compile(r"http://(?:www\.w3\.org/2005/atom|purl\.org/atom/)", re.IGNORECASE)
 _RDF = re.compile(r"""xmlns\s*=\s*["']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#""")
 _PACKED = frozenset(
@@ -140,8 +141,8 @@ def _is_xml_type(said: str) -> bool:
 
 
 def _is_xml(head: str) -> bool:
-    """Return whether a text begins as XML or as a feed; feeds come as `text/html` too."""
-    return head.lstrip()[:5] == "<?xml" or _is_feed(head)
+    """Return whether a text begins as XML, or as a feed or a sitemap: these come as `text/html` too."""
+    return head.lstrip()[:5] == "<?xml" or _is_feed(head) or _SITEMAP.match(head) is not None
 
 
 def _feed_or_xml(head: str) -> Media:

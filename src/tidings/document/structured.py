@@ -21,6 +21,7 @@ _FEED_ROOTS = frozenset({"rss", "rdf", "feed"})
 SITEMAPS: Final = frozenset({"urlset", "sitemapindex"})
 """Roots of sitemaps (sitemaps.org)."""
 
+_LISTED = frozenset({"url", "sitemap"})
 _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _WRITTEN = frozenset({"pubDate", "updated"})
 _MOVING = frozenset(
@@ -81,8 +82,11 @@ def links_of_xml(roots: Iterable[Any], base: str, out: Collection[Any] = ()) -> 
     links: list[str] = []
     for root in roots:
         top = root.getroottree().getroot()
-        name = "loc" if local_name(top) in SITEMAPS else "link" if local_name(top).lower() in _FEED_ROOTS else ""
+        is_sitemap = local_name(top) in SITEMAPS
+        name = "loc" if is_sitemap else "link" if local_name(top).lower() in _FEED_ROOTS else ""
         for element in root.iter(f"{{*}}{name}") if name else ():
+            if is_sitemap and local_name(element.getparent()) not in _LISTED:
+                continue
             above = (element, *element.iterancestors()) if out else ()
             if not any(place in out for place in above) and (address := address_in(element, base)):
                 links.append(address)
@@ -111,7 +115,8 @@ def attributes_of(element: Any) -> list[str]:
 
 def local_name(element: Any) -> str:
     """Return the name of an element without its namespace, empty for what is none."""
-    return etree.QName(element).localname if element is not None and isinstance(element.tag, str) else ""
+    name = element.tag if element is not None else None
+    return name.rpartition("}")[2] if isinstance(name, str) else ""
 
 
 def namespace_of(element: Any) -> str:

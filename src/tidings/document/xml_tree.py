@@ -83,6 +83,14 @@ class XmlTree:
                 raise RefusedError(f"the XML cannot be read: {error}") from error
         return self._taken[asked]
 
+    def roots(self, extraction: Extraction) -> tuple[tuple[Any, ...], frozenset[Any]]:
+        """Return the elements at which a part begins, and those that are left out of it; of the whole nothing else is read for it.
+
+        Raises `RefusedError` as `take` does.
+        """
+        part = self.take(extraction) if any(extraction.nodes) else Taken(roots=(self._root,))
+        return part.roots, part.excluded
+
     def nodes(self, extraction: Extraction) -> list[Node | str] | None:
         """Return the nodes that a part consists of, those that its pieces are the words of, None if it is none of a tree.
 

@@ -102,6 +102,29 @@ def test_what_spans_stands_everywhere_it_is_seen():
         tables.tables_of(page(f"<table>{'<tr><td colspan=1000>x' * 300}</table>", "text/html"))
 
 
+@pytest.mark.parametrize("across", [2, 3, 100, 1_000])
+def test_a_cell_that_spans_more_than_the_table_makes_no_columns(across):
+    """Columns in which no other cell begins are none: the rows that came are told, and each once."""
+    head = "<tr><th>Name<th>State<tr><td>web<td>up"
+    more = f"<tr><td colspan={across}>Second site<tr><td>mail<td>up"
+    (grid,) = tables.tables_of(page(f"<table>{head}{more}</table>", "text/html"))
+
+    assert (("Name", "State"), 2) == (grid.columns, grid.width)
+    assert (("web", "up"), ("Second site", "Second site"), ("mail", "up")) == grid.rows
+    assert (["Second site | Second site", "mail | up"], [], []) == found(
+        "table", f"<table>{head}</table>", f"<table>{head}{more}</table>"
+    )
+
+
+@pytest.mark.parametrize("text", ["<td colspan=50>a<td>b", "<td colspan=2 rowspan=3>a<td>b<tr><td>c<tr><td>d"])
+def test_a_cell_beside_one_that_spans_keeps_its_column(text):
+    """What stands behind a wide cell stands where it is seen."""
+    (grid,) = tables.tables_of(page(f"<table><tr>{text}</table>", "text/html"))
+
+    assert ["a", "b"] == [grid.rows[0][0], grid.rows[0][-1]]
+    assert len({len(row) for row in grid.rows}) == 1
+
+
 def test_of_a_row_no_more_is_read_than_a_table_may_have(monkeypatch):
     """A row that is too wide is refused before the rest of it is read."""
     read: list[str] = []
