@@ -146,10 +146,13 @@ class AnyChange:
         return document.words + _PLAIN_LINKS.size(document) + _PLAIN_IMAGES.size(document)
 
     def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
-        """Return what changed among words, links and images."""
+        """Return what changed among words, links and images; the addresses of data are words of it already."""
+        if old.media in _DATA and new.media in _DATA:
+            return Words().compare(old, new)
         return (*Words().compare(old, new), *_PLAIN_LINKS.addresses(old, new), *_PLAIN_IMAGES.addresses(old, new))
 
 
+_DATA: Final = frozenset({"json", "xml"})
 _PLAIN_LINKS = Addresses("links", "plain", ("links.plain", "body"))
 _PLAIN_IMAGES = Addresses("images", "plain", ("images.plain", "body"))
 

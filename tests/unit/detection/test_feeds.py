@@ -289,3 +289,32 @@ def test_when_an_entry_was_published_and_how_many_answered_it_is_no_news_alone(k
 
     assert not compare_bodies(feed(""), feed("Tue, 06 Jan 2026 10:00:00 GMT"), Interest(kind))[0]
     assert compare_bodies(feed(""), feed("", "text of 6 May"), Interest(kind))[0]
+
+
+SITEMAP = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{}</urlset>"
+
+
+@pytest.mark.parametrize(
+    ("text", "media"),
+    [
+        (lambda n: SITEMAP.format("".join(f"<url><loc>/{at}</loc></url>" for at in range(n))), "application/xml"),
+        (
+            lambda n: json.dumps(
+                {
+                    "version": "https://jsonfeed.org/version/1",
+                    "items": [{"id": f"i{at}", "url": f"/{at}", "title": f"T{at}"} for at in range(n)],
+                }
+            ),
+            "application/json",
+        ),
+    ],
+)
+def test_a_new_address_of_data_is_told_once(text, media):
+    """`any change` has it among its words, `links` as a link, `items` as an entry."""
+
+    def inserted(kind):
+        old, new_ = (Body(data=text(n).encode(), content_type=media, url="http://x.org/") for n in (2, 3))
+        found = compare_bodies(old, new_, Interest(kind))
+        return list(found[0].inserted)
+
+    assert [1, ["http://x.org/2"], 1] == [len(inserted("any")), inserted("links"), len(inserted("items"))]
