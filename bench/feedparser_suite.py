@@ -73,6 +73,7 @@ def _readings(file: Path, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
         io.BytesIO(body), response_headers=given, sanitize_html=False, resolve_relative_uris=False
     )
     theirs = _reading([(_title(e), str(e.get("link", "")), _text(e)) for e in parsed.entries], resolver)
+    theirs["ids"] = resolver.links([str(entry.get("id", "")) for entry in parsed.entries])
     return ours, theirs
 
 
@@ -116,6 +117,7 @@ _REASONS = (
     ("", "cdf", "Channel Definition Format (1997) is no format that is read"),
     ("titles", "node_precedence/atom10_title", "the entry's own title counts, not one of an extension"),
     ("titles", "item_category_image", "the title of a picture in a category is none of the entry's"),
+    ("links", "node_precedence/atom10_id", "an id of Atom is a name, and leads nowhere (RFC 4287 §4.2.6)"),
     ("texts", "item_description_and_summary", "RSS has a description, and no summary"),
     ("links", "item_guid_isPermaLink_ValueError", "an address that cannot be parsed is shown as it is written"),
 )
@@ -129,7 +131,7 @@ def _reason(name: str, field: str, ours: dict[str, Any], theirs: dict[str, Any])
             return why
     if field == "links" and ours["entries"] == theirs["entries"]:
         pairs = [pair for pair in zip(ours["links"], theirs["links"], strict=True) if pair[0] != pair[1]]
-        if all(not our for our, _ in pairs):
+        if all(not our and their in theirs["ids"] for our, their in pairs):
             return "an id of Atom or RDF is a name, and leads nowhere (RFC 4287 §4.2.6)"
         if all(not their for _, their in pairs):
             return "where no link says that it leads to the same in another form, the first one counts"
