@@ -17,7 +17,8 @@ from tidings.detection.keyed import chosen_things
 from tidings.detection.number import numbers
 from tidings.detection.offers import prices
 from tidings.document.document import Document
-from tidings.document.lines import compiled
+from tidings.document.lines import is_found
+from tidings.document.words import folded, plain
 from tidings.model.change import ChangeSet
 from tidings.model.interest import Condition, Direction, Interest
 
@@ -79,10 +80,13 @@ def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | No
 
 def _is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
     if condition.measure == "contains":
-        wanted = " ".join(condition.text.split()).casefold()
-        return any(wanted in " ".join(text.split()).casefold() for text in texts)
-    pattern = compiled(condition.text)
-    return any(pattern.search(text.encode("utf-8", "replace")) is not None for text in texts)
+        wanted = _folded(condition.text)
+        return any(wanted in _folded(text) for text in texts)
+    return any(is_found(condition.text, text) for text in texts)
+
+
+def _folded(text: str) -> str:
+    return folded(plain(" ".join(text.split())))
 
 
 def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Selectors that heal: what a job knows of the selectors of one subscription, and what it makes of them (detection.md §4.4, `document.targets`).
 
 While a selector finds one element, a bundle of it is kept. In a second look that finds nothing, the bundle is looked for; what is like it enough and
-alone stands in for the selector from then on, in old versions and new ones, wherever the selector itself finds nothing.
+alone stands in for the selector from then on, in old versions and new ones, wherever the selector itself finds nothing. An element that is where it
+was and only lacks a state that the selector asks for is not looked for: it is lost, and that is notified (`document.asked`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tidings.detection.aims import scopes_of
 from tidings.detection.job import Mended, Target
+from tidings.document.asked import lacks_a_state
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extraction import Extraction
@@ -42,7 +44,7 @@ def mend(document: Document, targets: Sequence[Target]) -> list[Mended]:
             healed = heal(tree, bundle)
         except RefusedError:  # the comparison says so
             continue
-        if healed is not None:
+        if healed is not None and not lacks_a_state(tree, target.selector, bundle, healed):
             tree.stand_in(target.selector, healed.selector)
             mended.append(
                 Mended(

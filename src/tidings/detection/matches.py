@@ -8,7 +8,8 @@ from tidings.detection.compare.objects import compare_objects
 from tidings.detection.findings import finding_of_body, finding_of_objects
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
-from tidings.document.lines import compiled
+from tidings.document.lines import matches_of
+from tidings.document.words import plain, shown
 from tidings.model.change import ChangeSet
 
 MOST_MATCHES = 100_000
@@ -32,19 +33,19 @@ class Regex:
         """Return the matches that are there more or less often."""
         if old.textless or new.textless:
             return finding_of_body(old, new)
-        rows = compare_objects(self.name, self._found(old), self._found(new))
+        was, now = self._found(old), self._found(new)
+        own = {plain(text): text for text in (*was, *now)}
+        rows = compare_objects(self.name, *([own[plain(text)] for text in side] for side in (was, now)))
         return (finding_of_objects(self.name, rows),) if rows else ()
 
     def _found(self, document: Document) -> list[str]:
         if not self.pattern:
             return []
-        pattern = compiled(self.pattern)
         found: list[str] = []
         for line in document.lines:
-            for match in pattern.finditer(line.encode("utf-8", "replace")):
-                groups = [group for group in match.groups() if group is not None] if pattern.groups else [match.group()]
-                text = b" ".join(groups).decode("utf-8", "replace")
-                if text:
+            for match in matches_of(self.pattern, line):
+                groups = [group for group in match.groups if group is not None] if match.groups else [match.text]
+                if text := shown(" ".join(groups)):
                     found.append(text)
             if len(found) > MOST_MATCHES:
                 raise RefusedError(f"regex {self.pattern[:80]} matches more than {MOST_MATCHES:,} times")

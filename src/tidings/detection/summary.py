@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidings.document.excerpts import excerpts
+from tidings.document.words import shown as as_read
 from tidings.model.change import ChangeSet
 
 _NOUNS = {
@@ -33,6 +34,7 @@ _UPDATED = {"table": ("cell", "cells")}
 _LONGEST_TEXT = 60
 _LONGEST_NAME = 40
 _EXAMPLES = 3
+_JOINERS = "\u200c\u200d"
 
 
 def summary(change: ChangeSet, *, most: int = 200) -> str:
@@ -114,7 +116,9 @@ def _examples(change: ChangeSet) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    shown = " ".join(
-        "".join(character if character.isprintable() else " " for character in text[: 2 * _LONGEST_TEXT]).split()
+    kept = (
+        character if character.isprintable() or character in _JOINERS else " "
+        for character in as_read(text[: 2 * _LONGEST_TEXT])
     )
+    shown = " ".join("".join(kept).split())
     return f'"{shown}"' if len(shown) <= _LONGEST_TEXT else f'"{shown[: _LONGEST_TEXT - 1].rstrip()}…"'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from tidings.document.lines import lines_of
 from tidings.document.media import Media
 from tidings.document.trees import Tree
 from tidings.document.walk import BREAK, Place
-from tidings.document.words import SHORT_CHUNK, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
+from tidings.document.words import SHORT_CHUNK, folded, spans_of_chunk, tokens_of_chunk, tokens_of_short_chunk
 from tidings.model.hub import Hub
 from tidings.model.interest import Selector
 from tidings.model.interval import Instant
@@ -124,7 +123,7 @@ class Document:
     @cached_property
     def folded_text(self) -> str:
         """Return the tokens, case folded, with a space before and behind each: a term is looked for as a piece of this text."""
-        return f" {unicodedata.normalize('NFC', self.canonical.decode().casefold())} "
+        return f" {folded(self.canonical.decode())} "
 
     @cached_property
     def folded(self) -> list[str]:

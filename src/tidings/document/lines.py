@@ -1,20 +1,22 @@
 """Lines: the text between two borders of words, white space collapsed; what Exclude and Transform work on (W-20).
 
 A block of a page is a line, whatever line ends its source has; a line of plain text, of `pre` and each value of JSON is one too. Patterns
-are RE2 and see one line at a time, so that `^` and `$` are its ends and no pattern runs away.
+are RE2 and see one line at a time, so that `^` and `$` are its ends and no pattern runs away. They see its plain form (`words.plain`), and so do
+the texts that are looked for; where that has none, what the page wrote. What is found is the page's own text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import re2
 
 from tidings.document.walk import BREAK
-from tidings.document.words import folded, spans_of_chunk, tokens_of
+from tidings.document.words import folded, places_of_plain, plain, spans_of_chunk, tokens_of
 from tidings.model.extract import Pattern, StopWords, Transform
 
 _GROUP = re.compile(r"\\(?:(\d{1,2})|(\\))")
@@ -43,11 +45,72 @@ def pieces_of(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(pieces)
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a pattern found in a line: where (in characters), the text, and its groups, None for one that took no part."""
+
+    start: int
+    end: int
+    text: str
+    groups: tuple[str | None, ...]
+
+
+def is_found(pattern: str, text: str) -> bool:
+    """Return whether an RE2 pattern finds something in a text."""
+    seen = plain(text)
+    if _compiled_plain(pattern).search(_bytes(seen)) is not None:
+        return True
+    return (seen, plain(pattern)) != (text, pattern) and compiled(pattern).search(_bytes(text)) is not None
+
+
+def matches_of(pattern: str, line: str) -> list[Match]:
+    """Return what an RE2 pattern finds in a line, in order; none overlap."""
+    seen, places = (line, None) if plain(line) == line else places_of_plain(line)
+    found = list(_matches(_compiled_plain(pattern), seen, line, places))
+    if found or (seen, plain(pattern)) == (line, pattern):
+        return found
+    return list(_matches(compiled(pattern), line, line, None))
+
+
+def _compiled_plain(pattern: str) -> Any:
+    """Return a pattern in plain form, or as it was written where that would be none (`[a-’]`)."""
+    try:
+        return compiled(plain(pattern))
+    except re2.error:
+        return compiled(pattern)
+
+
+def _matches(pattern: Any, seen: str, line: str, places: Sequence[int] | None) -> Iterator[Match]:
+    """Yield the matches in what is seen of a line; `places` says where each character of that stands in the line."""
+    data = _bytes(seen)
+    is_ascii = len(data) == len(seen)
+    byte = character = 0
+
+    def ends(span: tuple[int, int]) -> tuple[int, int]:
+        start, end = span
+        if not is_ascii:
+            start = character + _length(data[byte:start])
+            end = start + _length(data[slice(*span)])
+        return (start, end) if places is None else (places[start], places[end])
+
+    for match in pattern.finditer(data):
+        if not is_ascii:
+            character += _length(data[byte : match.start()])
+            byte = match.start()
+        span = ends(match.span())
+        groups = [match.span(number + 1) for number in range(pattern.groups)]
+        cut = [line[slice(*ends(group))] if group[0] >= 0 else None for group in groups]
+        yield Match(*span, line[slice(*span)], tuple(cut))
+
+
+def _length(data: bytes) -> int:
+    return len(data.decode("utf-8", "replace"))
+
+
 def without(lines: Sequence[str], excluded: StopWords | Pattern) -> list[str]:
     """Return the lines without the words or the matches of a pattern; what stood around them does not join."""
     if isinstance(excluded, Pattern):
-        pattern = compiled(excluded.text)
-        return _kept(_substituted(pattern, line, lambda _: b" ") for line in lines)
+        return _kept(_substituted(excluded.text, line, lambda _: " ") for line in lines)
     words = _Stop(excluded.words)
     return _kept(map(words.taken_out, lines))
 
@@ -77,49 +140,44 @@ def compiled(pattern: str) -> Any:
 
 def _has(step: Transform, line: str) -> bool:
     if not step.is_pattern:
-        return step.match in line
-    return compiled(step.match).search(_bytes(line)) is not None
+        return step.match in line or plain(step.match) in plain(line)
+    return is_found(step.match, line)
 
 
 def _replaced(lines: Sequence[str], step: Transform) -> list[str]:
     if not step.is_pattern:
         return _kept(line.replace(step.match, step.replacement) for line in lines) if step.match else list(lines)
     made = _template(step.replacement)
-    pattern = compiled(step.match)
-    return _kept(_substituted(pattern, line, made) for line in lines)
+    return _kept(_substituted(step.match, line, made) for line in lines)
 
 
-def _template(replacement: str) -> Callable[[Any], bytes]:
+def _template(replacement: str) -> Callable[[Match], str]:
     r"""Return what a match becomes: `\1` is a group (nothing if it took no part), `\\` a backslash, all else is itself."""
-    parts: list[bytes | int] = []
+    parts: list[str | int] = []
     at = 0
     for found in _GROUP.finditer(replacement):
-        parts += [_bytes(replacement[at : found.start()]), int(found[1]) if found[1] else b"\\"]
+        parts += [replacement[at : found.start()], int(found[1]) if found[1] else "\\"]
         at = found.end()
-    parts.append(_bytes(replacement[at:]))
+    parts.append(replacement[at:])
 
-    def made(match: Any) -> bytes:
-        groups = (match.group(), *match.groups(default=b""))
-        return b"".join(
-            part if isinstance(part, bytes) else groups[part] if part < len(groups) else b"" for part in parts
+    def made(match: Match) -> str:
+        groups = (match.text, *match.groups)
+        return "".join(
+            part if isinstance(part, str) else (groups[part] or "") if part < len(groups) else "" for part in parts
         )
 
     return made
 
 
-def _substituted(pattern: Any, line: str, made: Callable[[Any], bytes]) -> str:
-    data = _bytes(line)
-    parts: list[bytes] = []
+def _substituted(pattern: str, line: str, made: Callable[[Match], str]) -> str:
+    parts: list[str] = []
     at = 0
-    for match in pattern.finditer(data):
-        start, end = match.span()
-        if start == end:
+    for match in matches_of(pattern, line):
+        if match.start == match.end:
             continue
-        parts += [data[at:start], made(match)]
-        at = end
-    if not at:
-        return line
-    return b"".join([*parts, data[at:]]).decode("utf-8", "replace")
+        parts += [line[at : match.start], made(match)]
+        at = match.end
+    return "".join([*parts, line[at:]])
 
 
 def _kept(lines: Iterable[str]) -> list[str]:

@@ -45,7 +45,7 @@ MOST_ELEMENTS: Final = 20_000
 _CLOSEST = 40
 """So many elements are compared whole; the rest are told apart by what is quickly compared."""
 _TEXT, _NEAR, _VALUE, _STEPS, _ATTRIBUTES = 400, 80, 120, 8, 16
-_NAMING = (
+NAMING = (
     "id",
     "data-testid",
     "data-test",
@@ -61,7 +61,7 @@ _NAMING = (
 )
 """Attributes that name things, those that are meant to stay first."""
 _COMPARED = frozenset(
-    {*_NAMING, "class", "type", "rel", "title", "alt", "src", "itemtype", "aria-labelledby", "headers", "scope"}
+    {*NAMING, "class", "type", "rel", "title", "alt", "src", "itemtype", "aria-labelledby", "headers", "scope"}
 )
 _SKIPPED = frozenset({*WITHOUT_TEXT, "html", "head", "meta", "link", "base", "br", "source", "path"})
 _DIGITS = re.compile(r"\d+")
@@ -96,11 +96,12 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Healed:
-    """Where a target is now: a selector that finds it alone, how much it is like the bundle, what it says."""
+    """Where a target is now: a selector that finds it alone, how much it is like the bundle, what it says, its attributes."""
 
     selector: Selector
     score: float
     text: str
+    attributes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def heal(tree: HtmlTree, bundle: Bundle, weights: Mapping[str, float] = WEIGHTS)
     if best is None or best.score < ACCEPTED or best.score - second < AHEAD:
         return None
     selector = _selector_of(tree, best.node)
-    return Healed(selector, best.score, page.bundle(best.node).text) if selector is not None else None
+    now = page.bundle(best.node)
+    return Healed(selector, best.score, now.text, now.attributes) if selector is not None else None
 
 
 def best_of(tree: HtmlTree, bundle: Bundle, weights: Mapping[str, float] = WEIGHTS) -> tuple[Rated | None, float]:
@@ -419,7 +421,7 @@ def _selector_of(tree: HtmlTree, node: LexborNode) -> Selector | None:
 def _steps_of(node: LexborNode) -> Iterator[str]:
     """Yield what an element may be called, the names that are likely to stay first."""
     attributes, tag = node.attrs, node.tag or "*"
-    for name in _NAMING:
+    for name in NAMING:
         value = attributes.get(name)
         if not value or len(value) > _VALUE or _MADE.search(value) or '"' in value or "\\" in value or "\n" in value:
             continue

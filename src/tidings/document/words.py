@@ -46,12 +46,20 @@ _RUN_OR_TOKEN = regex.compile(rf"((?:{_BARE}(?={_BARE}))++)|({_TOKEN.pattern})",
 """A row of tokens of one character each, but for the last, which may carry marks; or a token."""
 _SPECIAL = re.compile(f"[{_DROPPED}{_KEPT}{_MINUS}]")
 _DROP = re.compile(f"[{_DROPPED}]")
+_ALIKE = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201b": "'", "\u2010": "-", "\u2011": "-", _MINUS: "-", "\xa0": " ", "\u202f": " "}
+)
+"""Apostrophes, hyphens and spaces that people write as those of the keyboard."""
 _ASCII_TOKEN = re.compile(
     r"(?:-(?<![A-Za-z0-9]-)(?=[0-9]))?[A-Za-z0-9]+(?:[.,](?<=[0-9].)(?=[0-9])[A-Za-z0-9]+)*"
     r"|-(?<![A-Za-z0-9]-)(?=\$[0-9])"
     r"|[$+<=>|~]"
 )
 _SIGNS = re.compile(f"[{_POINTS}-]+")
+
+_CLUSTER = regex.compile(r"\X")
+_ONE_I = re.compile("i\u0307|\u0131")
+"""What the capital İ is folded to is an i and a dot above (U+0307); ı is folded to itself."""
 
 ASCII_SYMBOLS = b"$+<=>|~"
 """The ASCII characters of the categories Sc and Sm; ASCII has none of So."""
@@ -81,8 +89,35 @@ def spans_of_chunk(chunk: str) -> list[tuple[int, int]]:
 
 
 def folded(token: str) -> str:
-    """Return a token as it is compared where case means nothing: case folded, in NFC (`STRASSE` and `straße` are equal)."""
-    return token.lower() if token.isascii() else unicodedata.normalize("NFC", token.casefold())
+    """Return a token as it is compared where case means nothing: case folded, in NFC (`STRASSE` and `straße` are equal).
+
+    The dotted and the dotless i of Turkish are one letter: no text says in which language its capitals are.
+    """
+    return token.lower() if token.isascii() else unicodedata.normalize("NFC", _ONE_I.sub("i", token.casefold()))
+
+
+def plain(text: str) -> str:
+    """Return a text as conditions and patterns see it: in NFC, without what is not seen, with the apostrophe, hyphen and space of the keyboard."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _DROP.sub("", text)).translate(_ALIKE)
+
+
+def shown(text: str) -> str:
+    """Return a text of a page as people read it: in NFC, without what is not seen; joiners stay."""
+    return text if text.isascii() else unicodedata.normalize("NFC", _DROP.sub("", text))
+
+
+def places_of_plain(text: str) -> tuple[str, list[int]]:
+    """Return the plain text, and for each of its characters, and its end, where in `text` what became it begins."""
+    kept = [place for place, character in enumerate(text) if not _DROP.match(character)]
+    parts: list[str] = []
+    places: list[int] = []
+    for cluster in _CLUSTER.finditer(_DROP.sub("", text)):
+        made = plain(cluster.group())
+        parts.append(made)
+        places.extend([kept[cluster.start()]] * len(made))
+    return "".join(parts), [*places, len(text)]
 
 
 def thesis_words(token: str) -> list[str]:

@@ -1,0 +1,140 @@
+"""Conditions on texts and patterns see what people see: characters that nobody sees, and other ways to write the same, hide no word."""
+
+import pytest
+
+from tidings.detection.expression import evaluate
+from tidings.detection.pair import Pair
+from tidings.detection.summary import summary
+from tidings.document.extract import extract
+from tidings.document.extraction import Extraction
+from tidings.document.lines import matches_of
+from tidings.document.parse import parse
+from tidings.model.change import ChangeSet, Edit
+from tidings.model.extract import Pattern, Transform
+from tidings.model.interest import Condition, Interest
+
+WRITTEN = {
+    "Versicherung": "Ver&shy;sicherung",
+    "Ministerium": "Mini\u200bste\u2060rium",
+    "can't": "can\u2019t",
+    "e-mail": "e\u2011mail",
+    "caf\u00e9": "cafe\u0301",
+    "no risk": "no&nbsp;risk",
+    "\u05e9\u05dc\u05d5\u05dd": "\u05e9\u05dc\u200e\u05d5\u05dd",
+}
+"""What is asked for, and how pages write it."""
+CASES = [pair for sought, page in WRITTEN.items() for pair in ((sought, page), (page.replace("&shy;", "\u00ad").replace("&nbsp;", "\u00a0"), sought))]  # fmt: skip
+
+
+def page(body):
+    return parse(
+        f"<h1>Notice</h1><p>Open from nine.</p>{body}".encode(), "text/html", url="http://x.org/", keep_tree=True
+    )
+
+
+def told(interest, body):
+    return evaluate(interest, Pair(page(""), page(body)))
+
+
+@pytest.mark.parametrize(("sought", "written"), CASES)
+@pytest.mark.parametrize("kind", ["contains", "matches", "items", "regex", "keyword"])
+def test_every_condition_on_texts_finds_the_word(kind, sought, written):
+    """It is there, however it is written, on the page or in the sentinel."""
+    interest = {
+        "contains": Interest("words", where=(Condition("contains", text=sought),)),
+        "matches": Interest("words", where=(Condition("matches", text=sought),)),
+        "items": Interest("list", where=(Condition("contains", text=sought),)),
+        "regex": Interest("regex", pattern=sought),
+        "keyword": Interest("keywords", terms=(sought,)),
+    }[kind]
+    body = f"<ul><li>the {written} of 2026</li></ul>"
+
+    assert told(interest, body)
+    assert not told(interest, body.replace(written, "other"))
+
+
+@pytest.mark.parametrize(("sought", "written"), CASES)
+@pytest.mark.parametrize("is_pattern", [False, True])
+def test_lines_are_kept_that_say_it(sought, written, is_pattern):
+    """`Transform keep lines` keeps the line, and drops the others."""
+    extraction = Extraction(transform=(Transform("keep", sought, is_pattern),))
+    kept = extract(page(f"<p>the {written} of 2026</p>"), extraction)
+
+    assert 1 == len(kept.lines)
+
+
+def test_what_is_found_is_shown_as_the_page_has_it():
+    """Curly apostrophes and joiners stay; what is not seen goes."""
+    change = told(Interest("regex", pattern="c.n't \\w+"), "<p>we can\u2019t op&shy;en</p>")
+
+    assert ("can\u2019t open",) == change.inserted
+
+
+def test_another_way_to_write_a_match_is_no_change():
+    """A soft hyphen that came, or an apostrophe that became curly, is no other match."""
+    pair = Pair(page("<p>we can't open"), page("<p>we can\u2019t op&shy;en"))
+
+    assert not evaluate(Interest("regex", pattern="can't open"), pair)
+
+
+def test_a_pattern_may_still_ask_for_the_unseen():
+    """Where the plain text has no match, what the page wrote is searched."""
+    assert told(Interest("regex", pattern=r"r\x{AD}s"), "<p>ver&shy;s")
+    assert told(Interest("words", where=(Condition("matches", text=r"\x{2019}"),)), "<p>can\u2019t")
+    assert told(Interest("regex", pattern="[a-\u2019]+"), "<p>ab\u2019")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "expected"),
+    [
+        (r"b(c)?(d)", "\u00e4b\u00add \u00e9 bcd", [(1, 4, "b\u00add", (None, "d")), (7, 10, "bcd", ("c", "d"))]),
+        ("\u00e9(t)", "e\u0301t", [(0, 3, "e\u0301t", ("t",))]),
+        ("x*", "a\u00ady", [(0, 0, "", ()), (2, 2, "", ()), (3, 3, "", ())]),
+    ],
+)
+def test_matches_say_where_they_stand_in_the_line(pattern, line, expected):
+    """In characters of the page's own line, groups too."""
+    assert expected == [(match.start, match.end, match.text, match.groups) for match in matches_of(pattern, line)]
+
+
+def test_what_is_taken_out_and_replaced_is_found_as_well():
+    """`Exclude regex` and `Transform replace` see the same text."""
+    text = page("<p>the Ver&shy;sicherung of 2026")
+    without = extract(text, Extraction(exclude=(Pattern("Versicherung"),)))
+    replaced = extract(text, Extraction(transform=(Transform("replace", "Versi(ch)erung", True, r"<\1>"),)))
+
+    assert "the of 2026" == without.lines[-1]
+    assert "the <ch> of 2026" == replaced.lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("\u0130STANBUL", "istanbul"), ("DI\u015e", "d\u0131\u015f"), ("\u0130zmir", "\u0130ZM\u0130R"), ("KIRIK", "k\u0131r\u0131k"), ("i\u0307z", "IZ")]
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["keywords", "words"])
+def test_turkish_letters_i_are_one_where_case_means_nothing(kind, one, other):
+    """Nobody says in which language capitals are, so that each i finds each other."""
+    for sought, written in ((one, other), (other, one)):
+        interest = (
+            Interest("keywords", terms=(sought,))
+            if kind == "keywords"
+            else Interest("words", where=(Condition("contains", text=sought),))
+        )
+        assert told(interest, f"<p>{written} 2026")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\u0dc1\u0dca\u200d\u0dbb\u0dd3 \u0dbd\u0d82\u0d9a\u0dcf\u0dc0", None),
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", None),
+        ("Ver\u00adsicherung", "Versicherung"),
+        ("a\u200bb\u2060c", "abc"),
+        ("\u202eevil\u202c", "evil"),
+        ("a\x07b\nc", "a b c"),
+    ],
+)
+def test_a_summary_shows_words_whole(text, expected):
+    """Joiners stay, what is not seen stands for nothing, controls for a space."""
+    change = ChangeSet(("words",), inserted=(text,), edits=(Edit("insert", 0, 0, 0, 1),))
+
+    assert f'1 text added: +"{expected or text}"' == summary(change)
