@@ -15,6 +15,7 @@ from tidings.language.table import ORDER, REACH
 from tidings.language.verify import Known, joins_answers
 from tidings.language.words import is_reserved
 from tidings.model.asking import Asking, Header, Value
+from tidings.model.extract import HIDDEN
 from tidings.model.interest import FORMS
 from tidings.model.sentinel import (
     AllOf,
@@ -263,6 +264,7 @@ def askings(draw: st.DrawFn) -> Asking:
 
 
 exclusions = st.one_of(
+    st.just(HIDDEN),
     selectors,
     st.builds(Pattern, patterns),
     st.lists(terms.filter(lambda term: not set(term) & set(',<>"')), min_size=1, max_size=3, unique=True).map(

@@ -7,7 +7,10 @@ import pytest
 
 from tidings.detection.expression import evaluate
 from tidings.detection.pair import Pair
+from tidings.document.extract import extract
+from tidings.document.extraction import Extraction
 from tidings.document.parse import parse
+from tidings.language.parser import read
 from tidings.model.interest import Interest
 from tidings.presentation.edits import edits_of
 from tidings.presentation.lines import edit_line
@@ -47,3 +50,35 @@ def test_each_row_is_so(media, before, now, expected):
 def test_the_tables_are_read():
     """There are rows for each content that is shown by examples."""
     assert set(MEDIA.values()) == {media for media, *_ in rows()}
+
+
+def counted():
+    section = PAGE.read_text().partition("\n## What counts on a page\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in section.splitlines() if line.startswith("| `")]
+    return [tuple(cell.strip() for cell in row) for row in rows]
+
+
+@pytest.mark.parametrize(("before", "now", "told", "caught"), counted())
+def test_what_counts_and_what_catches_the_rest(before, now, told, caught):
+    """`any change` tells what the table says, and the clause beside it what `any change` does not."""
+    old, new = (
+        parse(inside(cell)[0].encode(), "text/html", url="http://x.org/", keep_tree=True) for cell in (before, now)
+    )
+    if caught:
+        clause = inside(caught)[0]
+        monitor = clause if clause.startswith("Monitor") else f"Monitor any change {clause}"
+        (sentinel,) = read(f"Create Sentinel a Using https://x.example {monitor}")
+        extraction = Extraction(exclude=sentinel.exclude)
+        pair = Pair(extract(old, extraction), extract(new, extraction)) if sentinel.exclude else Pair(old, new)
+        part = sentinel.monitor.selector
+        is_lost = part is not None and bool(extract(new, Extraction(selectors=(part,))).missing)
+        found = is_lost or bool(evaluate(sentinel.monitor, pair))
+
+    assert told.startswith("told") is bool(evaluate(Interest("any"), Pair(old, new)))
+    assert not caught or found is not told.startswith("told")
+
+
+def test_the_table_of_what_counts_is_read():
+    """It has rows that are told, rows that are not, and clauses for these."""
+    assert {"told", "nothing"} < {told for _, _, told, _ in counted()}
+    assert 10 < sum(bool(caught) for *_, caught in counted())

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborNode
 
 from tidings.document.chosen import Chosen, Shape
 from tidings.document.images import image_of
-from tidings.document.walk import BREAK, IN_LINE, WITHOUT_TEXT, Place
+from tidings.document.walk import BREAK, IN_LINE, POINT, WITHOUT_TEXT, Place, has_cents
 
 _LISTS = frozenset(("ul", "ol", "dl", "menu"))
 _KEEPS_LINES = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
@@ -81,7 +81,8 @@ class Walk:
         """Take a node in; return its first child if what is below it is to be walked, and then it is open."""
         number = node.mem_id
         if number in self._excluded:
-            part.pieces.append(BREAK)
+            if node.tag not in IN_LINE:
+                part.pieces.append(BREAK)
             return None
         was_outside = self._outside > 0
         entered = self._entered(number)
@@ -105,6 +106,8 @@ class Walk:
         if not self._outside:
             if is_block:
                 part.pieces.append(BREAK)
+            elif tag == "sup" and has_cents(node, part.pieces):
+                part.pieces.append(POINT)
             self._note(node, tag, part, begins=begins)
         child = None
         if tag not in WITHOUT_TEXT:

@@ -21,7 +21,7 @@ from tidings.language.clause import (
 )
 from tidings.language.patterns import read_pattern
 from tidings.language.selection import read_selector
-from tidings.model.extract import Exclusion, Pattern, StopWords, Transform
+from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.interest import Selector
 from tidings.model.sentinel import Then
 
@@ -36,6 +36,8 @@ def read_exclude(node: Node, clause: Clause) -> Exclusion:
     second = node.children[1]
     if isinstance(second, Tree):
         return read_selector(second, clause)
+    if second.type == "HIDDEN":
+        return HIDDEN
     if second.type == "REGEX":
         return Pattern(read_pattern(last(node), clause))
     words = tuple(dict.fromkeys(word for text in listed(node) for word in text.split(" ")))

@@ -11,7 +11,7 @@ from tidings.language.expressions import number_text, quoted, selector_text
 from tidings.language.hours import clock_text, days_text
 from tidings.language.table import NOTHING
 from tidings.model.asking import Header, Value
-from tidings.model.extract import Exclusion, Pattern, StopWords, Transform
+from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.interest import Selector
 from tidings.model.interval import spell_duration
 from tidings.model.outside import EventSource
@@ -59,6 +59,8 @@ def _then(then: Then) -> str:
 
 
 def _exclude(exclusion: Exclusion) -> str:
+    if exclusion == HIDDEN:
+        return "hidden"
     match exclusion:
         case Selector():
             return selector_text(exclusion)

@@ -12,7 +12,7 @@ from tidings.language.printer import clauses_of
 from tidings.language.table import GATHERED, NOTHING
 from tidings.language.texts import channel_text, compare_text, rate_text
 from tidings.model.asking import Header, Value
-from tidings.model.extract import Exclusion, Pattern, StopWords, Transform
+from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
 from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import (
@@ -142,6 +142,8 @@ def _then(then: Then) -> Data:
 
 
 def _exclude(exclusion: Exclusion) -> Data:
+    if exclusion == HIDDEN:
+        return "hidden"
     match exclusion:
         case Selector():
             return _selector(exclusion)

@@ -25,6 +25,12 @@ class Pattern:
     text: str
 
 
+HIDDEN = Selector(
+    "css",
+    '[hidden], [style*="display:none" i], [style*="display: none" i], [style*="visibility:hidden" i], [style*="visibility: hidden" i]',
+)
+"""What a page hides until somebody opens it (`Exclude hidden`), as far as the element itself says so: style sheets are not read."""
+
 Exclusion = Selector | StopWords | Pattern
 
 

@@ -7,6 +7,9 @@ import pytest
 
 from tidings.language.expressions import quoted
 from tidings.language.parser import parse, recall
+from tidings.language.printer import to_text
+from tidings.language.yaml_form import load, to_yaml
+from tidings.model.extract import HIDDEN
 from tidings.model.sentinel import Selector, Sentinel
 
 HEAD = "Create Sentinel a Using https://x.example Monitor words Select "
@@ -78,3 +81,13 @@ def test_a_stored_selector_is_not_tried_again():
 
     assert "[]" == printed.strip()
     assert parse(text).statements == (recall(text),)
+
+
+def test_what_is_hidden_is_a_part_of_its_own():
+    """`Exclude hidden` is read, printed and written as YAML as such, and leaves out elements that say they are hidden."""
+    (statement,) = parse("Create Sentinel a Using https://x.example Monitor words Exclude HIDDEN").statements
+
+    assert isinstance(statement, Sentinel)
+    assert (HIDDEN,) == statement.exclude
+    assert "Exclude hidden" in to_text(statement)
+    assert (statement,) == load(to_yaml([statement]), now=0).statements

@@ -1,0 +1,87 @@
+"""What stands in a line: cents that are written higher, parts that are left out of a word, what a page hides."""
+
+import pytest
+
+from tidings.detection.expression import evaluate
+from tidings.detection.pair import Pair
+from tidings.document.extract import extract
+from tidings.document.extraction import Extraction
+from tidings.document.parse import parse
+from tidings.model.extract import HIDDEN
+from tidings.model.interest import Condition, Interest, Selector
+
+
+def page(body):
+    return parse(body.encode(), "text/html", url="http://x.org/", keep_tree=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("$19<sup>99</sup>", "$19.99"),
+        ("<b>$</b>1,119<sup>99</sup>", "$1,119.99"),
+        ("<sup>$</sup>19<sup><span>99</span></sup> each", "$19.99 each"),
+        ("19<sup>99</sup> \u20ac", "19.99 \u20ac"),
+        ("EUR 19<sup>99</sup>", "EUR 19.99"),
+        ("19<sup>99</sup><i> kr</i>", "19.99 kr"),
+        ("$19.<sup>99</sup>", "$19.99"),
+        ("$19.99<sup>12</sup>", "$19.9912"),
+        ("10<sup>12</sup> stars", "1012 stars"),
+        ("10<sup>2</sup> \u20ac", "102 \u20ac"),
+        ("$19<sup>1</sup>", "$191"),
+        ("\u20ac 5 <sup>20</sup>", "\u20ac 5 20"),
+    ],
+)
+def test_cents_that_are_written_higher_are_cents(body, expected):
+    """Two digits behind an amount that has a currency; powers and notes stay as they are. Of a part as of a whole page."""
+    whole = page(f"<p>{body}</p>")
+    part = extract(whole, Extraction(selectors=(Selector("css", "p"),)))
+
+    assert [[expected]] * 2 == [list(document.lines) for document in (whole, part)]
+
+
+def test_a_price_with_cents_that_are_written_higher_falls_below_a_bound():
+    """119.99 is not 11,999."""
+    interest = Interest("number", where=(Condition("value", "<", 100),))
+
+    assert evaluate(interest, Pair(page("<p>$119<sup>99</sup>"), page("<p>$19<sup>99</sup>")))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Donau<span class=x>-</span>dampf", ["Donaudampf"]),
+        ("Donau<b class=x><i>1</i></b>dampf", ["Donaudampf"]),
+        ("Donau <sup class=x>1</sup> dampf", ["Donau dampf"]),
+        ("Donau<div class=x>-</div>dampf", ["Donau", "dampf"]),
+        ("Donau<br class=x>dampf", ["Donau", "dampf"]),
+    ],
+)
+def test_what_is_left_out_of_a_line_splits_no_word(body, expected):
+    """An inline element joins what stands around it, a block and a line break do not."""
+    left = extract(page(f"<p>{body}"), Extraction(exclude=(Selector("css", ".x"),)))
+
+    assert expected == list(left.lines)
+
+
+@pytest.mark.parametrize(
+    ("element", "is_hidden"),
+    [
+        ("<p hidden>", True),
+        ("<p hidden=until-found>", True),
+        ("<p style='display:none'>", True),
+        ("<p style='color: red; DISPLAY: None'>", True),
+        ("<p style='visibility: hidden'>", True),
+        ("<p aria-hidden=true>", False),
+        ("<p class=hidden>", False),
+        ("<p style='display:block'>", False),
+        ("<p>", False),
+    ],
+)
+def test_what_a_page_hides_is_read_unless_it_is_excluded(element, is_hidden):
+    """The words of a closed tab are news; `Exclude hidden` leaves them out as far as the element itself says that it is hidden."""
+    body = page(f"<main>Seen {element}kept</main>")
+    extraction = Extraction(exclude=(HIDDEN,))
+
+    assert "kept" in body.tokens
+    assert is_hidden is ("kept" not in extract(body, extraction).tokens)
