@@ -91,9 +91,10 @@ def test_exclude_is_a_set_of_nodes_and_never_an_edit():
     assert () == extract(page, Extraction(exclude=(css("footer"),))).images
 
 
-def test_what_is_excluded_joins_nothing():
-    """Words that stood around something excluded are two words still."""
-    assert ["a", "c"] == lines(html("<p>a<b>b</b>c</p>"), exclude=(css("b"),))
+def test_a_block_that_is_excluded_joins_nothing():
+    """Words that stood around a block that is excluded are two words still; what is excluded within a line splits no word."""
+    assert ["a", "c"] == lines(html("<div>a<p>b</p>c</div>"), exclude=(css("p"),))
+    assert ["ac"] == lines(html("<p>a<b>b</b>c</p>"), exclude=(css("b"),))
 
 
 def test_words_and_patterns_that_do_not_count():
