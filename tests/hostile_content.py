@@ -202,7 +202,7 @@ def _markup_rows() -> Iterator[ContentRow]:
         lambda: _told("one", "<" * 5_000_000), 3.0,
     )  # fmt: skip
     yield ContentRow(
-        "H-059", "NUL, U+FFFE, a lone CR, bidi overrides", "SAFE", '1 text updated: "ten" → "e leven and no t"', _laid_bare,
+        "H-059", "NUL, U+FFFE, a lone CR, bidi overrides", "SAFE", '1 text updated: "ten" → "eleven and no t"', _laid_bare,
     )  # fmt: skip
     yield ContentRow("H-060", "no <html>", "SAFE", '1 text updated: "one" → "two"', lambda: _told("one", "two"))
     yield ContentRow(
