@@ -12,6 +12,7 @@ from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.service.assembly import poller
 from tidings.service.monitor import Monitor
+from tidings.service.noise import SECOND_LOOK
 
 ANY = "any change"
 NAMED = {
@@ -205,3 +206,14 @@ def test_who_does_not_stay_makes_nobody_wait(world: World):
     asyncio.run(story())
 
     assert [(3_600, "red")] == _found(world)
+
+
+def test_a_place_that_a_second_poll_found_different_waits_later_too(world: World):
+    """It is not yet known to be noise, and it may be: what is back a minute later is no news after five polls either."""
+    _shown(world, _after("blue", "red", *["blue"] * 6, "red", "blue"))
+    _watch(world)
+    _pass(world, 10 * HOUR)
+
+    assert [] == _found(world)
+    assert 5 == len(world.versions())
+    assert 2 == sum(poll.reason == SECOND_LOOK for poll in world.polls())

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from tidings.service.deliver import Teller
     from tidings.service.detect import Detector, Findings
     from tidings.service.framed import Framed
-    from tidings.service.noise import Known
     from tidings.service.silence import Silence
     from tidings.service.take import Taker
     from tidings.service.watchlist import WatchedPage
@@ -283,14 +282,14 @@ class Poller:
             known = None if seen is None or seen.problem else named
             await self._framed.settle(poll, fetched, body=fetched, holder=seen, named=known, follow=follow)
         else:
-            if seen is not None and seen.second_look and self._may_confirm(page, stored.noise, at):
+            if seen is not None and seen.second_look and self._may_confirm(page, stored.noise.memory, at):
                 findings = waiting(findings, look, poll.eager)
             await self._new_version(poll, fetched, look, findings, newest=stored.newest)
 
-    def _may_confirm(self, page: WatchedPage, known: Known, at: Instant) -> bool:
-        """Return whether a change waits for a second poll: the page is hardly known, and it can be polled within two minutes."""
+    def _may_confirm(self, page: WatchedPage, known: Memory, at: Instant) -> bool:
+        """Return whether a change waits for a second poll: the page's noise is hardly known, and it can be polled within two minutes."""
         after = at + confirmed_after(page)
-        is_new = page.state.polls - known.memory.seconds <= FIRST_POLLS
+        is_new = page.state.polls - known.seconds <= FIRST_POLLS or known.suspects
         return self._confirms and is_new and self._floor <= MINUTE and first_open(page, after) == after
 
     async def _withhold(self, poll: Occasion, fetched: Fetched, seen: Examination) -> None:

@@ -260,6 +260,11 @@ class Memory:
         """Return the things that are no noise by themselves, and may be taken for it: they differ at nearly every look."""
         return tuple(thing for thing in self.things if thing.differs_each_time and not thing.verdict)
 
+    @property
+    def suspects(self) -> bool:
+        """Return whether a place differed at a second look and it is not known yet if it is noise."""
+        return any(thing.quick >= _CERTAIN and thing.is_doubtful for thing in self.things)
+
     def with_heard(self, key: int, polls: int, within: Iterable[str] | None) -> Memory:
         """Return it after subscription `key` found something at a poll."""
         names = None if within is None else tuple(sorted(within))
