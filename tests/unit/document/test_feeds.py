@@ -271,6 +271,7 @@ def test_an_archive_of_files_stays_what_it_is():
         (gzip.compress(b"text of a page " * 100)[:-12], "ends before its end"),
         (gzip.compress(b"x") * 1_002, "more than 1,000 parts"),
     ],
+    ids=["ratio", "size", "cut", "parts"],
 )
 def test_what_grows_too_much_or_is_cut_is_refused(body, reason):
     """A bomb is not unpacked to its end, and half a page is none."""
