@@ -203,6 +203,7 @@ channels = st.one_of(
     names.map(lambda name: Channel("email", f"{name}@x.example")),
     urls.map(lambda url: Channel("webhook", url)),
     names.map(lambda name: Channel("apprise", f"ntfy://{name}/topic")),
+    st.builds(Channel, st.sampled_from(["webhook", "apprise"]), names.map(lambda name: f"{name}.x-1"), st.just(True)),
 )
 some_channels = st.lists(channels, min_size=1, max_size=3, unique=True).map(tuple)
 

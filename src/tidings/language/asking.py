@@ -126,15 +126,23 @@ def _value(node: Node, clause: Clause) -> Value:
     token = _last(node)
     text = unquoted(token)
     is_secret = any(isinstance(child, Token) and child.type == "SECRET" for child in node.children)
-    if is_secret and not _SECRET.fullmatch(text):
+    if is_secret:
+        text = read_secret_name(token, clause, without="pages that need it are in error until it is")
+    return Value(text, is_secret)
+
+
+def read_secret_name(token: Token, clause: Clause, *, without: str) -> str:
+    """Return the name of a secret; E41 if it can be none. W9 says what is `without` it while it is not set."""
+    text = unquoted(token)
+    if not _SECRET.fullmatch(text):
         message = f"{token[:40]} is no name of a secret"
         raise clause.fail(
             token.start_pos, "E41", message, expected="a name such as api-token", hint="tidings secret list"
         )
-    if is_secret and clause.secrets is not None and text not in clause.secrets:
-        message = f'the secret "{text}" is not set yet: pages that need it are in error until it is'
+    if clause.secrets is not None and text not in clause.secrets:
+        message = f'the secret "{text}" is not set yet: {without}'
         clause.warn(token.start_pos, "W9", message, hint=f"tidings secret set {text}")
-    return Value(text, is_secret)
+    return text
 
 
 def _last(node: Node) -> Token:

@@ -199,14 +199,14 @@ def email(address: str) -> Channel:
     return Channel("email", address)
 
 
-def webhook(url: str) -> Channel:
-    """Return an address that gets a signed POST."""
-    return Channel("webhook", url)
+def webhook(url: str = "", *, secret: str = "") -> Channel:
+    """Return an address that gets a signed POST, or the name of the secret that holds it."""
+    return Channel("webhook", secret or url, is_secret=bool(secret))
 
 
-def apprise(url: str) -> Channel:
-    """Return the address of one of Apprise's services."""
-    return Channel("apprise", url)
+def apprise(url: str = "", *, secret: str = "") -> Channel:
+    """Return the address of one of Apprise's services, or the name of the secret that holds it."""
+    return Channel("apprise", secret or url, is_secret=bool(secret))
 
 
 def digest(interval: Duration = 0, *, changes: int = 0) -> Rate:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from lark import Token, Tree
 
+from tidings.language.asking import read_secret_name
 from tidings.language.clause import (
     Clause,
     FaultFoundError,
@@ -58,6 +59,9 @@ def _channels(node: Node, clause: Clause) -> tuple[Channel, ...]:
 
 def _channel(node: Node, clause: Clause) -> Channel:
     word, address = first(node), last(node)
+    if "SECRET" in word_types(node):
+        name = read_secret_name(address, clause, without="news for it waits until it is")
+        return Channel("webhook" if word.type == "WEBHOOK" else "apprise", name, is_secret=True)
     match word.type:
         case "EMAIL":
             message = f"mail to {address} is sent once mail is set up (notify.smtp_host)"

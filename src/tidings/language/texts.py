@@ -34,10 +34,11 @@ def clause_lines(word: str, meaning: Any) -> list[str]:
 
 
 def channel_text(channel: Channel) -> str:
-    """Return a channel; the address of an Apprise service says all."""
+    """Return a channel; the address of an Apprise service says all, written out or as a secret."""
+    address = f"secret {quoted(channel.address)}" if channel.is_secret else channel.address
     if channel.kind == "apprise":
-        return channel.address
-    return f"{channel.kind} {channel.address}" if channel.address else channel.kind
+        return address
+    return f"{channel.kind} {address}" if address else channel.kind
 
 
 def source_text(source: EventSource) -> str:

@@ -238,7 +238,7 @@ def _notify(node: Node) -> Segments:
         return
     found = fields(node, ("by", "when", "quiet", "max"), needed=("by",))
     yield "by "
-    yield from joined(found["by"])
+    yield from _channels(found["by"])
     if "when" in found:
         yield " "
         yield scalar(found["when"])
@@ -260,7 +260,29 @@ def _notify(node: Node) -> Segments:
 
 def _errors(node: Node) -> Segments:
     yield "to "
-    yield from joined(node)
+    yield from _channels(node)
+
+
+def _channels(node: Node) -> Segments:
+    """Yield channels: words, `{secret: NAME}` or `{webhook: {secret: NAME}}`."""
+    for number, channel in enumerate(members(node)):
+        yield "" if number == 0 else ", "
+        if not is_mapping(channel):
+            yield scalar(channel)
+            continue
+        found = fields(channel, ("webhook", "secret"))
+        if len(found) != 1:
+            raise FormError(
+                channel, "E45", "a channel is one thing", expected="{secret: NAME} or {webhook: {secret: NAME}}"
+            )
+        if "webhook" in found and is_mapping(found["webhook"]):
+            yield "webhook "
+            yield from _value(found["webhook"])
+        elif "webhook" in found:
+            yield "webhook "
+            yield scalar(found["webhook"])
+        else:
+            yield from _value(channel)
 
 
 def _header(node: Node) -> Segments:

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from tidings.model.interval import Duration
 from tidings.model.timing import DAILY, Clock, Days
+
+REFERENCE: Final = "secret:"
+"""What the stored address of an endpoint begins with whose address is a secret; its name follows. No address begins so: they have `://` or `@`."""
+SEALED: Final = frozenset({"webhook", "url", "apprise"})
+"""The kinds of channel whose addresses may hold a token, and are kept as secrets."""
+
+
+def secret_of(address: str) -> str | None:
+    """Return the name of the secret that the stored address of an endpoint refers to, None for an address that is written out."""
+    return address.removeprefix(REFERENCE) if address.startswith(REFERENCE) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
     """Where news go: `email` and an address, `webhook` or `url` and a URL, `apprise` and the URL of one of Apprise's services,
-    `console`, `dashboard`, `feed`, `stream`.
+    `console`, `dashboard`, `feed`, `stream`. With `is_secret`, `address` is the *name* of the secret that holds the address.
     """
 
     kind: str
     address: str = ""
+    is_secret: bool = False
+
+    @property
+    def endpoint(self) -> tuple[str, str]:
+        """Return kind and address as an endpoint has them: a secret is referred to as `secret:NAME`."""
+        return self.kind, f"{REFERENCE}{self.address}" if self.is_secret else self.address
 
 
 @dataclass(frozen=True, slots=True)

@@ -371,6 +371,14 @@ WARNINGS = [
         '1:106: W9 the secret "token" is not set yet: pages that need it are in error until it is (hint: tidings secret set token)',
     ),
     (
+        f'{WATCHING}Notify by webhook secret "token", secret "set"',
+        '1:113: W9 the secret "token" is not set yet: news for it waits until it is (hint: tidings secret set token)',
+    ),
+    (
+        f'{WATCHING}Errors to secret "token"',
+        '1:105: W9 the secret "token" is not set yet: news for it waits until it is (hint: tidings secret set token)',
+    ),
+    (
         f'{HEAD}Monitor regex "\\pL{{200}}"',
         "1:88: W4 the pattern is large",
     ),

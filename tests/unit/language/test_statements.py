@@ -125,6 +125,11 @@ def test_a_life_has_a_start_and_an_end_or_a_length(text, meaning):
 NOTIFIES = [
     ("Notify by dashboard", [Notify((Channel("dashboard"),), Rate("interactive"))]),
     ("Notify by console", [Notify((Channel("console"),), Rate("immediate"))]),
+    ('Notify by secret "chat"', [Notify((Channel("apprise", "chat", is_secret=True),), Rate("immediate"))]),
+    (
+        'Notify by WEBHOOK Secret "h.example-1a", console every 1 day',
+        [Notify((Channel("webhook", "h.example-1a", is_secret=True), Channel("console")), Rate("every", DAY))],
+    ),
     ("Notify by https://h.example/x", [Notify((Channel("webhook", "https://h.example/x"),), Rate("immediate"))]),
     (
         "Notify By webhook https://h.example/x, dashboard Every 4 day",

@@ -101,6 +101,25 @@ def test_each_clause_may_be_written_as_the_language_says_it():
     assert read(sentence, now=NOW) == load(text, now=NOW).statements
 
 
+RECEIVERS = {
+    "a list": "[{secret: chat}, {webhook: {secret: x}}, console]",
+    "words": """['secret "chat"', 'webhook secret "x"', console]""",
+    "mixed": """[{secret: chat}, 'webhook secret "x"', console]""",
+}
+
+
+@pytest.mark.parametrize("by", RECEIVERS.values(), ids=RECEIVERS)
+def test_a_receiver_that_is_a_secret_is_written_as_a_mapping_or_as_the_language_says_it(by):
+    """In Notify and in Errors."""
+    text = f"name: a\npages: https://x.example\nmonitor: links\nnotify: {{by: {by}}}\nerrors: {by}\n"
+    sentence = (
+        'Create Sentinel a Using https://x.example Monitor links Notify By secret "chat", webhook secret "x", console'
+        ' Errors To secret "chat", webhook secret "x", console'
+    )
+
+    assert read(sentence, now=NOW) == load(text, now=NOW).statements
+
+
 @pytest.mark.parametrize(
     "text",
     ["a\x85b", "a\u2028b", "\ufeffa", "no", "1:30", "null", "~", "- a", "a: b", "#a", "'a'", "é 日本", "a " * 200],
@@ -127,6 +146,14 @@ FAULTS = [
     (f"{HEAD}  monitor: links Fetch 2 day\n", '3:12: E03 found "Fetch"'),
     ("- name: [a\n", "2:1: E43 this is no YAML"),
     ("- &a {name: b}\n- *a\n", "1:3: E43 anchors and aliases are not taken"),
+    (
+        f"{HEAD}  monitor: {{type: links}}\n  notify: {{by: [{{secret: a, webhook: https://x.example}}]}}\n",
+        "4:17: E45 a channel is one thing; expected {secret: NAME} or {webhook: {secret: NAME}}",
+    ),
+    (
+        f"{HEAD}  monitor: {{type: links}}\n  errors: [{{email: a@x.example}}]\n",
+        '4:13: E44 unknown key "email"; expected webhook or secret',
+    ),
     ("nothing\n", '1:1: E45 found "nothing"'),
     ("- disable: nobody\n", '1:12: E20 there is no sentinel "nobody"'),
     ("- {event: e, using: webhook, fetch: 1 h}\n", "1:3: E45 event takes using and nothing else"),
