@@ -92,8 +92,8 @@ def write_messages(database: Database, url: str, arguments: argparse.Namespace) 
     )
     register.register(database, text, settings=settings, now=now)
     ids = database.read(lambda c: [sentinels.find(c, f"s{n}").id for n in range(count)])
-    hooks = {row.address: row.id for row in database.read(endpoints.listing)}
-    places = [(ids[n], hooks[f"{url}/hook{n % arguments.receivers}"]) for n in range(count)]
+    hooks = [row.id for row in database.read(endpoints.listing)]  # in the order in which the first sentinels name them
+    places = [(ids[n], hooks[n % arguments.receivers]) for n in range(count)]
     for start in range(0, arguments.deliveries, A_UNIT):
         part = [places[n % count] for n in range(start, min(start + A_UNIT, arguments.deliveries))]
         unit = Unit(

@@ -36,8 +36,11 @@ from tidings.storage.vault import Vault
 CANARIES = {f"s{n}": f"c4nary{n:02}x{'q7z' * 4}" for n in range(1, 10)}
 """One for each way of use; the proxy's password, a cookie and the two that sign are made below."""
 COOKIE = "c4nary-cookie-7f3a"
+HOOK = "c4nary-hook-path-2b8e"
+CHAT = "c4naryChatToken5d1c"
+"""Tokens in the addresses of receivers: of a webhook and of a service of Apprise, written out in statements."""
 PASSWORD = "c4nary-proxy-pw-91"
-OTHERS = frozenset({"demo", "serve", "alter", "confirm"})
+OTHERS = frozenset({"demo", "serve", "confirm"})
 """Verbs that do not end by themselves; `serve` is the monitor that the story plays."""
 
 
@@ -126,7 +129,7 @@ def test_an_expired_token_that_is_replaced_is_tried_at_once(world: World):
 
 
 def test_a_lost_key_stops_what_needs_it_and_nothing_else(world: World):
-    """Pages without secrets are watched, those with them say what to do, webhooks wait unsigned; the key put back, all is well."""
+    """Pages without secrets are watched, those with them say what to do, news waits for want of its address; the key put back, all is well."""
     world.page("/a", "<p>count 1</p>")
     world.page("/b", "<p>count 1</p>")
     keep(world, "key", "c4nary")
@@ -155,7 +158,7 @@ def test_a_lost_key_stops_what_needs_it_and_nothing_else(world: World):
     ]
     assert [] == world.received
     assert {"waiting"} == {delivery.status for delivery in told}
-    assert any("it cannot be signed" in delivery.error for delivery in told)
+    assert any("cannot be opened" in delivery.error and "secrets.key is gone" in delivery.error for delivery in told)
     assert "error" == world.polls(2)[-1].outcome
 
     shutil.move(away, path)
@@ -182,23 +185,32 @@ def signing_secrets(world: World) -> list[str]:
 
 
 def test_no_canary_leaves_its_place(house: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any):
-    """R-19: 0 occurrences of 14 canaries outside the sealed table and the requests to the right origin."""
+    """R-19: 0 occurrences of 16 canaries outside the sealed table and the requests to the right origin."""
     world, heard = house, io.StringIO()
     handler = logging.StreamHandler(heard)
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
     logging.root.setLevel(logging.DEBUG)
     logging.root.addHandler(handler)
-    with WebServer(address="127.0.0.2") as away, WebServer(address="127.0.0.3") as proxy:
+    with (
+        WebServer(address="127.0.0.2") as away,
+        WebServer(address="127.0.0.3") as proxy,
+        WebServer(address="127.0.0.4") as chat,
+    ):
         keep(world, "way", f"http://ann:{PASSWORD}@127.0.0.3:{proxy.port}")
-        canaries = [*CANARIES.values(), COOKIE, PASSWORD, *signing_secrets(world), "c4nary-smtp-55"]
-        said = _use_everything(world, away, proxy, tmp_path, monkeypatch, capsys)
+        canaries = [*CANARIES.values(), COOKIE, PASSWORD, HOOK, CHAT, *signing_secrets(world), "c4nary-smtp-55"]
+        said = _use_everything(world, away, proxy, chat, tmp_path, monkeypatch, capsys)
         logging.root.removeHandler(handler)
         logging.root.setLevel(logging.WARNING)
+        paths = str([seen.path for seen in (*world.server.seen, *chat.seen)])
         right = {"127.0.0.1": str(world.server.seen), "127.0.0.3": str(proxy.seen)}
-        wrong = str(away.seen) + "".join(str(s.body) + str(s.headers) for s in world.server.seen if s.path == "/hook")
+        wrong = str(away.seen) + "".join(
+            str(s.body) + str(s.headers) for s in world.server.seen if s.path == f"/{HOOK}"
+        )
         files = _files(world.directory)
 
-    assert 14 == len(set(canaries))
+    assert HOOK in paths, "the webhook was never sent"
+    assert CHAT in paths, "the service of Apprise was never sent to"
+    assert 16 == len(set(canaries))
     for name, value in {**CANARIES, "jar": COOKIE}.items():
         assert value in right["127.0.0.1"], f"{name} was never used"
     assert base64.b64encode(f"ann:{PASSWORD}".encode()).decode() in right["127.0.0.3"]
@@ -214,7 +226,13 @@ def test_no_canary_leaves_its_place(house: World, tmp_path: Path, monkeypatch: p
 
 
 def _use_everything(
-    world: World, away: WebServer, proxy: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    world: World,
+    away: WebServer,
+    proxy: WebServer,
+    chat: WebServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
 ) -> str:
     """Use every feature with every canary; return all that was printed."""
     server = world.server
@@ -228,7 +246,11 @@ def _use_everything(
     away.pages["/there"] = Page(b"<p>there count 1</p>", headers={"Content-Type": "text/html"})
     proxy.pages["http://by.example/p"] = Page(b"<p>by proxy count 1</p>", headers={"Content-Type": "text/html"})
     every = "Monitor all words Fetch every 1 hour slack 1 s"
-    told = f"Notify By webhook {world.receiver()} immediate Notify By console every 2 hour Notify By dashboard"
+    chat.pages[f"/{CHAT}"] = Page(b"{}", headers={"Content-Type": "application/json"})
+    service = f"json://127.0.0.4:{chat.port}/{CHAT}"
+    hook = world.receiver(f"/{HOOK}", lambda number: 500 if number % 3 == 0 else 200)
+    told = f"Notify By webhook {hook}, {service} immediate Notify By console every 2 hour Notify By dashboard"
+    dead = f"Notify By {chat.url('/nowhere/' + HOOK)}, json://127.0.0.4:1/{CHAT} Errors To ntfy://{CHAT}@127.0.0.4:1/x"
     asked = {
         "plain": 'Header "Authorization" secret "s1"',
         "posted": 'Method "POST" Body secret "s2"',
@@ -242,6 +264,8 @@ def _use_everything(
     }
     text = "\n".join(f"Create Sentinel {n} Using {{/{n}}} {every} {how} {told}" for n, how in asked.items())
     text += f'\nCreate Sentinel proxied Using http://by.example/p {every} Proxy secret "way" {told}'
+    text += f"\nCreate Sentinel deaf Using {{/plain}} {every} {dead} Tags shop"
+    text += f"\nDefaults For Tags shop {told}"
     text += f'\nCreate Sentinel missing Using {{/plain}} {every} Header "X-Key" secret "nowhere" {told}'
     world.add(text)
     said = [_crash(world)]
@@ -260,6 +284,8 @@ def _use_everything(
         ("list",), ("list", "--all"), ("plan", "--expert"), ("changes",), ("deliveries",), ("deliveries", "--dead"), ("settings",), ("doctor",), ("gc",), ("gc", "--dry-run"),
         ("doctor", "--deep"), ("secret", "list"), ("secret", "drop", "s1"), ("secret", "rotate"), ("check",), ("check", "plain"),
         ("disable", "plain"), ("enable", "plain"), ("add", "--url", server.url("/plain"), "--no-test"), ("drop", "missing"),
+        ("alter", "plain", f"Notify By {hook}, console"), ("add", "--url", server.url("/labelled"), "--notify", hook, "--notify", service, "--notify", f"json://127.0.0.4:1/{CHAT}"),
+        ("show", "deaf"), ("history", "deaf"), ("disable", "deaf"), ("enable", "deaf"),
         ("secret", "set", "s1", CANARIES["s1"]), ("secret", "set", "s1"),
         *((verb, name) for name in (*asked, "proxied") for verb in ("show", "mask", "history", "diff")),
         ("history", "denied", "--polls"), ("deliveries", "replay", world.deliveries()[0].id),

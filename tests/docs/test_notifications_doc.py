@@ -26,7 +26,7 @@ def blocks(language):
 
 def test_the_sentinel_is_one():
     """It is read without a problem; mail that is not set up is the only warning; every address is one."""
-    (text,) = blocks("sentinel")
+    text, _ = blocks("sentinel")
     parsed = parse(text)
     (sentinel,) = parsed.statements
     assert isinstance(sentinel, Sentinel)
@@ -37,6 +37,15 @@ def test_the_sentinel_is_one():
     assert () == parsed.problems
     assert ["W10"] == [warning.code for warning in parsed.warnings]
     assert ["email", "apprise", "webhook"] == [channel.kind for channel in channels]
+
+
+def test_the_sentinel_with_secrets_names_them():
+    """It is read without a problem; that its secrets are not set is warned of."""
+    _, text = blocks("sentinel")
+    parsed = parse(text, secrets=frozenset())
+
+    assert () == parsed.problems
+    assert ["W9", "W9"] == [warning.code for warning in parsed.warnings]
 
 
 @pytest.mark.parametrize("text", blocks("toml"))

@@ -12,11 +12,18 @@ import pytest
 from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import DAY
+from tidings.model.secret import Secret
+from tidings.model.telling import secret_of
+from tidings.model.unit import EndpointMove, Event
+from tidings.notification.webhook import make_secret
+from tidings.service.apply import apply
 from tidings.service.assembly import open_archive
 from tidings.service.bodies import read_body
 from tidings.service.monitor import Monitor
+from tidings.service.references import KEY
 from tidings.service.watchlist import meaning
-from tidings.storage import pages, sentinels
+from tidings.storage import endpoints, events, pages, sentinels, tag_defaults
+from tidings.storage.connection import Connection
 from tidings.storage.database import REVISIONS
 from tidings.storage.vault import Vault
 
@@ -114,3 +121,92 @@ def test_secrets_that_were_kept_plain_are_read_then_sealed(upgraded: World):
     assert "signing" == before.kind
     assert files
     assert not [path.name for path in files if before.value.reveal().encode() in path.read_bytes()]
+
+
+def test_addresses_that_were_kept_plain_are_encrypted_once_and_news_that_waited_goes_out(upgraded: World):
+    """Texts of every revision, defaults, endpoints and what was noted of attempts refer to secrets; ids stay, nothing is told anew, the file forgets."""
+    hook, chat = upgraded.server.url("/hook"), "ntfy://t0ken@ntfy.example/t0pic"
+    ids = upgraded.write(_as_older_versions_left_it, hook, chat)
+    upgraded.receiver()
+    upgraded.clock.move_to(max(event.at for event in upgraded.events()) + DAY)
+
+    async def story(monitor: Monitor) -> None:
+        await upgraded.settle(monitor)
+
+    play(upgraded, story)
+    texts = [text for _, _, text in upgraded.read(sentinels.texts)] + [upgraded.read(tag_defaults.get, "shop")]
+    rows = upgraded.read(endpoints.listing)
+    named = {row.kind: secret_of(row.address) for row in rows}
+    vault = Vault(upgraded.directory)
+    play(upgraded, story)
+
+    assert ids == {row.id: row.kind for row in rows}
+    assert {"webhook": hook, "apprise": chat} == {
+        kind: upgraded.read(vault.open, name).value.reveal() for kind, name in named.items() if name
+    }
+    assert "ntfy" == next(row.scheme for row in rows if row.kind == "apprise")
+    assert f'Notify by webhook secret "{named["webhook"]}"' in meaning_text(upgraded, "price")
+    assert [f'Errors to secret "{named["apprise"]}"'] == [
+        line.strip() for line in texts[-1].splitlines() if "Errors" in line
+    ]
+    assert ["waits"] == [message["data"].get("was") for _, message in upgraded.received if "was" in message["data"]]
+    assert [text for _, _, text in upgraded.read(sentinels.texts)] == texts[:-1]
+    assert rows == upgraded.read(endpoints.listing)
+    assert 7 == len(upgraded.changes())
+    files = [path for path in upgraded.directory.iterdir() if path.name in {"tidings.db", "tidings.db-wal"}]
+    assert files
+    for plain in (b"/hook", b"t0ken", b"t0pic"):
+        assert not [path.name for path in files if plain in path.read_bytes()], plain
+    assert [] == upgraded.violations()
+
+
+def test_a_file_that_made_a_sentinel_before_the_upgrade_says_the_same_after_it(upgraded: World):
+    """`apply` of the statements as they were written finds nothing to alter, also before the service has started."""
+    said = {row.name: row.text for row in upgraded.read(sentinels.listing)}
+    done = upgraded.write(apply, {"a.txt": said["price"]}, settings=upgraded.settings, now=upgraded.clock.now())
+
+    assert [("price", "unchanged")] == [(step.name, step.action) for step in done.steps]
+    assert "secret " in upgraded.sentinel("price").text
+
+
+def test_addresses_stay_plain_and_in_use_where_they_cannot_be_encrypted(
+    upgraded: World, caplog: pytest.LogCaptureFixture
+):
+    """Without a key that opens what names addresses nothing is half done: the log says why, news goes on."""
+    vault = Vault(upgraded.directory)
+    upgraded.write(vault.put, KEY, Secret("00"), kind="naming", at=1)
+    (upgraded.directory / "secrets.key").unlink()
+    vault.key_file.add()
+    upgraded.write(vault.put, "webhook", Secret(make_secret()), kind="signing", at=1)
+    before = upgraded.read(endpoints.listing)
+    upgraded.clock.move_to(max(event.at for event in upgraded.events()) + DAY)
+
+    async def story(monitor: Monitor) -> None:
+        await upgraded.settle(monitor)
+
+    play(upgraded, story)
+
+    assert [row.address for row in before] == [row.address for row in upgraded.read(endpoints.listing)]
+    assert "stay as an older version kept them, not encrypted" in caplog.text
+
+
+def meaning_text(world: World, name: str) -> str:
+    """Return the newest text of a sentinel, dropped or not."""
+    return str(next(row.text for row in world.read(sentinels.listing, ended=True) if row.name == name))
+
+
+def _as_older_versions_left_it(c: Connection, hook: str, chat: str) -> dict[int, str]:
+    """Add what a longer life leaves: a service of Apprise, defaults, a dead letter, a reason, news that waits; return the endpoints."""
+    defaults = f"Defaults For Tags shop\n  Notify by webhook {hook}, {chat} every 1 day\n  Errors to {chat}"
+    tag_defaults.put(c, "shop", defaults)
+    other = endpoints.ensure(c, "apprise", chat)
+    endpoints.move(c, [EndpointMove(endpoint_id=other, failing_since=1, reason=f"no answer from {chat}")])
+    events.append(c, [Event(type="delivery.dead", at=1, data={"address": hook, "reason": f"at {chat}"})])
+    body = b'{"type": "change.found", "data": {"was": "waits"}}'
+    c.execute(
+        "UPDATE delivery SET status = 'waiting', attempt = 1, finished_at = NULL, body = :body, error = :error WHERE id ="
+        " (SELECT min(d.id) FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE e.kind = 'webhook')",
+        body=body,
+        error=f"{hook} did not answer",
+    )
+    return {row.id: row.kind for row in endpoints.listing(c)}

@@ -17,8 +17,10 @@ from tidings.service import register, welcome
 from tidings.service.assembly import poller, telling
 from tidings.service.records import problem_record, sentinel_record
 from tidings.service.rehearse import channels_of, rehearse
+from tidings.service.resolving import address_of
 from tidings.service.watchlist import meaning
 from tidings.storage import sentinels
+from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,7 +112,15 @@ async def _rehearse(
         return []
     async with telling(settings, database) as senders:
         patience = max(0, deadline - clock.now())
-        return await rehearse(channels, senders, sentinel=row.name, now=clock.now(), patience=patience)
+        vault = Vault(settings.data)
+        return await rehearse(
+            channels,
+            senders,
+            sentinel=row.name,
+            now=clock.now(),
+            patience=patience,
+            address_of=lambda stored: database.read(address_of, vault, stored),
+        )
 
 
 async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:

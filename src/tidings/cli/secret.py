@@ -125,7 +125,7 @@ def _state(row: secrets.Named) -> str:
 
 
 def _use(row: secrets.Named) -> str:
-    ours = {"signing": ["webhooks"], "hook": [f"event {row.name.partition(':')[2]}"]}
+    ours = {"signing": ["webhooks"], "naming": ["names of addresses"], "hook": [f"event {row.name.partition(':')[2]}"]}
     return _few([*row.sentinels, *ours.get(row.kind, [])]) or "-"
 
 
@@ -141,7 +141,7 @@ def _drop(database: Database, arguments: argparse.Namespace) -> int:
         return 0
     write_line(f"{arguments.name} is forgotten")
     if using:
-        write_line(f"in error(secret) from their next look on: {_few(using)}")
+        write_line(f"without it from now on, so that pages are in error(secret) and news waits: {_few(using)}")
     return 0
 
 

@@ -68,6 +68,15 @@ def ascii_address(text: str) -> str:
     return f"{local}@{ascii_domain}"
 
 
+UNKNOWN: Final = Limit(body=1_000, title=0)
+"""What is made for a service that nobody knows yet."""
+
+
+def limit_of_scheme(scheme: str) -> Limit:
+    """Return what fits into a message to a service of this scheme; of one that is not known, little."""
+    return limits().get(scheme.lower(), UNKNOWN)
+
+
 def limit_of(address: str) -> Limit:
     """Return what fits into a message to an Apprise address; raises `AddressError`, which does not repeat its secrets."""
     found = _SCHEME.fullmatch(address)

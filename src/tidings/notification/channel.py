@@ -7,7 +7,7 @@ It sends once; when to try again is `retry`'s to say, and the outbox remembers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 from tidings.clock import Duration, Instant
@@ -28,7 +28,7 @@ class Message:
     """
 
     id: str
-    address: str
+    address: str = field(repr=False)
     subject: str
     content_type: str
     body: bytes

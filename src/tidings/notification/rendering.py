@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tidings.clock import Instant
 from tidings.notification import mail, payload
-from tidings.notification.addresses import limit_of
+from tidings.notification.addresses import limit_of_scheme
 from tidings.presentation import atom
 from tidings.presentation.edits import Record, in_zone, summary
 from tidings.presentation.hypertext import document
@@ -32,13 +32,13 @@ _TEXT: Final = PRESENTERS["changes-as-text"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What is to be told: change records of one sentinel, to one address, made at `at`.
+    """What is to be told: change records of one sentinel, to one endpoint, made at `at`.
 
-    `presentation` is how letters show them, `zone` the time zone in which people read when things happened.
+    `scheme` is that of a service of Apprise, empty where it is not known; `presentation` is how letters show them, `zone` the time zone in which people read when things happened.
     """
 
     sentinel: str
-    address: str
+    scheme: str
     records: Sequence[Record]
     at: Instant
     presentation: str = "only_change"
@@ -88,7 +88,7 @@ def _email(news: News) -> tuple[str, bytes]:
 
 
 def _apprise(news: News) -> tuple[str, bytes]:
-    limit = limit_of(news.address)
+    limit = limit_of_scheme(news.scheme)
     if limit.title:
         room = limit.body - min(len(news.subject), limit.title) - FRAME
         text = _calling_nobody(news, Caption(), most=max(room, limit.body // 2))

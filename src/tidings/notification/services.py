@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 
 from tidings.errors import AddressError
@@ -19,6 +20,7 @@ def check_service(address: str) -> None:
         import apprise  # 0.2 s and 16 MB: only who gives such an address waits for it
         from apprise.manager_plugins import NotificationManager
 
+        _hush()
         asset = apprise.AppriseAsset(async_mode=False, secure_logging=True)
         if apprise.Apprise.instantiate(address, asset=asset) is not None:
             return
@@ -30,6 +32,14 @@ def check_service(address: str) -> None:
         f" (https://appriseit.com/services/ says where to get each part)"
     )
     raise AddressError(message)
+
+
+def _hush() -> None:
+    """Keep what Apprise logs from every log: at its most talkative it writes whole addresses."""
+    log = logging.getLogger("apprise")
+    log.propagate = False
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
 
 
 MOST_FORMS = 2

@@ -20,6 +20,7 @@ from typing import Final
 from tidings.clock import MINUTE, SECOND, Instant
 from tidings.errors import SettingError
 from tidings.notification.channel import Message, Poster, Refused, Sent
+from tidings.notification.secrecy import redact
 
 PREFIX: Final = "whsec_"
 LEAST_BYTES: Final = 24
@@ -55,7 +56,8 @@ class Webhook:
             timeout_seconds=self.timeout_seconds,
         )
         if answer.status is None:
-            return Refused(reason=answer.error or "no answer came", retry_after=answer.retry_after)
+            reason = redact(answer.error or "no answer came", message.address)
+            return Refused(reason=reason, retry_after=answer.retry_after)
         return _judge(answer.status, answer.retry_after)
 
 

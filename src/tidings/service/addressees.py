@@ -17,17 +17,7 @@ if TYPE_CHECKING:
 
 def check_addressees(statement: Statement) -> None:
     """Raise `AddressError` for a receiver that a statement names and that no message can reach, with the form that it has."""
-    match statement:
-        case Sentinel():
-            channels, where = tuple(told_channels(statement)), statement.name
-        case Alter(name=name, sentinel=Sentinel() as after):
-            channels, where = tuple(told_channels(after)), name
-        case Defaults(tags=tags, clauses=clauses):
-            notify, errors = dict(clauses.said).get("notify", ()), dict(clauses.said).get("errors", ())
-            channels = (*(channel for clause in notify for channel in clause.channels), *errors)
-            where = f"the defaults of {', '.join(tags)}"
-        case _:
-            return
+    where, channels = addressees(statement)
     for channel in channels:
         try:
             _check_channel(channel)
@@ -35,7 +25,23 @@ def check_addressees(statement: Statement) -> None:
             raise AddressError(f"{where}: {error}") from None
 
 
+def addressees(statement: Statement) -> tuple[str, tuple[Channel, ...]]:
+    """Return what a statement is called and the channels that it names."""
+    match statement:
+        case Sentinel():
+            return statement.name, tuple(told_channels(statement))
+        case Alter(name=name, sentinel=Sentinel() as after):
+            return name, tuple(told_channels(after))
+        case Defaults(tags=tags, clauses=clauses):
+            notify, errors = dict(clauses.said).get("notify", ()), dict(clauses.said).get("errors", ())
+            where = f"the defaults of {', '.join(tags)}"
+            return where, (*(channel for clause in notify for channel in clause.channels), *errors)
+    return "", ()
+
+
 def _check_channel(channel: Channel) -> None:
+    if channel.is_secret:
+        return  # what it holds is judged where it can be opened
     if channel.kind in {"webhook", "url"}:
         address.rebuild(channel.address)
     elif channel.kind == "apprise":

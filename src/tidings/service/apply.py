@@ -8,7 +8,7 @@ earlier apply made and no file names any more; what `tidings add` made is never 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import SentinelError, UnknownNameError, UsageError
@@ -18,11 +18,12 @@ from tidings.language.forms import parse_file
 from tidings.language.verify import Known
 from tidings.model.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.model.unit import Event
-from tidings.service import outside, register
-from tidings.service.addressees import check_addressees
+from tidings.service import outside, references, register, resolving
+from tidings.service.addressees import addressees, check_addressees
 from tidings.service.watchlist import meaning
 from tidings.storage import events, sentinels
 from tidings.storage import outside as sources
+from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,17 +85,25 @@ def apply(
     Raises `SentinelError` with all problems of all files, `UsageError` where an event is to go that a sentinel waits for; then nothing is
     written. A caller who wants to know only what would be done takes the transaction back.
     """
+    vault = Vault(settings.data)
+    references.seal_older(connection, vault, at=now)
     said = {file: register.said(file, text, settings) for file, text in files.items()}
     defaults = _defaults(connection, said)
     found = _read_all(connection, files, said, settings, now, defaults)
+    known = references.References(connection, vault, at=now)
     for group in defaults.said:
-        register.remember(connection, group)
+        register.remember(connection, known.defaults(group))
+    wanted = {name: (file, known.sentinel(sentinel)) for name, (file, sentinel) in found.sentinels.items()}
+    stored: list[Statement] = [*defaults.said, *(sentinel for _, sentinel in wanted.values())]
+    resolving.check_secrets(connection, vault, (c for statement in stored for c in addressees(statement)[1]))
+    found = replace(found, sentinels=wanted)
     notes = _Notes.read(connection)
-    run = _Run(connection, files, settings, now, defaults, notes)
+    run = _Run(connection, files, settings, now, defaults, notes, known)
     steps = [run.settle_event(happening) for happening in found.happenings]
     steps += [run.settle(file, sentinel) for file, sentinel in found.sentinels.values()]
     if prune:
         steps += run.prune(found)
+    resolving.note_schemes(connection, vault)
     return Applied(tuple(steps), found.warnings)
 
 
@@ -212,6 +221,7 @@ class _Run:
     now: Instant
     defaults: _Groups
     notes: _Notes
+    known: references.References
 
     def settle_event(self, said: CreateEvent) -> Step:
         """Let an event have the source that a file says; the token of a webhook stays."""
@@ -273,7 +283,7 @@ class _Run:
             files=bool(self.settings.fetch.allow_files),
         )
         meant = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == row.name)
-        return next((register.canonical(s, register.lives(self.connection)) for s in meant), None)
+        return next((register.canonical(self.known.sentinel(s), register.lives(self.connection)) for s in meant), None)
 
     def _make(self, sentinel: Sentinel, action: Action, reason: str = "") -> Step:
         row = register.create(self.connection, sentinel, now=self.now)

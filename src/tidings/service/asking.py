@@ -115,6 +115,8 @@ def _misused(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
     for secret in opened.values():
         if secret.kind == "signing":
             return f"the secret {secret.name} signs webhooks and is sent to nobody; use another name in the sentinel"
+        if secret.kind in {"address", "naming"}:
+            return f"the secret {secret.name} is the address of a receiver and is sent to no page; use another name in the sentinel"
         if secret.kind == "hook":
             return f"the secret {secret.name} is the token of an event and is sent to nobody; use another name in the sentinel"
     others = [header.value for header in identity.headers if header.name != "cookie"]

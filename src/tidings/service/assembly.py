@@ -37,7 +37,7 @@ from tidings.scheduling.learned import Learned
 from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES, reads_of
 from tidings.scheduling.policy import HeedsHours
-from tidings.service import takeover, wrong_clock
+from tidings.service import references, resolving, takeover, wrong_clock
 from tidings.service.asking import Asker
 from tidings.service.bodies import Bodies
 from tidings.service.bulletins import Bulletins
@@ -388,6 +388,10 @@ async def _build(
         confirms=stays and settings.detect.second_looks,
         commit=commit,
     )
+    try:
+        await store.write(references.seal_older, vault, at=now)
+    except SecretError as error:
+        log.error("addresses of receivers stay as an older version kept them, not encrypted: %s", error)  # noqa: TRY400 - the text says all
     signing = await store.write(_signing, settings, vault, now)
     senders = _senders(stack, settings, client, signing, installation, stream)
     outside = Outside(store, vault, clock)
@@ -458,6 +462,7 @@ async def _build(
                 awaits=telling.awaits,
                 following=lambda delivery, now: store.read(deliveries.following, delivery, now=now),
                 sentinels=watchlist.sentinels.values,
+                address_of=lambda address: store.read(resolving.address_of, vault, address),
             ),
             collector=Collector(store, archive, settings.store, epoch=epoch),
             copies=copies,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
+from tidings.errors import SecretError
 from tidings.model.unit import DeliveryDraft, DeliveryResult, Event, Unit
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
@@ -90,7 +91,10 @@ class Attempt:
 
 
 class Deliverer:
-    """Sends what is due. `following` returns what waits behind a delivery, `sentinels` those that are watched now."""
+    """Sends what is due. `following` returns what waits behind a delivery, `sentinels` those that are watched now.
+
+    `address_of` returns where an endpoint's stored address says to send to; it raises `SecretError` for a secret that does not open.
+    """
 
     def __init__(
         self,
@@ -101,8 +105,10 @@ class Deliverer:
         awaits: Callable[[int, int], bool] = lambda sentinel_id, endpoint_id: False,  # noqa: ARG005 - nobody waits
         following: Callable[[DeliveryRow, Instant], Awaitable[DeliveryRow | None]] | None = None,
         sentinels: Callable[[], Iterable[WatchedSentinel]] = tuple,
+        address_of: Callable[[str], Awaitable[str]] | None = None,
     ) -> None:
         self._senders = senders
+        self._address_of = address_of
         self._awaits = awaits
         self._following = following
         self._disable_after = disable_after
@@ -140,10 +146,14 @@ class Deliverer:
         )
 
     async def _try(self, delivery: DeliveryRow, now: Instant) -> Attempt:
-        is_early = delivery.due_at > now
+        number = None if delivery.due_at > now else delivery.attempt + 1
+        try:
+            address = delivery.address if self._address_of is None else await self._address_of(delivery.address)
+        except SecretError as error:
+            return Attempt(delivery, Refused(reason=str(error)), number, now)
         message = Message(
             id=delivery.id,
-            address=delivery.address,
+            address=address,
             subject=delivery.subject,
             content_type=delivery.content_type,
             body=delivery.body,
@@ -154,7 +164,7 @@ class Deliverer:
             thread=str(delivery.sentinel_id),
         )
         answer = await self._senders[delivery.kind].send(message)
-        return Attempt(delivery, answer, None if is_early else message.attempt, now)
+        return Attempt(delivery, answer, number, now)
 
     def _unit(self, tried: Attempt, *, epoch: int) -> Unit:
         """Return what an attempt writes: its result, what it says of the endpoint, and what people are notified of."""

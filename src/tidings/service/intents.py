@@ -38,7 +38,7 @@ def notifying(owners: Iterable[SentinelRow], kind: str, address: str) -> tuple[s
     return tuple(
         name
         for name, sentinel in meant
-        if sentinel is not None and any((c.kind, c.address) == (kind, address) for c in told_channels(sentinel))
+        if sentinel is not None and any(c.endpoint == (kind, address) for c in told_channels(sentinel))
     )
 
 

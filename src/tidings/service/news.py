@@ -53,7 +53,7 @@ def draft(target: Target, held: WatchedSentinel, records: Sequence[Record], at: 
     """Return a message to one recipient, made at `at` and due then if `more` does not say otherwise."""
     shown = held.sentinel.presentation
     news = News(
-        sentinel=held.row.name, address=target.address, records=records, at=at, presentation=shown, zone=held.zone
+        sentinel=held.row.name, scheme=target.scheme, records=records, at=at, presentation=shown, zone=held.zone
     )
     message = render(target.kind, news)
     given: dict[str, Any] = {"due_at": at, "changes": sum(record["record"] == "change" for record in records)}

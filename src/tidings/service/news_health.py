@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tidings.clock import DAY, MINUTE
+from tidings.model.telling import secret_of
 from tidings.model.weight import WHOLE
+from tidings.notification.secrecy import shown
 from tidings.service.finding import spell_count, spell_since
 from tidings.service.records import class_of
 from tidings.service.trouble import Trouble
@@ -80,7 +82,9 @@ def failing_endpoints(reading: Reading) -> Iterator[Trouble]:
 
 
 def spell_endpoint(row: EndpointRow) -> str:
-    """Return a name that can be pasted into a report: addresses of channels hold tokens, so only a web host is shown."""
+    """Return a name that can be pasted into a report: addresses of channels hold tokens, so only their secret's name is shown, or a web host."""
+    if secret_of(row.address) is not None:
+        return f"{row.kind} {shown(row.kind, row.address)}"
     parts = urlsplit(row.address)
     place = f" at {parts.hostname}" if parts.scheme in {"http", "https"} and parts.hostname else ""
     return f"{row.kind} {row.id}{place}"

@@ -27,14 +27,15 @@ from tidings.model.sentinel import (
     Sentinel,
 )
 from tidings.model.unit import SentinelMove
-from tidings.service import altering, lifespan, outside
-from tidings.service.addressees import check_addressees
+from tidings.service import altering, lifespan, outside, references, resolving
+from tidings.service.addressees import addressees, check_addressees
 from tidings.service.lifespan import Life
 from tidings.service.watchlist import SENDABLE, meaning, told_channels
 from tidings.storage import endpoints, pages, secrets, sentinels, subscriptions, tag_defaults
+from tidings.storage.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tidings.language.parser import Parsed
     from tidings.language.problems import Problem
@@ -79,6 +80,8 @@ def register(database: Database, text: str, *, settings: Settings, now: Instant,
 
 
 def _register(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
+    vault = Vault(settings.data)
+    references.seal_older(connection, vault, at=now)
     parsed = understood(connection, file, text, settings=settings, now=now)
     if parsed.problems:
         raise SentinelError(parsed.problems)
@@ -86,6 +89,7 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
         check_addressees(statement)
         if isinstance(statement, Sentinel):
             check_files(statement, settings)
+    statements = refer(connection, vault, parsed.statements, now=now)
     made: list[SentinelRow] = []
     altered: list[SentinelRow] = []
     unaltered: list[SentinelRow] = []
@@ -93,7 +97,7 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
     defaults: list[Defaults] = []
     happenings: list[CreateEvent] = []
     gone: list[DropEvent] = []
-    for statement in parsed.statements:
+    for statement in statements:
         match statement:
             case Sentinel():
                 made.append(create(connection, statement, now=now))
@@ -112,6 +116,7 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             case DropEvent(name=name):
                 outside.drop(connection, name)
                 gone.append(statement)
+    resolving.note_schemes(connection, vault)
     return Registered(
         tuple(made),
         tuple(commanded),
@@ -122,6 +127,19 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
         tuple(gone),
         tuple(unaltered),
     )
+
+
+def refer(
+    connection: Connection, vault: Vault, statements: Iterable[Statement], *, now: Instant
+) -> tuple[Statement, ...]:
+    """Return statements that can be stored: the addresses that they write out are secrets, to which they refer (0049).
+
+    Raises `AddressError` for a secret that holds no address where one is named, `SecretError` where nothing can be encrypted.
+    """
+    known = references.References(connection, vault, at=now)
+    referring = tuple(map(known.sealed, statements))
+    resolving.check_secrets(connection, vault, (c for statement in referring for c in addressees(statement)[1]))
+    return referring
 
 
 def check_files(sentinel: Sentinel, settings: Settings) -> None:
@@ -262,7 +280,7 @@ def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
 def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
     for channel in told_channels(sentinel):
         if channel.kind in SENDABLE:
-            endpoints.ensure(connection, channel.kind, channel.address)
+            endpoints.ensure(connection, *channel.endpoint)
 
 
 def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets as randomness
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidings.clock import SECOND
+from tidings.errors import SecretError
 from tidings.notification.channel import PULLED, Answer, Message, Refused
 from tidings.notification.rendering import rehearsal
 from tidings.notification.secrecy import shown
@@ -45,19 +46,31 @@ async def rehearse(
     sentinel: str,
     now: Instant,
     patience: Duration,
+    address_of: Callable[[str], str] = str,
 ) -> list[Rehearsed]:
-    """Send one test message to each channel, all at once, and return what came of them within `patience` (µs)."""
-    answers = (_test(channel, senders, sentinel=sentinel, now=now, patience=patience) for channel in channels)
+    """Send one test message to each channel, all at once, and return what came of them within `patience` (µs).
+
+    `address_of` returns the address of an endpoint's stored one, which may refer to a secret; it raises `SecretError` where that does not open.
+    """
+
+    async def tested(channel: Channel) -> Answer:
+        try:
+            address = address_of(channel.endpoint[1])
+        except SecretError as error:
+            return Refused(reason=str(error))
+        return await _test(channel, address, senders, sentinel=sentinel, now=now, patience=patience)
+
+    answers = map(tested, channels)
     return [_tested(channel, answer) for channel, answer in zip(channels, await asyncio.gather(*answers), strict=True)]
 
 
 async def _test(
-    channel: Channel, senders: Mapping[str, Sender], *, sentinel: str, now: Instant, patience: Duration
+    channel: Channel, address: str, senders: Mapping[str, Sender], *, sentinel: str, now: Instant, patience: Duration
 ) -> Answer:
     content = rehearsal(channel.kind, sentinel, at=now)
     message = Message(
         id=f"test_{randomness.token_hex(8)}",
-        address=channel.address,
+        address=address,
         subject=content.subject,
         content_type=content.content_type,
         body=content.body,
@@ -74,4 +87,4 @@ async def _test(
 
 def _tested(channel: Channel, answer: Answer) -> Rehearsed:
     reason = answer.reason if isinstance(answer, Refused) else ""
-    return Rehearsed(channel.kind, shown(channel.kind, channel.address), reason)
+    return Rehearsed(channel.kind, shown(*channel.endpoint), reason)

@@ -13,10 +13,21 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.errors import SecretError, UnknownNameError, UsageError
 from tidings.fetching import cookies
 from tidings.model.asking import secret_names
+from tidings.model.telling import secret_of
 from tidings.notification.webhook import read_secrets
+from tidings.service import resolving
 from tidings.service.finding import Finding, fail, ok, shortened, warn
 from tidings.service.records import rfc3339
-from tidings.storage import pages, requests, secrets, sentinels, subscriptions
+from tidings.storage import (
+    deliveries,
+    endpoints,
+    pages,
+    requests,
+    secrets,
+    sentinels,
+    subscriptions,
+    tag_defaults,
+)
 from tidings.storage.vault import SIGNING
 
 if TYPE_CHECKING:
@@ -27,6 +38,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES: Final = 65_536
 _NAME = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
+_NAMED = re.compile(r'secret "([A-Za-z_][\w.\-]{0,99})"')
+"""A secret where a stored text names it; in a text in quotes the quotes have a backslash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +75,9 @@ def check_name(name: str) -> None:
 def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = False, at: Instant) -> list[str]:
     """Seal a value under a name; return the sentinels of which a page is looked at again for it.
 
+    News that waits for a receiver whose address it is is sent there at once.
     `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `left_out`.
-    Raises `UsageError` for a value that cannot be what it is meant for, without repeating it.
+    Raises `UsageError`, for an address `AddressError`, for a value that cannot be what it is meant for, without repeating it.
     """
     check_name(name)
     text = value.reveal()
@@ -71,6 +85,11 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
         message = f"a secret has at least one character and at most {MOST_BYTES:,} bytes; nothing was set"
         raise UsageError(message)
     kind: SecretKind = "cookies" if jar else "signing" if name == SIGNING else "text"
+    receivers = endpoints.referring(c, name)
+    for kind_of_channel in dict.fromkeys(row.kind for row in receivers):
+        resolving.check_value(kind_of_channel, name, text)
+    if (before := secrets.row(c, name)) is not None and before.kind == "address" and kind == "text":
+        kind = "address"
     if kind == "cookies":
         cookies.read(text)
     if name == SIGNING:
@@ -80,6 +99,10 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
         read_secrets(text)
     vault.seal_plain(c)
     vault.put(c, name, value, kind=kind, at=at)
+    resolving.note_schemes(c, vault, name=name)
+    for row in receivers:
+        endpoints.renew(c, row.id)
+    deliveries.wake(c, [(row.id, at) for row in receivers])
     return _look_again(c, name, at)
 
 
@@ -123,8 +146,9 @@ def drop(c: Connection, name: str, *, force: bool = False) -> tuple[str, ...]:
 
 
 def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
-    """Return, by name of a secret, the living sentinels that use it."""
-    living = {row.id: row.name for row in sentinels.listing(c)}
+    """Return, by name of a secret, the living sentinels that use it, and the defaults of tags that do."""
+    rows = sentinels.listing(c)
+    living = {row.id: row.name for row in rows}
     needs = {
         state.page_id: secret_names(identity)
         for identity, state in pages.listing(c)
@@ -135,6 +159,11 @@ def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
         for name in needs.get(sub.page_id, ()):
             if sub.sentinel_id in living:
                 found.setdefault(name, set()).add(living[sub.sentinel_id])
+    said = [(row.name, row.text) for row in rows]
+    said += [(f"the defaults of {tag}", text) for tag, text in tag_defaults.listing(c).items()]
+    for who, text in said:
+        for name in _NAMED.findall(text):
+            found.setdefault(name, set()).add(who)
     return {name: tuple(sorted(using)) for name, using in found.items()}
 
 
@@ -144,6 +173,20 @@ def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
     ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
     requests.ask(c, ill, at)
     return sorted({living[s.sentinel_id] for s in subscriptions.listing(c, active=True) if s.page_id in ill})
+
+
+def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
+    """Return what is said of each receiver that living sentinels notify and whose address is a secret that is not set."""
+    named = {secret_of(row.address) for row in endpoints.listing(c)} - known - {None}
+    using = users(c) if named else {}
+    return [
+        fail(
+            "secret",
+            f"the secret {name} is not set: news for {', '.join(using[name])} waits",
+            f"tidings secret set {name}",
+        )
+        for name in sorted(using.keys() & named)
+    ]
 
 
 def _fault(vault: Vault, row: secrets.SecretRow) -> str:
@@ -167,9 +210,11 @@ def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
         yield fail("secrets", f"{path} can be read by others than its owner", f"chmod 600 {path}")
     faults = [fail("secret", fault, f"tidings secret set {row.name}") for row in rows if (fault := _fault(vault, row))]
     yield from shortened(faults, mend="tidings secret list")
+    missing = _missing_receivers(c, {row.name for row in rows})
+    yield from shortened(missing, mend="tidings secret list")
     if plain := [row.name for row in rows if not row.key_id]:
         yield warn("secrets", f"not sealed yet: {', '.join(plain)}", "tidings secret rotate")
     if len(keys) > 1 and not faults:
         yield warn("secrets", f"{path} has {len(keys)} keys: a rotation was cut off", "tidings secret rotate")
-    if not faults:
+    if not faults and not missing:
         yield ok("secrets", f"{len(rows)} kept, each opens" if rows else "none kept")

@@ -38,11 +38,11 @@ MOST_AT_ONCE = 1000
 
 
 class Target(NamedTuple):
-    """An endpoint that a sentinel tells."""
+    """An endpoint that a sentinel tells; `scheme` is that of a service of Apprise, as far as it is known."""
 
     kind: str
-    address: str
     endpoint_id: int
+    scheme: str = ""
 
 
 @dataclass(slots=True)
@@ -53,6 +53,8 @@ class WatchedSentinel:
     sentinel: Sentinel
     endpoints: dict[tuple[str, str], int]
     zone: tzinfo = UTC
+    schemes: Mapping[int, str] = field(default_factory=dict)
+    """the scheme of each endpoint of Apprise"""
     gathers_noise: bool = False
     """whether too many changes are to be noticed, so that no clause tells one without its rules"""
     has_reported: bool = False
@@ -78,8 +80,9 @@ class WatchedSentinel:
         return self._targets(self.sentinel.errors)
 
     def _targets(self, channels: Iterable[Channel]) -> tuple[Target, ...]:
-        keys = dict.fromkeys((c.kind, c.address) for c in channels)
-        return tuple(Target(*key, self.endpoints[key]) for key in keys if key in self.endpoints)
+        keys = dict.fromkeys(channel.endpoint for channel in channels)
+        ids = {key: self.endpoints[key] for key in keys if key in self.endpoints}
+        return tuple(Target(kind, id_, self.schemes.get(id_, "")) for (kind, _), id_ in ids.items())
 
 
 @dataclass(slots=True)
@@ -173,6 +176,7 @@ class Watchlist:
         self.sentinels: dict[int, WatchedSentinel] = {}
         self._places: dict[int, set[int]] = {}
         """the pages that each sentinel is on"""
+        self._schemes: dict[int, str] = {}
         self._past: dict[str, SentinelRow] = {}
         self._meanings: dict[int, tuple[str, Sentinel]] = {}
         self._seen = 0
@@ -186,6 +190,7 @@ class Watchlist:
         self.set_aside.clear()
         self.unread.clear()
         rows, subs, population, framed, known, self._seen = await self._store.read(_everything, self.set_aside)
+        self._schemes.update(await self._store.read(endpoints.schemes))
         self.pages.clear()
         self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
         for page_id in framed & self.pages.keys():
@@ -205,6 +210,7 @@ class Watchlist:
     async def follow(self) -> set[int]:
         """Take in what other processes wrote since the last call; return the ids of the pages concerned."""
         touched: set[int] = set()
+        self._schemes.update(await self._store.read(endpoints.schemes))
         found = await self._store.read(events.listing, after=self._seen, types=LIFE_EVENTS)
         touched |= await self.reload({e.sentinel_id for e in found if e.sentinel_id is not None})
         await self._remember()
@@ -302,13 +308,13 @@ class Watchlist:
 
     async def _held(self, row: SentinelRow, known: Mapping[tuple[str, str], int] | None = None) -> WatchedSentinel:
         sentinel = self._meaning(row)
-        wanted = {(c.kind, c.address) for c in told_channels(sentinel) if c.kind in self._sendable}
+        wanted = {c.endpoint for c in told_channels(sentinel) if c.kind in self._sendable}
         zone = zone_of(sentinel.zone or self._zone) or UTC
         if known is not None:
             found = {key: known[key] for key in wanted if key in known}
         else:
             found = await self._store.read(endpoints.ids, wanted) if wanted else {}
-        return WatchedSentinel(row, sentinel, found, zone, gathers_noise=self._gathers_noise)
+        return WatchedSentinel(row, sentinel, found, zone, self._schemes, gathers_noise=self._gathers_noise)
 
     def _meaning(self, row: SentinelRow) -> Sentinel:
         text, sentinel = self._meanings.get(row.id, ("", None))

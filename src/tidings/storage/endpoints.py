@@ -8,6 +8,7 @@ from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Instant
+from tidings.model.telling import REFERENCE
 from tidings.model.unit import EndpointMove
 from tidings.storage.connection import Connection
 from tidings.storage.events import OWNER
@@ -19,6 +20,7 @@ class EndpointRow:
     """`failing_since` is None while its last attempt worked; a switched-off endpoint says why in `reason`.
 
     Nothing is sent before `held_until` because it asked for that; `noticed`: its owner was notified that it takes nothing.
+    An address that may hold a token is a secret, to which `address` refers; `scheme` is that of Apprise, as far as it is known.
     """
 
     id: int
@@ -29,9 +31,10 @@ class EndpointRow:
     reason: str
     held_until: Instant | None = None
     noticed: bool = False
+    scheme: str = ""
 
 
-_SELECT = "SELECT id, kind, address, enabled, failing_since, reason, held_until, noticed FROM endpoint"
+_SELECT = "SELECT id, kind, address, enabled, failing_since, reason, held_until, noticed, scheme FROM endpoint"
 _ENSURE = (
     "INSERT INTO endpoint (owner_id, kind, address) VALUES (:owner_id, :kind, :address)"
     " ON CONFLICT (owner_id, kind, address) DO NOTHING RETURNING id"
@@ -71,6 +74,55 @@ def listing(c: Connection) -> list[EndpointRow]:
     return [_to_row(row) for row in c.rows(f"{_SELECT} ORDER BY id")]
 
 
+def schemes(c: Connection) -> dict[int, str]:
+    """Return the scheme of each endpoint of Apprise, empty where it is not known."""
+    return dict(c.rows("SELECT id, scheme FROM endpoint WHERE kind = 'apprise' ORDER BY id"))
+
+
+def without_scheme(c: Connection) -> list[EndpointRow]:
+    """Return the endpoints of Apprise whose scheme is not known."""
+    return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE kind = 'apprise' AND scheme = '' ORDER BY id")]
+
+
+def set_scheme(c: Connection, id: int, scheme: str) -> None:  # noqa: A002
+    """Write the scheme of an endpoint of Apprise."""
+    c.execute("UPDATE endpoint SET scheme = :scheme WHERE id = :id", id=id, scheme=scheme)
+
+
+def referring(c: Connection, name: str) -> list[EndpointRow]:
+    """Return the endpoints whose address is the secret of this name."""
+    text = f"{_SELECT} WHERE owner_id = :owner_id AND address = :address ORDER BY id"
+    return [_to_row(row) for row in c.rows(text, owner_id=OWNER, address=f"{REFERENCE}{name}")]
+
+
+def refer(c: Connection, id: int, reference: str) -> None:  # noqa: A002
+    """Let an endpoint have a reference in the place of its address."""
+    c.execute("UPDATE endpoint SET address = :address WHERE id = :id", id=id, address=reference)
+
+
+def renew(c: Connection, id: int) -> None:  # noqa: A002
+    """Let an endpoint whose address is another one now be as if it had never failed; its owner still learns that it takes news again."""
+    c.execute(
+        "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE id = :id", id=id
+    )
+
+
+def forget(c: Connection, address: str, instead: str) -> None:
+    """Let what was noted of attempts to send to an address say something `instead` of it."""
+    given = {"address": address, "instead": instead}
+    c.execute("UPDATE endpoint SET reason = replace(reason, :address, :instead) WHERE reason <> ''", **given)
+    c.execute("UPDATE delivery SET error = replace(error, :address, :instead) WHERE error <> ''", **given)
+
+
+def forget_in_events(c: Connection, address: str, instead: str) -> None:
+    """Let events of deliveries say something `instead` of an address, both as JSON has them."""
+    c.execute(
+        "UPDATE event SET data = replace(data, :address, :instead) WHERE type IN ('delivery.dead', 'endpoint.failing', 'endpoint.off', 'endpoint.ok')",
+        address=address,
+        instead=instead,
+    )
+
+
 def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
     """Write what attempts say of endpoints; `UnitError` if one is not there."""
     rows = [
@@ -90,5 +142,5 @@ def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
 
 
 def _to_row(row: tuple[Any, ...]) -> EndpointRow:
-    id_, kind, address, enabled, failing_since, reason, held_until, noticed = row
-    return EndpointRow(id_, kind, address, bool(enabled), failing_since, reason, held_until, bool(noticed))
+    id_, kind, address, enabled, failing_since, reason, held_until, noticed, scheme = row
+    return EndpointRow(id_, kind, address, bool(enabled), failing_since, reason, held_until, bool(noticed), scheme)

@@ -441,6 +441,7 @@ endpoint = _table(
     _number("held_until", null=True),
     _number("tried_at", null=True),
     _flag("noticed", default=0),
+    _text("scheme", default=""),
     UniqueConstraint("owner_id", "kind", "address"),
 )
 

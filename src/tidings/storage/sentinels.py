@@ -353,16 +353,26 @@ def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> Sent
         raise UsageError(f"there is a sentinel {name} already; take another name, or `tidings drop {name}` first")
     before = get(c, id)
     c.execute("UPDATE sentinel SET name = :name WHERE id = :id", id=id, name=name)
-    c.execute(
-        "UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id AND number = :number",
-        id=id,
-        number=before.revision,
-        text=text,
-    )
+    rewrite(c, id, before.revision, text)
     events.append(
         c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": name, "before": before.name})]
     )
     return get(c, id)
+
+
+def texts(c: Connection) -> list[tuple[int, int, str]]:
+    """Return (sentinel, revision, text) of every revision that there is or was."""
+    return list(c.rows("SELECT sentinel_id, number, text FROM sentinel_revision ORDER BY sentinel_id, number"))
+
+
+def rewrite(c: Connection, id: int, number: int, text: str) -> None:  # noqa: A002
+    """Let a revision say the same in other words; nobody is notified of that."""
+    c.execute(
+        "UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id AND number = :number",
+        id=id,
+        number=number,
+        text=text,
+    )
 
 
 def drop(c: Connection, id: int, at: Instant) -> None:  # noqa: A002

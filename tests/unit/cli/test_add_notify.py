@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 
 import pytest
 
 from tests.fakes import Page
-from tidings.notification.secrecy import shown
+
+KEPT = r'secret "webhook-127\.0\.0\.1-[0-9a-f]{8}"'
+"""What is shown of an address: the secret under which it is kept."""
 
 
 def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, server):
@@ -18,8 +22,9 @@ def test_each_address_gets_a_test_message_and_what_came_of_it_is_said(tidings, s
     messages = [json.loads(seen.body) for seen in server.seen if seen.method == "POST"]
 
     assert 0 == ran.code
-    assert f"told      webhook {shown('webhook', taken)} has taken a test message" in ran.out
-    assert f"warning   webhook {shown('webhook', refused)} could not be told: 500" in ran.out
+    assert re.search(rf"^told      webhook {KEPT} has taken a test message$", ran.out, re.MULTILINE)
+    assert re.search(rf"^warning   webhook {KEPT} could not be told: 500", ran.out, re.MULTILINE)
+    assert taken not in ran.out
     assert ["test", "test"] == [message["type"] for message in messages]
 
 
@@ -28,9 +33,22 @@ def test_programs_read_what_came_of_it(tidings, server):
     server.pages["/hook"] = Page(status=200)
     ran = tidings("add", "--url", server.url("/news"), "--notify", server.url("/hook"), "--json")
 
-    assert [{"channel": "webhook", "address": shown("webhook", server.url("/hook")), "error": ""}] == ran.records[0][
-        "tests"
-    ]
+    (test,) = ran.records[0]["tests"]
+
+    assert ("webhook", "") == (test["channel"], test["error"])
+    assert re.fullmatch(KEPT, test["address"])
+
+
+def test_a_secret_can_be_named_and_gets_its_test_message(tidings, server, monkeypatch):
+    """As the language says it; the name is shown, the address is not."""
+    server.pages["/t0ken"] = Page(status=200)
+    monkeypatch.setattr("sys.stdin", io.StringIO(server.url("/t0ken")))
+    tidings("secret", "set", "chat")
+    ran = tidings("add", "--url", server.url("/news"), "--notify", 'webhook secret "chat"', "--notify", 'secret "none"')
+
+    assert 'told      webhook secret "chat" has taken a test message' in ran.out
+    assert 'warning   apprise secret "none" could not be told: the secret none is not set' in ran.out
+    assert "t0ken" not in ran.out + ran.err
 
 
 def test_no_test_is_no_message(tidings, server):

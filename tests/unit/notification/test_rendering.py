@@ -26,7 +26,9 @@ ADDRESSES = {
 
 
 def news(*records, address=""):
-    return News(sentinel="price", address=address, records=records or (record(),), at=1_700_000_000_000_000)
+    return News(
+        sentinel="price", scheme=address.partition(":")[0], records=records or (record(),), at=1_700_000_000_000_000
+    )
 
 
 def test_every_kind_has_its_rendering():

@@ -153,7 +153,7 @@ async def tell(inside: Inside, kind: str, sentinel_id: int, *records: Mapping[st
     """Tell records in one message by a channel that is pulled, as the service does; return their numbers on the stream."""
     now = inside.clock.now()
     endpoint_id = await inside.store.write(endpoints.ensure, kind, "")
-    news = News(sentinel=str(records[0]["sentinel"]), address="", records=records, at=now)
+    news = News(sentinel=str(records[0]["sentinel"]), scheme="", records=records, at=now)
     message = render(kind, news)
     told = Event(type="change.found", at=now, sentinel_id=sentinel_id)
     (made,) = await inside.store.commit([Unit(at=now, epoch=inside.epoch, events=(told,))])

@@ -36,10 +36,11 @@ def _problems() -> None:
 
 
 def _receivers() -> None:
-    """Remember what an endpoint asked for and what its owner knows of it, and which delivery lets nothing pass."""
+    """Remember what an endpoint asked for, what its owner knows of it and which service it is, and which delivery lets nothing pass."""
     for name in ("held_until", "tried_at"):
         op.add_column("endpoint", sa.Column(name, sa.BigInteger()))
     op.add_column("endpoint", sa.Column("noticed", sa.SmallInteger(), server_default=sa.text("0"), nullable=False))
+    op.add_column("endpoint", sa.Column("scheme", sa.Text(), server_default=sa.text("''"), nullable=False))
     op.add_column("delivery", sa.Column("holds", sa.SmallInteger(), server_default=sa.text("1"), nullable=False))
 
 

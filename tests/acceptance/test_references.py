@@ -1,0 +1,349 @@
+"""Promise: where news go is a secret where it may hold a token: it is kept encrypted, statements refer to it, and it is read when a message leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.world import World, play
+from tidings.cli.main import main
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.errors import AddressError, SecretError, UsageError
+from tidings.model.secret import Secret
+from tidings.service import secrets
+from tidings.service.apply import apply
+from tidings.service.monitor import Monitor
+from tidings.service.register import clauses_of
+from tidings.storage import endpoints, tag_defaults
+from tidings.storage.database import open_database
+from tidings.storage.vault import Vault
+
+WATCH = "Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {notify}"
+
+
+def keep(world: World, name: str, text: str) -> None:
+    world.write(secrets.set_, Vault(world.directory), name, Secret(text), at=world.clock.now())
+
+
+def watch(world: World, notify: str, *, name: str = "s") -> None:
+    world.page("/a", "<p>count 0</p>")
+    world.add(WATCH.format(name=name, notify=notify))
+
+
+def change(world: World, *counts: int, then: int = 0) -> None:
+    """Run the service: one hour a count, and then so long."""
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for count in counts:
+            world.page("/a", f"<p>count {count}</p>")
+            await world.pass_time(monitor, HOUR)
+        await world.pass_time(monitor, then)
+
+    play(world, story)
+
+
+def addresses(world: World) -> list[str]:
+    return [row.address for row in world.read(endpoints.listing)]
+
+
+def automatic(world: World) -> list[str]:
+    """Return the names of the addresses that became secrets by themselves."""
+    found = world.read(secrets.listing, Vault(world.directory))
+    return [row.name for row in found if row.kind == "address"]
+
+
+def test_an_address_that_is_written_out_becomes_a_secret_to_which_all_refers(world: World):
+    """The stored text and the endpoint name the secret, which holds the address; the news arrives."""
+    hook = world.receiver("/t0ken-of-a-webhook")
+    watch(world, f"Notify By webhook {hook} immediate")
+    change(world, 1)
+    (name,) = automatic(world)
+
+    assert f'Notify by webhook secret "{name}" immediate' in world.sentinel("s").text
+    assert [f"secret:{name}"] == addresses(world)
+    assert hook == world.read(Vault(world.directory).open, name).value.reveal()
+    assert name.startswith("webhook-127.0.0.1-")
+    assert 1 == len(world.received)
+    assert ["delivered"] == [row.status for row in world.deliveries()]
+    assert [] == world.violations()
+
+
+NAMED = {
+    "a webhook": ("webhook https://hooks.slack.example/T0/B0/tok", "hooks.slack.example-"),
+    "without its word": ("https://hooks.slack.example/T0/B0/tok", "hooks.slack.example-"),
+    "a port": ("https://Hooks.Slack.example:8443/tok?key=tok", "hooks.slack.example-"),
+    "a number": ("http://203.0.113.7/tok", "webhook-203.0.113.7-"),
+    "IPv6": ("http://[2001:db8::1]/tok", "webhook-2001-db8-1-"),
+    "Telegram": ("tgram://123456789:abcdefg_hijklmnop/12315544/", "tgram-"),
+    "a scheme in capitals": ("NTFY://tok", "ntfy-"),
+}
+
+
+@pytest.mark.parametrize(("channel", "stem"), NAMED.values(), ids=NAMED)
+def test_the_name_of_an_address_says_only_what_lists_may_show(world: World, channel: str, stem: str):
+    """Host or scheme and a keyed digest: no token, no user, no path; and the language can say it."""
+    watch(world, f"Notify By {channel}")
+    (name,) = automatic(world)
+
+    assert stem == name[:-8]
+    assert "tok" not in name
+    secrets.check_name(name)
+
+
+def test_the_same_address_has_the_same_name_whoever_writes_it(world: World):
+    """In another sentinel, in Errors, in the defaults of a tag, after a new master key: one secret, one endpoint."""
+    watch(world, "Notify By https://h.example/tok Errors To ntfy://topic", name="s")
+    vault = Vault(world.directory)
+    world.write(vault.rotate)
+    world.write(vault.forget)
+    watch(world, "Notify By console Errors To https://h.example/tok", name="t")
+    world.add("Defaults For Tags shop Notify By webhook https://h.example/tok every 1 day")
+    watch(world, "Tags shop", name="u")
+    first, other = automatic(world)
+
+    assert [f"secret:{first}", f"secret:{other}", ""] == addresses(world)
+    assert f'Errors to webhook secret "{first}"' in world.sentinel("t").text
+    assert f'Notify by webhook secret "{first}" every 1 day' in world.sentinel("u").text
+    held = world.read(tag_defaults.get, "shop")
+    assert "h.example/tok" not in held
+    assert [(f"{first}", True)] == [
+        (channel.address, channel.is_secret)
+        for clause in dict(clauses_of(held).said)["notify"]
+        for channel in clause.channels
+    ]
+
+
+def test_two_installations_name_one_address_differently(world: World, make_world: Callable[..., World], tmp_path: Path):
+    """The digest has a key: nobody can try addresses on a name."""
+    if world.url:
+        pytest.skip("the two would share the database of the server")
+    other = make_world(tmp_path / "other")
+    for one in (world, other):
+        watch(one, "Notify By https://h.example/tok")
+
+    assert automatic(world) != automatic(other)
+
+
+def test_files_that_write_an_address_out_are_applied_once(world: World):
+    """`apply` compares what would be stored: the second time nothing changes; another address is another text."""
+    world.page("/a", "<p>count 0</p>")
+    text = world.text(WATCH.format(name="s", notify="Notify By https://h.example/{token}, ntfy://topic"))
+    groups = "Defaults For Tags shop Notify By https://h.example/defaults\n"
+
+    def applied(token: str) -> list[str]:
+        files = {"a.txt": groups + text.replace("{token}", token)}
+        done = world.write(apply, files, settings=world.settings, now=world.clock.now())
+        return [step.action for step in done.steps]
+
+    assert [["created"], ["unchanged"], ["altered"], ["altered"]] == [applied(t) for t in ("one", "one", "two", "one")]
+    assert "h.example/" not in world.sentinel("s").text + world.read(tag_defaults.get, "shop")
+
+
+def test_an_alter_that_repeats_the_address_changes_nothing(world: World):
+    """The address that is written out and the reference to it mean the same endpoint."""
+    watch(world, "Notify By https://h.example/tok")
+    world.add("Alter s Notify By https://h.example/tok")
+
+    assert 1 == world.sentinel("s").revision
+    assert 1 == len(addresses(world))
+
+
+def test_a_secret_that_is_changed_moves_the_news_and_nothing_else(world: World):
+    """From the next attempt on it goes to the new address: no statement, no endpoint and no page changes."""
+    old, new = world.receiver("/old"), world.server.url("/new")
+    taken: list[str] = []
+
+    def take(seen: Any, wire: Any) -> None:
+        taken.append(json.loads(seen.body)["type"])
+        wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    world.server.pages["/new"] = take
+    keep(world, "chat", old)
+    watch(world, 'Notify By webhook secret "chat"')
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        for count in (1, 2):
+            world.page("/a", f"<p>count {count}</p>")
+            await world.pass_time(monitor, HOUR)
+            keep(world, "chat", new)
+
+    play(world, story)
+
+    assert (1, ["change.found"]) == (len(world.received), taken)
+    assert ["secret:chat"] == addresses(world)
+    assert 1 == world.sentinel("s").revision
+    assert ["new", "changed"] == [poll.outcome for poll in world.polls()][:2]
+
+
+def test_an_address_that_is_written_again_after_its_secret_was_changed_is_where_that_news_goes(world: World):
+    """What is written out holds: the old address has a secret of its own then, and what refers to the changed one stays there."""
+    watch(world, "Notify By https://h.example/old", name="s")
+    (name,) = automatic(world)
+    keep(world, name, "https://h.example/new")
+    watch(world, "Notify By https://h.example/old", name="t")
+
+    assert [name, f"{name}-2"] == automatic(world)
+    assert f'secret "{name}-2"' in world.sentinel("t").text
+    assert "https://h.example/new" == world.read(Vault(world.directory).open, name).value.reveal()
+
+
+def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: World):
+    """Its owner is notified by the other way, health says it with the command, and setting it sends what waited at once."""
+    hook = world.receiver()
+    watch(world, 'Notify By webhook secret "chat" Notify By console Errors To console')
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        world.page("/a", "<p>count 1</p>")
+        await world.pass_time(monitor, 6 * HOUR)
+        found = [
+            f"{f.detail} | {f.mend}" for f in world.read(lambda c: list(secrets.findings(c, Vault(world.directory))))
+        ]
+        assert ["the secret chat is not set: news for s waits | tidings secret set chat"] == found
+        keep(world, "chat", hook)
+        await world.pass_time(monitor, MINUTE)
+
+    play(world, story)
+
+    assert 'webhook secret "chat" has taken no news' in world.console.getvalue()
+    assert 'webhook secret "chat" takes news again' in world.console.getvalue()
+    assert 1 == len(world.received)
+    assert {"delivered"} == {row.status for row in world.deliveries()}
+    assert [] == world.violations()
+
+
+def test_a_receiver_that_was_switched_off_is_on_again_with_its_new_address(world: World):
+    """410 switches an endpoint off; its secret set anew, what waited and what comes goes to the new address."""
+    gone = world.receiver("/gone", lambda number: 410)
+    keep(world, "chat", gone)
+    watch(world, 'Notify By webhook secret "chat"')
+    change(world, 1, 2, then=HOUR)
+    waiting = [row.status for row in world.deliveries()]
+    world.received.clear()
+    keep(world, "chat", world.receiver("/new"))
+    change(world, 3)
+
+    assert ["waiting", "dead"] == waiting
+    assert 2 == len(world.received)
+
+
+WRONG = {
+    "a scheme": ('webhook secret "chat"', "tgram://tok/en", "the secret chat must hold an http:// or https:// address"),
+    "no address": ('webhook secret "chat"', "t0ken", "the secret chat must hold an http:// or https:// address"),
+    "a page": ('secret "chat"', "gopher://tok.example/en", "the secret chat must hold an address of Apprise"),
+    "half an address": ('secret "chat"', "tgram://t0ken", "the secret chat must hold an address of Apprise"),
+}
+
+
+@pytest.mark.parametrize(("channel", "value", "said"), WRONG.values(), ids=WRONG)
+def test_a_secret_that_can_be_no_receiver_is_refused_without_being_repeated(
+    world: World, channel: str, value: str, said: str
+):
+    """Where a sentinel names it, and where it is set for one that names it already."""
+    keep(world, "chat", value)
+    with pytest.raises(AddressError, match=said) as raised:
+        watch(world, f"Notify By {channel}")
+    world.write(secrets.drop, "chat")
+    watch(world, f"Notify By {channel}")
+    with pytest.raises(AddressError, match=said) as other:
+        keep(world, "chat", value)
+
+    assert value not in str(raised.value) + str(other.value)
+    assert "t0ken" not in str(raised.value) + str(other.value)
+
+
+def test_a_secret_in_use_by_a_receiver_is_not_dropped(world: World):
+    """By a sentinel, and by the defaults of a tag: the refusal names them."""
+    keep(world, "chat", "https://h.example/tok")
+    watch(world, 'Notify By webhook secret "chat"')
+    world.add('Defaults For Tags shop Errors To webhook secret "chat"')
+    (named,) = [row for row in world.read(secrets.listing, Vault(world.directory)) if row.name == "chat"]
+
+    assert ("s", "the defaults of shop") == named.sentinels
+    with pytest.raises(UsageError, match="s, the defaults of shop would be without the secret chat"):
+        world.write(secrets.drop, "chat")
+
+
+def test_without_the_key_no_address_is_kept_plain(world: World):
+    """A lost key refuses the statement with what to do, and stores nothing; dropped, names begin anew."""
+    watch(world, "Notify By https://h.example/tok")
+    (world.directory / "secrets.key").unlink()
+    with pytest.raises(
+        SecretError,
+        match=r"put your copy of .* back, or, if there is none, let them be named anew: tidings secret drop addresses:key",
+    ):
+        watch(world, "Notify By https://h.example/other", name="t")
+    world.write(secrets.drop, "addresses:key")
+    watch(world, "Notify By https://h.example/other", name="t")
+
+    assert 2 == len(addresses(world))
+    assert not [address for address in addresses(world) if "/other" in address]
+
+
+def test_the_room_in_a_message_is_that_of_the_service_behind_the_secret(world: World):
+    """Set before or after its sentinel is made, and set to another service while the monitor runs."""
+    keep(world, "before", "ntfy://topic")
+    watch(world, 'Notify By secret "before", secret "after"')
+    first = world.read(endpoints.schemes)
+
+    async def story(monitor: Monitor) -> None:
+        await world.settle(monitor)
+        keep(world, "after", "tgram://123456789:abcdefg_hijklmnop/12315544/")
+        await world.settle(monitor)
+        (held,) = monitor.parts.watchlist.sentinels.values()
+        assert ["ntfy", "tgram"] == [target.scheme for target in held.everybody()]
+
+    play(world, story)
+
+    assert ["ntfy", ""] == list(first.values())
+    assert ["ntfy", "tgram"] == list(world.read(endpoints.schemes).values())
+
+
+def test_what_is_shown_and_exported_is_the_reference(world: World, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    """`show`, `list --json`, `deliveries` and `secret list` name the secret; none has the address."""
+    watch(world, f"Notify By {world.receiver('/t0ken')}")
+    change(world, 1)
+    (name,) = automatic(world)
+    monkeypatch.setenv("TIDINGS_DATA", str(world.directory))
+    for call in (
+        ("show", "s"),
+        ("show", "s", "--json"),
+        ("list", "--json"),
+        ("deliveries",),
+        ("deliveries", "--json"),
+        ("secret", "list"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        with contextlib.suppress(SystemExit):
+            main([*call])
+        said = capsys.readouterr().out
+
+        assert name in said, call
+        assert "t0ken" not in said, call
+
+
+def test_nothing_waits_that_was_to_be_sent_before_the_day_is_over(world: World):
+    """A message that failed for want of its secret is counted like any other failure: after three days it is a dead letter, which is notified."""
+    watch(world, 'Notify By webhook secret "chat" Notify By console')
+    change(world, 1, then=5 * DAY)
+
+    assert ["dead"] == [row.status for row in world.deliveries() if row.kind == "webhook"]
+    assert "the secret chat is not set" in next(row.error for row in world.deliveries() if row.kind == "webhook")
+
+
+def test_a_transaction_that_is_taken_back_leaves_no_secret(world: World):
+    """A text with a fault stores nothing, no secret either."""
+    world.page("/a", "<p>count 0</p>")
+    with contextlib.closing(open_database(world.settings)), pytest.raises(AddressError):
+        world.add(WATCH.format(name="s", notify="Notify By https://h.example/tok, ntfys://"))
+
+    assert [] == automatic(world)
