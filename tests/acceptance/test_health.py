@@ -25,7 +25,7 @@ from tidings.storage import events
 
 HOURLY = "Create Sentinel s Using {/a} Monitor {what} Fetch every 1 hour"
 LINKS = "".join(f"<a href=/{n}>x</a>" for n in range(25_001))
-FEED = "<rss><channel>" + "".join(f"<item><guid>{n}</guid></item>" for n in range(20_001)) + "</channel></rss>"
+FEED = "<rss><channel>" + "".join(f"<item><guid>{n}</guid></item>" for n in range(50_001)) + "</channel></rss>"
 COSTLY = "<i>x</i>" * 15_000
 
 Act = Callable[[World], None]
@@ -218,7 +218,7 @@ STORIES: dict[str, tuple[Act, str, str]] = {
     "failed once": (_failed_once, "shaky(5xx)", "it is tried again"),
     "too many links": (_many_links, "not compared", "more than 25,000 links"),
     "too many links, later": (_many_links_later, "not compared", "more than 25,000 links"),
-    "too many entries": (_many_entries, "not compared", "more than 20,000 entries"),
+    "too many entries": (_many_entries, "not compared", "more than 50,000 entries"),
     "a costly selector": (_costly_selector, "not compared", "elements of this page"),
     "a costly comparison": (_costly_comparison, "not compared", "versions 1 and 2 of"),
     "a part is missing": (_part_missing, "part missing", "matches nothing"),

@@ -12,6 +12,7 @@ from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
 
 ANSWERED = frozenset({"status", "header"})
 """Change types of what a page is answered with: no two versions of it say anything of that."""
+_THROUGH = frozenset({"any", "words", "links", "images", "list", "table", "items"})
 
 
 class Subject(NamedTuple):
@@ -55,6 +56,11 @@ def is_across(expression: Expression) -> bool:
             return any(map(is_across, parts))
         case AllOf(parts):
             return len(subjects_of(expression)) > 1 or any(map(is_across, parts))
+
+
+def looks_through(interest: Interest) -> bool:
+    """Return whether an interest looks at pages through masks; all others name what they look at, by their type or a condition."""
+    return interest.kind in _THROUGH and not interest.where
 
 
 def interests_of(expression: Expression) -> Iterator[Interest]:

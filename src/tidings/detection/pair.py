@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tidings.detection.findings import Span, without_spans
+from tidings.detection.interests import looks_through
 from tidings.detection.items import Items
 from tidings.detection.kind import Kind
 from tidings.detection.kinds import TERM_KINDS, lacked, row_of
-from tidings.detection.noise.mask import Mask, looks_through
+from tidings.detection.noise.mask import Mask
 from tidings.detection.noise.views import THINGS, View, document_of, is_named, put_back, texts_of, view_of
 from tidings.detection.structured import finding_of_content
 from tidings.document.chosen import RefusedError

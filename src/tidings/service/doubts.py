@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tidings.detection.aims import aimed, aims_of
-from tidings.detection.noise.mask import looks_through
-from tidings.document.extraction import extraction_of
+from tidings.detection.interests import interests_of, looks_through
 from tidings.model.sentinel import FetchOnDemand
 from tidings.service.cursors import is_unconfirmed, unconfirmed
 
@@ -55,8 +53,8 @@ def may_wait(sub: Subscription) -> bool:
         or sub.owner.sentinel.then
     ):
         return False
-    extraction = extraction_of(sub.owner.sentinel)
-    aims = [aim for asked in sub.asked for aim in aims_of(aimed(asked.expression, extraction))]
     return not any(asked.is_part for asked in sub.asked) and all(
-        looks_through(aim.interest) and aim.interest.kind != "items" for aim in aims
+        looks_through(interest) and interest.kind != "items"
+        for asked in sub.asked
+        for interest in interests_of(asked.expression)
     )

@@ -31,13 +31,7 @@ WITHIN = "within"
 MOST_MASKED = 40
 LONGEST_MASKED = 160
 
-_THROUGH = frozenset({"any", "words", "links", "images", "list", "table", "items"})
 _SORTS: dict[str, tuple[Sort, Sort]] = {"links": ("links", "links.query"), "images": ("images", "images.query")}
-
-
-def looks_through(interest: Interest) -> bool:
-    """Return whether an interest looks at pages through masks; all others name what they look at, by their type or a condition."""
-    return interest.kind in _THROUGH and not interest.where
 
 
 @dataclass(slots=True)

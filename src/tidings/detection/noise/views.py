@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tidings.detection.aims import aimed, aims_of
-from tidings.detection.noise.mask import looks_through
+from tidings.detection.interests import looks_through
 from tidings.document.document import Document
 from tidings.document.entries import Entry, entries_of
 from tidings.document.extract import extract
