@@ -331,8 +331,8 @@ def test_what_is_shown_and_exported_is_the_reference(world: World, monkeypatch: 
         assert "t0ken" not in said, call
 
 
-def test_nothing_waits_that_was_to_be_sent_before_the_day_is_over(world: World):
-    """A message that failed for want of its secret is counted like any other failure: after three days it is a dead letter, which is notified."""
+def test_news_whose_secret_stays_unset_is_a_dead_letter_in_the_end(world: World):
+    """An attempt without a secret counts like any other that fails: after ten, over three days, the message is given up, and says why."""
     watch(world, 'Notify By webhook secret "chat" Notify By console')
     change(world, 1, then=5 * DAY)
 

@@ -121,6 +121,31 @@ def test_readers_and_hooks_over_a_kill(place: Installation, server: WebServer) -
     assert all("ERROR" not in service.err and token not in service.err for service in place.services)
 
 
+def test_no_answer_has_the_address_of_a_receiver(place: Installation, server: WebServer) -> None:
+    """A webhook that refuses is told of in the feed and on the stream by the name of its secret; health says as much."""
+    server.pages["/t0ken"] = Page(status=404)
+    text = f"Create Sentinel loud Using {server.url('/a')} Monitor all words Fetch every 1 s Notify by feed, stream, webhook {server.url('/t0ken')}"
+    with contextlib.closing(open_database(place.settings)) as database:
+        register.register(database, text, settings=place.settings, now=SystemClock().now())
+    service = place.serve()
+    url = _door(service)
+    until(lambda: "/a" in server.paths(), PATIENCE, "the page is not looked at")
+    server.pages["/a"] = _page("two")
+    said = []
+    with _following(url, "0") as records:
+        for _, record in records:
+            said.append(json.dumps(record))
+            if record.get("event") == "endpoint.failing":
+                break
+    answers = [_ask(url, path)[1].decode() for path in ("/feeds/loud.atom", "/feeds/all.atom", "/healthz")]
+    service.terminate()
+
+    assert "/t0ken" in server.paths()
+    assert 'secret \\"webhook-127.0.0.1-' in said[-1]
+    assert "secret &quot;webhook-127.0.0.1-" in answers[0] or 'secret "webhook-127.0.0.1-' in answers[0]
+    assert "t0ken" not in "".join((*said, *answers, service.err))
+
+
 def test_a_port_that_is_taken_ends_the_service_with_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -146,9 +146,15 @@ def test_a_kept_login_becomes_cookies_and_no_header(world: World, asker: Asker):
             "whsec_c4nary",
             "signs webhooks and is sent to nobody",
         ),
+        (
+            Asking(headers=(Header("X-A", secret("x")),)),
+            "address",
+            "https://h.example/c4nary",
+            "is the address of a receiver and is sent to no page",
+        ),
         (Asking(headers=(Header("Cookie", secret("x")),)), "cookies", "c4nary", "cannot be used: line 1"),
     ],
-    ids=["expired", "elsewhere", "header", "body", "proxy", "signing", "no jar"],
+    ids=["expired", "elsewhere", "header", "body", "proxy", "signing", "a receiver", "no jar"],
 )
 def test_a_secret_goes_only_where_it_can(
     world: World, asker: Asker, asking: Asking, kind: SecretKind, text: str, words: str
