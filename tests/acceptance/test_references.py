@@ -17,11 +17,13 @@ from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError, SecretError, UsageError
 from tidings.model.secret import Secret
+from tidings.model.unit import EndpointMove, Event
 from tidings.service import secrets
 from tidings.service.apply import apply
 from tidings.service.monitor import Monitor
 from tidings.service.register import clauses_of
-from tidings.storage import endpoints, tag_defaults
+from tidings.storage import endpoints, events, sentinels, tag_defaults
+from tidings.storage.connection import Connection
 from tidings.storage.database import open_database
 from tidings.storage.vault import Vault
 
@@ -347,3 +349,30 @@ def test_a_transaction_that_is_taken_back_leaves_no_secret(world: World):
         world.add(WATCH.format(name="s", notify="Notify By https://h.example/tok, ntfys://"))
 
     assert [] == automatic(world)
+
+
+def test_what_an_older_version_kept_plain_is_encrypted_at_the_start_on_any_database(world: World):
+    """Texts, endpoints, reasons and events; the second start finds nothing more to do, and news goes where it went."""
+    hook = world.receiver("/t0ken")
+    watch(world, "Notify By console")
+    plain = world.sentinel("s").text.replace("console", f"webhook {hook}, ntfy://t0ken")
+
+    def older(c: Connection) -> list[int]:
+        sentinels.rewrite(c, 1, 1, plain)
+        events.append(c, [Event(type="delivery.dead", at=1, data={"address": hook})])
+        ids = [endpoints.ensure(c, "webhook", hook), endpoints.ensure(c, "apprise", "ntfy://t0ken")]
+        endpoints.move(c, [EndpointMove(endpoint_id=ids[0], failing_since=None, reason=f"no answer from {hook}")])
+        return ids
+
+    ids = world.write(older)
+    play(world, world.settle)
+    rows = world.read(endpoints.listing)[1:]
+    text = world.sentinel("s").text
+    change(world, 1)
+    dead = world.events("delivery.dead")
+
+    assert ids == [row.id for row in rows]
+    assert [f"secret:{name}" for name in sorted(automatic(world), reverse=True)] == [row.address for row in rows]
+    assert text == world.sentinel("s").text
+    assert ["secret " in text, "t0ken" in text + str(rows) + str(dead)] == [True, False]
+    assert 1 == len(world.received)
