@@ -13,7 +13,7 @@ from tidings.detection.aims import digests_in, needs_nodes, scopes_of, scopes_of
 from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
 from tidings.detection.expression import evaluate
 from tidings.detection.gates import are_equal, digest_of, is_current
-from tidings.detection.healing import mend, targets_of, use
+from tidings.detection.healing import mend, standing, targets_of, use
 from tidings.detection.interests import interests_of
 from tidings.detection.items import marks_of
 from tidings.detection.job import (
@@ -119,7 +119,7 @@ class _Examiner:
         self.selected: list[Selected] = []
         self.marks: list[Marks] = []
         self.targets: list[Targets] = []
-        self.stand_ins = tuple(target for wanted in job.wanted for target in wanted.targets or () if target.stand_in)
+        self.stand_ins = standing(self.document, (target for wanted in job.wanted for target in wanted.targets or ()))
         use(self.document, self.stand_ins)
         self.verdict: Verdict = ("", "")
         self.is_same_text = False

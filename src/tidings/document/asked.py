@@ -45,24 +45,23 @@ class _Piece:
     step: int
 
 
-def lacks_a_state(tree: HtmlTree, selector: Selector, bundle: Bundle, healed: Healed) -> bool:
-    """Return whether the place that was found is what `selector` names, and only lacks a state that it asks for.
+def lacks_a_state(tree: HtmlTree, selector: Selector, place: Selector, *, is_renamed: bool) -> bool:
+    """Return whether what `place` finds is what `selector` names, and only lacks a state that it asks for.
 
     Attributes that do not name things and pseudo-classes that say no place are states. A class is one if another class or an id remains beside
-    it in the selector, or if the element was given no other in its stead: then it was not renamed.
+    it in the selector, or if the element was given no other in its stead: then it is not `is_renamed`.
     """
     try:
-        here = tree.search(healed.selector).nodes
+        here = tree.search(place).nodes
         return any(
-            here & tree.search(replace(selector, text=text)).nodes
-            for text in _without_states(selector, _is_renamed(bundle, healed))
+            here & tree.search(replace(selector, text=text)).nodes for text in _without_states(selector, is_renamed)
         )
     except RefusedError:
         return False
 
 
-def _is_renamed(bundle: Bundle, healed: Healed) -> bool:
-    """Return whether the element has a class that it had not before."""
+def has_another_class(bundle: Bundle, healed: Healed) -> bool:
+    """Return whether the element has a class that it did not have before."""
     from_before = set(dict(bundle.attributes).get("class", "").split())
     now = set(dict(healed.attributes).get("class", "").split())
     return bool(now - from_before)

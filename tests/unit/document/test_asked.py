@@ -2,11 +2,12 @@
 
 import pytest
 
-from tidings.detection.healing import mend
-from tidings.detection.job import Target
+from tidings.detection.examiner import examine
+from tidings.detection.healing import mend, standing
+from tidings.detection.job import Body, Job, Target, Wanted
 from tidings.document.parse import parse
 from tidings.document.targets import bundle_of
-from tidings.model.interest import Selector
+from tidings.model.interest import Interest, Selector
 
 PAGE = (
     "<main><h1>Shop</h1><p>The lamp of brass is sold in this shop since 1920.</p>{}<p>All is sent at once.</p></main>"
@@ -80,3 +81,42 @@ def test_an_element_that_moved_or_was_renamed_is_found_again(old, selector, new)
     """Its state is what it was, or it has another name in the stead of the one that is asked for."""
     found = document(new).tree.search(Selector("css", selector))
     assert bool(found) or is_healed(old, selector, new)
+
+
+@pytest.mark.parametrize(
+    ("selector", "stand_in", "body", "stays"),
+    [
+        ("button[disabled]", "#b", BUTTON.format(""), False),
+        ("main > button[disabled]", "#b", f"<div>{BUTTON.format('disabled')}</div>", True),
+        ("main > button[disabled]", "#b", f"<div>{BUTTON.format('')}</div>", True),
+        ("button[disabled]", "#b", f"<div>{BUTTON.format('')}</div>", False),
+        ("button[disabled]", "#b", "", True),
+        (".badge.sold-out", "span.badge", BADGE.format("badge"), False),
+        (".sold-out", "main > span", BADGE.format(""), False),
+        (".price", "span.amount", BADGE.format("amount"), True),
+        ("span.price", "span.amount", BADGE.format("amount"), True),
+        (".price", "span.amount", BADGE.format("price") + BADGE.format("amount"), True),
+    ],
+)
+def test_nothing_stands_in_for_a_state_that_is_over(selector, stand_in, body, stays):
+    """What was found elsewhere, by an older version too, is forgotten once the element there only lacks the state that is asked for."""
+    known = Target(selector=Selector("css", selector), stand_in=Selector("css", stand_in))
+
+    assert ((known,) if stays else ()) == standing(document(body), [known])
+
+
+def test_a_state_that_was_healed_away_before_is_lost_at_the_next_check():
+    """The part is absent, and what stood in for it is no longer kept."""
+    asked, stand_in = Selector("css", "button[disabled]"), Selector("css", "#b")
+    bundle = bundle_of(document(BUTTON.format("")).tree, stand_in)
+    assert bundle is not None
+    known = Target(selector=asked, bundle=tuple(bundle.as_json()), stand_in=stand_in)
+    wanted = Wanted(key=1, reference=1, expression=Interest("words", selector=asked), targets=(known,), mends=True)
+    old, new = (
+        Body(data=PAGE.format(BUTTON.format(more)).encode(), content_type="text/html") for more in ("", "title=x")
+    )
+
+    found = examine(Job(new=new, references={1: old}, known={}, wanted=(wanted,)))
+
+    assert [('css "button[disabled]"',)] == [absent.names for absent in found.absent]
+    assert [None] == [target.stand_in for targets in found.targets for target in targets.targets]
