@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tidings.document.words import folded, plain
 from tidings.model.change import ChangeSet, ObjectCount
 from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not
 
@@ -78,7 +79,7 @@ def _change(interest: Interest, old: str, new: str) -> ChangeSet:
 def says(condition: Condition, state: str) -> bool:
     """Return whether a text contains or matches what a condition asks for."""
     if condition.measure == "contains":
-        return condition.text.casefold() in state.casefold()
+        return folded(plain(condition.text)) in folded(plain(state))
     import re2  # the parent needs it for the states of those pages alone whose sentinel asks so
 
-    return re2.search(condition.text, state) is not None
+    return re2.search(condition.text, plain(state)) is not None

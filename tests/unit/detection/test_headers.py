@@ -26,6 +26,13 @@ def where(*condition, text="", direction=None):
         (where("matches", text=r"^2\."), "1.0", "2.0", ((), (), (("X-Version: 1.0", "X-Version: 2.0"),))),
         (where("matches", text=r"^2\."), "2.0", "3.0", ((), (), ())),
         (where("contains", text="BETA"), "1", "2-beta", ((), (), (("X-Version: 1", "X-Version: 2-beta"),))),
+        (
+            where("contains", text="don't İSTANBUL"),
+            "1",
+            "don\u2019t is\u00adtanbul",
+            ((), (), (("X-Version: 1", "X-Version: don\u2019t is\u00adtanbul"),)),
+        ),
+        (where("matches", text="^re-do$"), "1", "re\u2011do", ((), (), (("X-Version: 1", "X-Version: re\u2011do"),))),
         (where("value", ">", 5), "4", "v 6", ((), (), (("X-Version: 4", "X-Version: v 6"),))),
         (where("becomes", ">", 5), "6", "7", ((), (), ())),
         (where("drops", ">=", 50, True), "100", "50", ((), (), (("X-Version: 100", "X-Version: 50"),))),
