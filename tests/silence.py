@@ -88,7 +88,7 @@ class Watch:
 
     async def live(self, duration: Duration) -> None:
         """Let so much time pass; as `serve` does, what the disk refuses is tried again and a clock set back starts the service anew."""
-        end = self.clock.now() + duration
+        end = self.clock.wall() + duration
         for _ in range(STEPS_MOST):
             assert self.monitor is not None
             try:
@@ -216,11 +216,11 @@ async def _play(fault: Fault, made: Watch) -> Sight:
                 await made.open()
             except StoreError as error:  # refused with the way out: the owner reads it where they started it
                 return Sight(verdict="told", words=f"refused at the start: {error}")
-        until = made.clock.now() + fault.within
+        until = made.clock.wall() + fault.within
         if fault.lift is not None:
             await made.live(fault.after)
             await _do(fault.lift, made)
-        await made.live(until - made.clock.now())
+        await made.live(until - made.clock.wall())
     return _verdict(fault, made, marks)
 
 
