@@ -1,11 +1,11 @@
 """Which charset a body is in: one documented order, and never an error.
 
 1. a byte-order mark; 2. the `charset` of the Content-Type header; 3. a declaration inside the body (`<meta>`, XML declaration);
-4. UTF-8, if the bytes are it; 5. the charset of the page's last version; 6. statistics: the pattern of NUL bytes that UTF-16 and
+4. UTF-8, if the bytes are it and hold no such pattern of NUL bytes as in 6; 5. the charset of the page's last version; 6. statistics: the pattern of NUL bytes that UTF-16 and
 UTF-32 leave, else the letters (`guess`); 7. windows-1252.
 
 A declaration that the bytes contradict gives way to the next that fits, and if none does it is used with replacements, the same each
-time. A declaration of a one-byte charset cannot be contradicted by bytes: where the last version was in a multi-byte charset and
+time. A label `utf-16` without a mark says no order of bytes: the NUL bytes do. A declaration of a one-byte charset cannot be contradicted by bytes: where the last version was in a multi-byte charset and
 the bytes fit that too, the last one holds, since servers that lose their charset setting fall back to such a declaration
 (detection.md §6 no. 4).
 """
@@ -91,7 +91,10 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
             return Decoded(_replaced(data[len(mark) :], charset), charset, "bom")
     last = known_charset(last_good)
     declared: tuple[str, Source] | None = None
-    for charset, source in _declared(data, content_type):
+    wide = _by_zeros(data)
+    for label, source in _declared(data, content_type):
+        # These labels leave the order of bytes to a mark, which is not there.
+        charset = wide or label if label in {"utf-16", "utf-32"} else label
         declared = declared or (charset, source)
         text = strictly(data, charset)
         if text is None:
@@ -99,13 +102,13 @@ def decode(data: bytes, content_type: str | None = None, *, last_good: str = "")
         if charset in _ONE_BYTE and last in _MULTIBYTE and (better := strictly(data, last)) is not None:
             return Decoded(better, last, "last good")
         return _whole(text, charset, source, data)
-    if (text := strictly(data, "utf-8")) is not None:
+    if wide is None and (text := strictly(data, "utf-8")) is not None:
         return _whole(text, "utf-8", "utf-8", data)
     if last and (text := strictly(data, last)) is not None:
         return Decoded(text, last, "last good")
     if declared is not None:
         return Decoded(_replaced(data, declared[0]), *declared)
-    if (wide := _by_zeros(data)) is not None:
+    if wide is not None:
         return Decoded(_replaced(data, wide), wide, "statistics")
     if (guessed := _guessed(data)) is not None:
         return Decoded(*guessed, "statistics")
@@ -160,9 +163,9 @@ def _by_zeros(data: bytes) -> str | None:
     if sample.count(0) * 5 < len(sample) or len(sample) < 4:
         return None
     zeros = [sample[start::4].count(0) for start in range(4)]
-    if min(zeros[1:]) * 4 > len(sample) * 3 // 4:
+    if min(zeros[2:]) * 4 > len(sample) * 3 // 4:
         return "utf-32-le"
-    if min(zeros[:3]) * 4 > len(sample) * 3 // 4:
+    if min(zeros[:2]) * 4 > len(sample) * 3 // 4:
         return "utf-32-be"
     return "utf-16-be" if zeros[0] + zeros[2] > zeros[1] + zeros[3] else "utf-16-le"
 

@@ -200,3 +200,14 @@ def test_pages_of_the_world_with_their_declaration():
             wrong.append((name, label))
 
     assert [] == wrong
+
+
+@pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("label", ["", "wide"])
+@pytest.mark.parametrize("text", ["<p>In stock: 5</p>", "<p>Привет, мир</p>", "<p>Größe</p>"])
+def test_wide_texts_without_a_mark_are_read(charset, label, text):
+    """Texts of UTF-16 and UTF-32 whose bytes are UTF-8 too, NUL by NUL, are read as what they are, declared or not."""
+    content_type = f"text/html; charset={charset[:6]}" if label else "text/html"
+    found = decode(text.encode(charset), content_type)
+
+    assert (text, charset) == (found.text, found.charset)
