@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.service import register, taught
-from tidings.service.outlook import Prospect, outlook
+from tidings.service.outlook import Prospect, hold_all, outlook
 from tidings.service.records import rfc3339
 from tidings.storage import estimates, sentinels, subscriptions
 
@@ -69,7 +69,9 @@ def agenda(
     rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)
     find = register.lives(connection, dropped=True)
-    texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subscriptions.listing(connection)}
+    held = None if names else hold_all(connection)
+    subs = subscriptions.listing(connection) if held is None else [sub for own in held.subs.values() for sub in own]
+    texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subs}
     found = [
         Look(
             row.name,
@@ -79,7 +81,9 @@ def agenda(
             texts.get((row.id, prospect.page_id), ""),
         )
         for row in rows
-        for prospect in outlook(connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns)
+        for prospect in outlook(
+            connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns, held=held
+        )
         if prospect.page_id is not None
     ]
     return sorted(

@@ -24,12 +24,15 @@ from tidings.service.watchlist import Subscription, WatchedSentinel, meaning
 from tidings.storage import estimates, pages, subscriptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidings.model.interval import Duration, Instant
-    from tidings.model.page import PageState
+    from tidings.model.page import PageIdentity, PageState
     from tidings.service.lifespan import Find
     from tidings.settings import Settings
     from tidings.storage.connection import Connection
     from tidings.storage.sentinels import SentinelRow
+    from tidings.storage.subscriptions import SubscriptionRow
 
 
 BY_TURNS: Final = frozenset({"medd", "periodic", "random", "round_robin"})
@@ -59,6 +62,22 @@ class Prospect:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is stored of all watched pages: their subscriptions by sentinel, and each page."""
+
+    subs: Mapping[int, Sequence[SubscriptionRow]]
+    pages: Mapping[int, tuple[PageIdentity, PageState]]
+
+
+def hold_all(connection: Connection) -> Held:
+    """Read what is stored of all watched pages."""
+    subs: dict[int, list[SubscriptionRow]] = {}
+    for sub in subscriptions.listing(connection):
+        subs.setdefault(sub.sentinel_id, []).append(sub)
+    return Held(subs, {state.page_id: (identity, state) for identity, state in pages.listing(connection)})
+
+
 def outlook(
     connection: Connection,
     row: SentinelRow,
@@ -68,31 +87,34 @@ def outlook(
     now: Instant,
     learned: Mapping[int, Mapping[str, Any]] | None = None,
     turns: Mapping[int, Instant] | None = None,
+    held: Held | None = None,
 ) -> list[Prospect]:
     """Return what comes next for a sentinel, life first. `learned` is what the policy remembers, read if it is not given, `turns` when one that
-    goes `BY_TURNS` would look at each page.
+    goes `BY_TURNS` would look at each page, `held` what is stored of all sentinels, for whoever asks for many of them.
     """
     if row.state == "ended":
         return []
     sentinel = meaning(row.text)
     life = Life.of(row, sentinel)
     zone = zone_of(sentinel.zone or settings.serve.zone) or UTC
-    held = WatchedSentinel(row, sentinel, {}, zone)
+    owner = WatchedSentinel(row, sentinel, {}, zone)
     found = list(_life(life, find))
     begin, end = starts(life, find) if row.state == "created" else None, ends(life, find)
     if row.state in {"enabled", "disabled"} or (
         begin is not None and begin <= now
     ):  # at the service's next step it has begun
         known = estimates.load_all(connection, settings.schedule.policy) if learned is None else learned
-        for sub in subscriptions.listing(connection, sentinel_id=row.id):
-            state, subscription = pages.state(connection, sub.page_id), Subscription(sub, held)
+        subs = subscriptions.listing(connection, sentinel_id=row.id) if held is None else held.subs.get(row.id, ())
+        for sub in subs:
+            identity, state = pages.get(connection, sub.page_id) if held is None else held.pages[sub.page_id]
+            subscription = Subscription(sub, owner)
             memory = known.get(sub.page_id, {})
             at, why = _look(subscription, state, memory, settings, now, (turns or {}).get(sub.page_id))
             if at is not None and end is not None and at >= end:
                 at, why = None, f"none: it ends before that ({why})"
-            url, every = pages.identity(connection, sub.page_id).given, _every(subscription, memory, settings)
+            url, every = identity.given, _every(subscription, memory, settings)
             found.append(Prospect("look", at, why, url, sub.page_id, every))
-    return [*found, *_news(held, now)]
+    return [*found, *_news(owner, now)]
 
 
 def _life(life: Life, find: Find) -> Iterator[Prospect]:

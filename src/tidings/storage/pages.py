@@ -64,14 +64,22 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
     return int(found)
 
 
+def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:  # noqa: A002
+    """Return page `id` and what is known of it. Raises `UnknownNameError` if there is none."""
+    row = c.one(f"{_SELECT} WHERE id = :id", id=id)
+    if row is None:
+        raise UnknownNameError(f"there is no page {id}; `tidings list` shows what is watched")
+    return readable([row], _to_both, "page")[0]
+
+
 def identity(c: Connection, id: int) -> PageIdentity:  # noqa: A002
     """Return what identifies page `id`; `UnknownNameError` if there is none."""
-    return _both(c, id)[0]
+    return get(c, id)[0]
 
 
 def state(c: Connection, id: int) -> PageState:  # noqa: A002
     """Return what is known of page `id`; `UnknownNameError` if there is none."""
-    return _both(c, id)[1]
+    return get(c, id)[1]
 
 
 def find_by_key(c: Connection, key: str) -> int | None:
@@ -139,13 +147,6 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
         state.page_id,
         was,
     )
-
-
-def _both(c: Connection, id_: int) -> tuple[PageIdentity, PageState]:
-    row = c.one(f"{_SELECT} WHERE id = :id", id=id_)
-    if row is None:
-        raise UnknownNameError(f"there is no page {id_}; `tidings list` shows what is watched")
-    return readable([row], _to_both, "page")[0]
 
 
 def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
