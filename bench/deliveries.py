@@ -25,10 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from tidings.model.unit import DeliveryDraft, Event, Unit
-from tidings.service import register
+from tidings.service.life import register
 from tidings.settings import load
-from tidings.storage import commit, deliveries, endpoints, sentinels
-from tidings.storage.database import Database, open_database
+from tidings.storage.db.database import Database, open_database
+from tidings.storage.watches import deliveries, endpoints, sentinels
+from tidings.storage.write import commit
 
 LONGEST = 60 * 60.0
 A_UNIT = 500

@@ -29,10 +29,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests import data_sets
 from tidings.detection.compare.sequence import compare_sequences
-from tidings.detection.examiner import compare_bodies, examine
-from tidings.detection.gates import are_equal, digest_of
-from tidings.detection.job import Body, Examination, Job, Wanted
-from tidings.detection.kinds import KINDS
+from tidings.detection.job.contract import Body, Examination, Job, Wanted
+from tidings.detection.job.examiner import compare_bodies, examine
+from tidings.detection.job.gates import are_equal, digest_of
+from tidings.detection.kinds.registry import KINDS
 from tidings.document.charset import Decoded, decode
 from tidings.document.document import Document
 from tidings.document.parse import parse, read

@@ -27,7 +27,7 @@ from tests import doors
 from tests.fakes import Page, WebServer, response
 from tests.invariants import check_invariants
 from tests.services import Installation, until
-from tidings.storage import polls
+from tidings.storage.observed import polls
 
 PAGES = 20
 VARIABLES = {"TIDINGS_FETCH_ROBOTS": "false", "TIDINGS_FETCH_HOST_GAP_SECONDS": "0"}

@@ -22,11 +22,11 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests import data_sets
-from tidings.detection.examiner import examine
-from tidings.detection.gates import digest_of
-from tidings.detection.job import Body, Job, Wanted
-from tidings.detection.keywords import Keywords
-from tidings.detection.kinds import Words
+from tidings.detection.job.contract import Body, Job, Wanted
+from tidings.detection.job.examiner import examine
+from tidings.detection.job.gates import digest_of
+from tidings.detection.kinds.keywords import Keywords
+from tidings.detection.kinds.registry import Words
 from tidings.document.parse import parse
 from tidings.model.interest import Expression, Interest
 

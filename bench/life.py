@@ -21,8 +21,8 @@ import numpy as np
 from tests.data_sets import files_of, rows_of
 from tests.replay import FAMILIES
 from tidings.clock import SECOND
-from tidings.detection.examiner import compare_bodies
-from tidings.detection.job import Body
+from tidings.detection.job.contract import Body
+from tidings.detection.job.examiner import compare_bodies
 from tidings.estimation.life import Survival
 from tidings.model.change import Edit
 from tidings.model.interest import Interest

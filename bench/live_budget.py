@@ -28,7 +28,7 @@ from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
-from tidings.service.choosing import SPARE
+from tidings.service.plan.choose import SPARE
 
 TICK, STEP = 30 * MINUTE, 10 * MINUTE
 

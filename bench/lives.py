@@ -25,9 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.world import FLAGS
 from tests.year import BEGIN, History, Lived, differences, run
 from tidings.clock import DAY, ManualClock
-from tidings.service import assembly, register
+from tidings.service.life import register
+from tidings.service.run import assembly
 from tidings.settings import load
-from tidings.storage.database import open_database
+from tidings.storage.db.database import open_database
 
 WRITES = 1.2
 """Writes a sentinel and a day, about: the kills are spread over so many."""

@@ -25,8 +25,8 @@ import numpy as np
 from tests.data_sets import files_of, rows_of
 from tests.replay import FAMILIES, RealPage, is_churn, real_pages
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.detection.examiner import compare_bodies, examine
-from tidings.detection.job import Body, Job, Noise, Wanted
+from tidings.detection.job.contract import Body, Job, Noise, Wanted
+from tidings.detection.job.examiner import compare_bodies, examine
 from tidings.detection.noise.looks import Looked, calm
 from tidings.detection.noise.memory import Memory
 from tidings.model.change import ChangeSet

@@ -23,8 +23,8 @@ from datetime import UTC, datetime
 import numpy as np
 
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.detection.examiner import examine
-from tidings.detection.job import Body, Job, Noise, Wanted
+from tidings.detection.job.contract import Body, Job, Noise, Wanted
+from tidings.detection.job.examiner import examine
 from tidings.detection.noise.memory import Memory
 from tidings.model.interest import Interest, Selector
 from tidings.model.interval import Duration, Instant

@@ -22,14 +22,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests import data_sets
+from tidings.detection.ask.pair import Pair
+from tidings.detection.compare.occurrences import occurrences
 from tidings.detection.compare.phrases import compare_phrase
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.compare.signatures import RESOLVED, Rules
 from tidings.detection.compare.stability import adapted, changed_share
-from tidings.detection.keywords import Keywords
-from tidings.detection.occurrences import occurrences
-from tidings.detection.pair import Pair
-from tidings.detection.phrases import Phrases
+from tidings.detection.kinds.keywords import Keywords
+from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse
 from tidings.model.change import Edit
 from tidings.model.interest import Interest

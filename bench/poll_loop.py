@@ -23,12 +23,12 @@ from typing import Any
 if __name__ == "__main__":  # the workers import this file too, as any main module; that of `tidings` is a few lines
     import aiohttp
 
-    from tidings.service import check as checking
-    from tidings.service import register
-    from tidings.service.assembly import poller
+    from tidings.service.life import register
+    from tidings.service.run import check as checking
+    from tidings.service.run.assembly import poller
     from tidings.settings import load
-    from tidings.storage import versions
-    from tidings.storage.database import open_database
+    from tidings.storage.db.database import open_database
+    from tidings.storage.observed import versions
 
 HOSTS = 40
 FLAGS = {

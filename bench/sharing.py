@@ -20,16 +20,16 @@ from typing import Any
 
 from bench.poll_loop import FLAGS, WORDS, body, serve
 
-from tidings.detection.examiner import examine
-from tidings.detection.job import Body, Job, Wanted
+from tidings.detection.job.contract import Body, Job, Wanted
+from tidings.detection.job.examiner import examine
 from tidings.language.parser import parse
 from tidings.model.sentinel import Sentinel
-from tidings.service import check as checking
-from tidings.service import register
-from tidings.service.assembly import poller
+from tidings.service.life import register
+from tidings.service.run import check as checking
+from tidings.service.run.assembly import poller
 from tidings.settings import load
-from tidings.storage import changes
-from tidings.storage.database import open_database
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import changes
 
 COUNTS = (1, 10, 100)
 MONITORS = {

@@ -16,11 +16,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.unit.service.test_hints import looks_under
+from tests.unit.service.watch.test_hints import looks_under
 from tidings.clock import HOUR
 from tidings.estimation.evidence import Hints, Trust, judge
 from tidings.scheduling.index import worth
-from tidings.service.hints import Hearing
+from tidings.service.watch.hints import Hearing
 
 LOOKS = 30
 HOST = 15

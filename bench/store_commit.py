@@ -19,10 +19,12 @@ from tidings.model.page import PageIdentity, PageState
 from tidings.model.sentinel import FetchEvery, Interest, Sentinel, Watched
 from tidings.model.unit import Charged, CursorMove, Grant, PollRecord, Unit
 from tidings.settings import Settings
-from tidings.storage import charge, leases, pages, sentinels
-from tidings.storage.commit import commit
-from tidings.storage.database import Database, open_database
-from tidings.storage.sqlite import sqlite3
+from tidings.storage.db.database import Database, open_database
+from tidings.storage.db.sqlite import sqlite3
+from tidings.storage.observed import pages
+from tidings.storage.watches import sentinels
+from tidings.storage.write import charge, leases
+from tidings.storage.write.commit import commit
 
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND

@@ -20,9 +20,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.pdfs import pdf
-from tidings.detection.expression import evaluate
-from tidings.detection.gates import digest_of
-from tidings.detection.pair import Pair
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
+from tidings.detection.job.gates import digest_of
 from tidings.document.parse import parse
 from tidings.model.interest import Interest
 

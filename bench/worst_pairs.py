@@ -21,8 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tidings.detection.examiner import examine
-from tidings.detection.job import Body, Job, Wanted
+from tidings.detection.job.contract import Body, Job, Wanted
+from tidings.detection.job.examiner import examine
 from tidings.isolation.limits import keep_memory
 from tidings.model.sentinel import Interest
 

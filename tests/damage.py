@@ -22,7 +22,7 @@ from tests.fakes import WebServer
 from tests.world import World
 from tidings.clock import HOUR
 from tidings.errors import TidingsError
-from tidings.storage.sqlite import sqlite3  # type: ignore[attr-defined]  # the library that Tidings itself uses
+from tidings.storage.db.sqlite import sqlite3  # type: ignore[attr-defined]  # the library that Tidings itself uses
 
 PAGES = 5
 TOLD = frozenset({"data.damaged", "page.error", "comparison.given_up", "problem.unit", "problem.rule"})

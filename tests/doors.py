@@ -20,8 +20,8 @@ from pathlib import Path
 from tests.services import Installation
 from tidings.cli import add, life
 from tidings.cli.main import main
-from tidings.storage import sentinels
-from tidings.storage.connection import Connection
+from tidings.storage.db.connection import Connection
+from tidings.storage.watches import sentinels
 
 REPOSITORY = Path(__file__).parents[1]
 NEXT = {None: ("add",), "enabled": ("disable", "disable", "drop"), "disabled": ("enable", "enable", "drop")}

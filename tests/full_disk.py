@@ -23,8 +23,8 @@ from typing import Self
 
 from tests.fakes import Seen, WebServer, Wire
 from tests.services import Installation, Service, until
-from tidings.storage import pages, versions
-from tidings.storage.connection import Connection
+from tidings.storage.db.connection import Connection
+from tidings.storage.observed import pages, versions
 
 BALLAST = "ballast"
 VARIABLES = {

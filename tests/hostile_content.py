@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tests.fakes import SocketRecorder
 from tests.hostile import Word
-from tidings.detection.examiner import examine
-from tidings.detection.job import Body, Examination, Job, Wanted
-from tidings.detection.summary import summary
+from tidings.detection.ask.summary import summary
+from tidings.detection.job.contract import Body, Examination, Job, Wanted
+from tidings.detection.job.examiner import examine
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
 from tidings.document.parse import parse

@@ -20,7 +20,7 @@ from tests.hostile_rows import raw
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, Duration
 from tidings.errors import TidingsError
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 EVERY = "Monitor all words Fetch every 1 hour slack 1 s"
 TEXT = " ".join(f"Line {number} of the timetable is as long as any." for number in range(100))

@@ -21,26 +21,15 @@ from typing import Any
 
 from tidings.errors import BlobError
 from tidings.model.version import Blob
-from tidings.service.assembly import open_archive
+from tidings.service.run.assembly import open_archive
 from tidings.settings import Settings
-from tidings.storage import (
-    changes,
-    charge,
-    comparisons,
-    deliveries,
-    invariants,
-    members,
-    pages,
-    polls,
-    secrets,
-    sentinels,
-    subscriptions,
-    versions,
-)
-from tidings.storage.connection import Connection
-from tidings.storage.database import open_database, quick_check
-from tidings.storage.schema import metadata
-from tidings.storage.vault import Vault
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database, quick_check
+from tidings.storage.db.schema import metadata
+from tidings.storage.observed import comparisons, members, pages, polls, versions
+from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
+from tidings.storage.write import charge, invariants, secrets
+from tidings.storage.write.vault import Vault
 
 MICROSECONDS = 1_000_000
 

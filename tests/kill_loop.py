@@ -23,8 +23,9 @@ from typing import Any, Self
 from tests.fakes import Seen, WebServer, Wire
 from tests.invariants import Acknowledged, Asked, Limits, Taken, check_invariants
 from tests.services import STOP_SECONDS, Installation, Service, until
-from tidings.storage import changes, comparisons, deliveries, pages, subscriptions, versions
-from tidings.storage.connection import Connection
+from tidings.storage.db.connection import Connection
+from tidings.storage.observed import comparisons, pages, versions
+from tidings.storage.watches import changes, deliveries, subscriptions
 
 GAP = 0.5
 SLACK = 0.3

@@ -17,13 +17,14 @@ from tests.fakes import Page, WebServer
 from tests.services import Installation, until
 from tidings.clock import SECOND, Instant, SystemClock
 from tidings.model.sentinel import Command
-from tidings.service import outside, register
-from tidings.service.lifespan import Life, ends, starts
-from tidings.service.watchlist import meaning
-from tidings.storage import events, sentinels
-from tidings.storage.connection import Connection
-from tidings.storage.database import open_database
-from tidings.storage.outside import HAPPENED
+from tidings.service.life import register
+from tidings.service.sources import outside_events
+from tidings.service.watch.lifespan import Life, ends, starts
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import events, sentinels
+from tidings.storage.watches.outside import HAPPENED
 
 LIVES = ("For {b} s", "From now + {a} s For {b} s", "From end({x}) + {a} s For {b} s", "From start({x}) + {a} s For {b} s",
          "From start({x}) To end({x}) + {a} s", "From end({x}) For {b} s")  # fmt: skip
@@ -86,7 +87,7 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
     rows = sentinels.listing(c, ended=True)
     running = [row for row in rows if row.state in {"enabled", "disabled"} and row.started_at is not None]
     if rng.random() < 0.3:
-        outside.take(c, "tick", {}, at=now)
+        outside_events.take(c, "tick", {}, at=now)
     what = rng.random()
     if what < 0.6 or not running:
         alive = [row.name for row in rows if row.state != "ended"]
@@ -106,7 +107,7 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
 
 def _end(c: Connection) -> bool:
     """Say whether all sentinels have ended; those that wait for the event hear it."""
-    outside.take(c, "tick", {}, at=SystemClock().now())
+    outside_events.take(c, "tick", {}, at=SystemClock().now())
     return not sentinels.listing(c)
 
 

@@ -19,11 +19,11 @@ from tidings.model.unit import Grant, PollOutcome, PollRecord, Unit
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.price.policy import Price
-from tidings.service.cursors import ticks_of
-from tidings.service.plan import Planner
-from tidings.service.watchlist import Subscription, WatchedPage, WatchedSentinel
-from tidings.storage.sentinels import SentinelRow
-from tidings.storage.subscriptions import SubscriptionRow
+from tidings.service.plan.planner import Planner
+from tidings.service.watch.cursors import ticks_of
+from tidings.service.watch.watchlist import Subscription, WatchedPage, WatchedSentinel
+from tidings.storage.watches.sentinels import SentinelRow
+from tidings.storage.watches.subscriptions import SubscriptionRow
 
 
 def watched(page_id: int, clauses: str = "", *, host: str = "", at: int = 0) -> WatchedPage:

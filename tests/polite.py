@@ -24,8 +24,8 @@ from tests.fakes import Seen, WebServer, Wire
 from tests.world import World
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, Duration, Instant, ManualClock
 from tidings.model.interval import ExecutionInterval
-from tidings.service.monitor import Monitor
-from tidings.storage.polls import CUT_OFF
+from tidings.service.run.monitor import Monitor
+from tidings.storage.observed.polls import CUT_OFF
 
 GAP: Duration = 5 * SECOND
 FLOOR: Duration = MINUTE

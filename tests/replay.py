@@ -30,10 +30,10 @@ from tidings.document.parse import parse
 from tidings.document.words import tokens_of
 from tidings.model.change import ChangeSet
 from tidings.model.interval import Instant
-from tidings.service.monitor import Monitor
-from tidings.storage import changes
-from tidings.storage import pages as stored_pages
-from tidings.storage.polls import PollRow
+from tidings.service.run.monitor import Monitor
+from tidings.storage.observed import pages as stored_pages
+from tidings.storage.observed.polls import PollRow
+from tidings.storage.watches import changes
 
 FAMILIES = (
     "terms-html", "terms-text", "feed", "json", "docs-text", "election", "list", "jobboard", "javadoc-frames",

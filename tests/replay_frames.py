@@ -16,7 +16,7 @@ from tests.replay import Pair, RealPage, real_pages, reason
 from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.model.change import ChangeSet
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 HOLDER = "p0901"
 FRAMES = {"overview-frame.html": "p0903", "allclasses-frame.html": "p0909", "overview-summary.html": "p0906"}

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings.settings import Settings, load
-from tidings.storage.database import open_database
+from tidings.storage.db.database import open_database
 
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0

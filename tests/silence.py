@@ -19,9 +19,9 @@ from tests.fakes import Page, Seen, WebServer, Wire
 from tests.world import World
 from tidings.clock import HOUR, MINUTE, Duration
 from tidings.errors import ClockSetBackError, StoreBusyError, StoreError, StoreFullError, TidingsError
-from tidings.service.health import health_of
-from tidings.service.monitor import Monitor
-from tidings.storage.database import open_database
+from tidings.service.health.sources import health_of
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
 
 INTERVAL: Duration = 2 * HOUR
 NEWS = "newsworthy"

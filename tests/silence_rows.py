@@ -22,7 +22,7 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND, Duration
 from tidings.errors import StoreBusyError, StoreError, StoreFullError
 from tidings.fetching import connector
 from tidings.isolation.runner import Died
-from tidings.storage.store import Store
+from tidings.storage.write.store import Store
 
 GOES_ON: frozenset[Verdict] = frozenset({"goes on"})
 TOLD: frozenset[Verdict] = frozenset({"told"})

@@ -34,10 +34,12 @@ from tidings.model.unit import (
 )
 from tidings.model.version import Blob, Member, Version, member_list
 from tidings.settings import Settings, StoreSettings
-from tidings.storage import charge, endpoints, invariants, leases, pages, polls, sentinels
-from tidings.storage.commit import Committed, commit
-from tidings.storage.database import Database, open_database
-from tidings.storage.schema import metadata
+from tidings.storage.db.database import Database, open_database
+from tidings.storage.db.schema import metadata
+from tidings.storage.observed import pages, polls
+from tidings.storage.watches import endpoints, sentinels
+from tidings.storage.write import charge, invariants, leases
+from tidings.storage.write.commit import Committed, commit
 
 POSTGRES = (
     os.environ.get("TESTS_POSTGRES_URL", "postgresql://postgres:postgres@127.0.0.1:5432/test").rpartition("/")[0] + "/"

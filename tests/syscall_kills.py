@@ -20,9 +20,10 @@ from typing import Self
 from tests.fakes import Seen, WebServer, Wire
 from tests.invariants import Asked, Taken, check_invariants
 from tests.services import Installation
-from tidings.service import check as checking
-from tidings.service.assembly import poller
-from tidings.storage import changes, deliveries, pages, sentinels, versions
+from tidings.service.run import check as checking
+from tidings.service.run.assembly import poller
+from tidings.storage.observed import pages, versions
+from tidings.storage.watches import changes, deliveries, sentinels
 
 VARIABLES = {
     "TIDINGS_FETCH_HOST_GAP_SECONDS": "0",

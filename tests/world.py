@@ -24,13 +24,15 @@ from typing import Any
 
 from tests.fakes import Page, WebServer
 from tidings.clock import SECOND, Duration, ManualClock
-from tidings.service import register
-from tidings.service.assembly import open_archive, poller
-from tidings.service.monitor import Monitor
-from tidings.service.records import Record, change_record
+from tidings.service.life import register
+from tidings.service.run.assembly import open_archive, poller
+from tidings.service.run.monitor import Monitor
+from tidings.service.show.records import Record, change_record
 from tidings.settings import Settings, load
-from tidings.storage import changes, deliveries, events, invariants, polls, sentinels, versions
-from tidings.storage.database import Database, open_database
+from tidings.storage.db.database import Database, open_database
+from tidings.storage.observed import polls, versions
+from tidings.storage.watches import changes, deliveries, events, sentinels
+from tidings.storage.write import invariants
 
 FLAGS = {
     "fetch.allow_networks": "127.0.0.0/8",

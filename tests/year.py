@@ -23,10 +23,11 @@ from tests.world import FLAGS
 from tidings.clock import DAY, HOUR, MINUTE, Duration, Instant, ManualClock
 from tidings.errors import SentinelError, StaleEpochError, UnknownNameError
 from tidings.model.outcome import Fetched, FetchRequest, Outcome, Unchanged, Validators
-from tidings.service import assembly, register
-from tidings.service.monitor import Monitor
+from tidings.service.life import register
+from tidings.service.run import assembly
+from tidings.service.run.monitor import Monitor
 from tidings.settings import Settings, load
-from tidings.storage.database import Database, open_database
+from tidings.storage.db.database import Database, open_database
 
 BEGIN: Instant = 1_767_225_600_000_000
 """2026-01-01T00:00Z: the year has two changes of clocks in Paris and in New York."""

@@ -12,10 +12,10 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
 from tidings.errors import SentinelError
-from tidings.service.apply import Applied, apply
-from tidings.service.monitor import Monitor
-from tidings.service.trial import Tried, trial
-from tidings.storage.database import open_database
+from tidings.service.life.apply import Applied, apply
+from tidings.service.run.monitor import Monitor
+from tidings.service.run.trial import Tried, trial
+from tidings.storage.db.database import open_database
 
 
 def _apply(world: World, *files: str, prune: bool = False) -> list[tuple[str, str]]:

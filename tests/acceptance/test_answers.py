@@ -10,7 +10,7 @@ import pytest
 from tests.fakes import Headers
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, Duration
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 GOOD = "<h1>Prices</h1><p>Tea costs 5 euro.</p>"
 TOLERANCE = 0.2

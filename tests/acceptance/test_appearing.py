@@ -8,7 +8,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 JSON = {"Content-Type": "application/json"}
 DONE = '[{"id": 1, "state": "done"}]'

@@ -14,13 +14,13 @@ from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.isolation.runner import Done
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 TEXT = "<title>Prices</title>" + "".join(f"<p>Item {n} costs {n * 3} euro this week.</p>" for n in range(60))
 
 
 def _suspect(monitor: Monitor, marker: bytes, kind: str) -> None:
-    """Let the examination suspect each body with a marker in it, as the rules of `detection/plausibility` would."""
+    """Let the examination suspect each body with a marker in it, as the rules of `detection/job/plausibility` would."""
     detector = monitor.parts.poller._detector
     examine = detector._runner.run
 

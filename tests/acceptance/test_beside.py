@@ -14,13 +14,15 @@ from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND, SystemClock
 from tidings.errors import ServiceError
 from tidings.model.sentinel import Command
-from tidings.service import activate, register
-from tidings.service import check as checking
-from tidings.service.monitor import Monitor
-from tidings.service.watchlist import meaning
-from tidings.storage import deliveries, polls, subscriptions
-from tidings.storage.connection import Connection
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.notify import activate
+from tidings.service.run import check as checking
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import polls
+from tidings.storage.watches import deliveries, subscriptions
 
 STATEMENT = "Create Sentinel s Using {/a} Monitor all words Fetch every "
 

@@ -15,8 +15,8 @@ from tests.fakes_smtp import MailServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError
-from tidings.service.monitor import Monitor
-from tidings.storage import endpoints, sentinels
+from tidings.service.run.monitor import Monitor
+from tidings.storage.watches import endpoints, sentinels
 
 
 @pytest.fixture

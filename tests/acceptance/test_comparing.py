@@ -10,8 +10,8 @@ from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.isolation.in_process import InProcess
 from tidings.isolation.runner import Died
-from tidings.service.monitor import Monitor
-from tidings.storage import subscriptions
+from tidings.service.run.monitor import Monitor
+from tidings.storage.watches import subscriptions
 
 EXPECTED = {
     "pairwise": [(k - 1, k) for k in range(2, 11)],

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes import Page, Seen, Wire, response
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 TEXT = "<h1>Notes</h1><p>" + "plain words of a page that goes on for a while " * 8 + "</p>"
 HTML = {"Content-Type": "text/html; charset=utf-8"}

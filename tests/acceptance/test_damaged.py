@@ -11,7 +11,7 @@ from tests.fakes import Answer, Page, Seen, Wire, response
 from tests.replay import RealPage, Version, real_pages
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 PAGE = (
     "<!doctype html><html><head><title>Timetable</title></head><body><h1>Timetable of the valley line</h1>"

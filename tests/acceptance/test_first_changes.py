@@ -10,9 +10,9 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.service.assembly import poller
-from tidings.service.monitor import Monitor
-from tidings.service.noise import SECOND_LOOK
+from tidings.service.run.assembly import poller
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.noise import SECOND_LOOK
 
 ANY = "any change"
 NAMED = {

@@ -11,8 +11,8 @@ from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.isolation.runner import Died
-from tidings.service.monitor import Monitor
-from tidings.storage import members
+from tidings.service.run.monitor import Monitor
+from tidings.storage.observed import members
 
 FRAMES = '<title>Manual</title><frameset cols="20%,80%"><frame src="menu.html"><frame src="text.html"></frameset>'
 WALL = "<title>Just a moment...</title><p>Checking your browser before accessing. Enable JavaScript and cookies to continue</p>"

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import Page
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 FULL = "<html><head><title>Recalls</title></head><body><ul><li>Recall of the red lamp</li></ul></body></html>"
 EMPTY = {

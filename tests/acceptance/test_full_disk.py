@@ -18,12 +18,12 @@ from tidings.archive import files
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError, StoreMissingError, StoreStalledError
-from tidings.service.assembly import open_archive
-from tidings.service.monitor import Monitor
-from tidings.storage import pages, polls, versions
-from tidings.storage.connection import Connection
-from tidings.storage.lock import PollerLock
-from tidings.storage.store import Store
+from tidings.service.run.assembly import open_archive
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.lock import PollerLock
+from tidings.storage.observed import pages, polls, versions
+from tidings.storage.write.store import Store
 
 PAGES = 20
 

@@ -9,7 +9,7 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import HOUR
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 PARTS = ("part.lost", "part.back", "part.healed", "part.appeared")
 

@@ -19,9 +19,9 @@ from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
 from tidings.model.unit import Event
-from tidings.service.assembly import poller
-from tidings.service.health import SOURCES, health_of
-from tidings.storage import events
+from tidings.service.health.sources import SOURCES, health_of
+from tidings.service.run.assembly import poller
+from tidings.storage.watches import events
 
 HOURLY = "Create Sentinel s Using {/a} Monitor {what} Fetch every 1 hour"
 LINKS = "".join(f"<a href=/{n}>x</a>" for n in range(25_001))

@@ -11,7 +11,7 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import HOUR
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 EXPECTED = {
     "every 2": [(1, 3), (3, 5)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 HEAD = "<h1>Markets</h1><p>Weather: {weather}</p>"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 
 @pytest.mark.parametrize(("policy", "first", "eighth"), [("price", 24, 6), ("best_effort", 20, 2)])

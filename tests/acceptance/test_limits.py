@@ -16,10 +16,11 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
 from tidings.model.unit import Grant, Unit
-from tidings.service.monitor import REMEMBER_EVERY, Monitor
-from tidings.storage import estimates, pages, polls, requests, subscriptions
-from tidings.storage.database import open_database
-from tidings.storage.store import Store
+from tidings.service.run.monitor import REMEMBER_EVERY, Monitor
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import estimates, pages, polls
+from tidings.storage.watches import requests, subscriptions
+from tidings.storage.write.store import Store
 
 
 def test_starts_at_a_host_are_spaced_by_its_gap_also_across_a_restart(make_world):

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes import Page, response
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 OVER = {"Retry-After": "Wed, 15 Nov 2000 00:00:00 GMT"}
 

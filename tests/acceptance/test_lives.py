@@ -10,7 +10,7 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import SentinelError
 from tidings.model.unit import Unit
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 
 def _states(world: World, *names: str) -> list[str]:

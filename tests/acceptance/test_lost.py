@@ -9,8 +9,8 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.service.check import check
-from tidings.service.monitor import Monitor
+from tidings.service.run.check import check
+from tidings.service.run.monitor import Monitor
 
 PARTS = ("part.lost", "part.back", "part.appeared")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.storage import pages
+from tidings.storage.observed import pages
 
 WORDS = b"plain words of a page that goes on for a while " * 8
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.monitor import Monitor
-from tidings.storage import estimates, pages
+from tidings.service.run.monitor import Monitor
+from tidings.storage.observed import estimates, pages
 
 HTML = "text/html; charset=utf-8"
 CLAIMS = {

@@ -4,10 +4,10 @@ import pytest
 
 from tests.world import play
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.service.captures import captures
-from tidings.service.check import check
-from tidings.service.watchlist import WatchedSentinel, meaning
-from tidings.storage import pages
+from tidings.service.explain.on_time_report import captures
+from tidings.service.run.check import check
+from tidings.service.watch.watchlist import WatchedSentinel, meaning
+from tidings.storage.observed import pages
 
 RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}
 OIL = (

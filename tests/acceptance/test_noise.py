@@ -13,8 +13,8 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE
-from tidings.service.monitor import Monitor
-from tidings.service.noise import SECOND_LOOK
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.noise import SECOND_LOOK
 
 SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}"
 ADS = """cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;a warm coat;tea from

@@ -7,7 +7,7 @@ import pytest
 from tests.pdfs import pdf
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 HOME = (
     "<title>Welcome</title><h1>Our site</h1><ul><li><a href=/a>Alpha</a><li><a href=/b>Beta</a></ul><p>"

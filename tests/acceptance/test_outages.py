@@ -14,10 +14,10 @@ from tests.stores import Products
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import PollerBusyError
-from tidings.service.assembly import poller
-from tidings.service.monitor import Monitor
-from tidings.storage import leases
-from tidings.storage.patience import Outage
+from tidings.service.run.assembly import poller
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.patience import Outage
+from tidings.storage.write import leases
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import SentinelError, UsageError
-from tidings.service import register
-from tidings.service.outside_sources import PROBLEM
-from tidings.storage import outside
-from tidings.storage.database import open_database
-from tidings.storage.outside import HAPPENED
+from tidings.service.life import register
+from tidings.service.sources.outside_sources import PROBLEM
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import outside
+from tidings.storage.watches.outside import HAPPENED
 
 HOOKS = "Create Event deploy Using webhook Create Event done Using webhook "
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.service.monitor import Monitor
-from tidings.storage import rules, timers
+from tidings.service.run.monitor import Monitor
+from tidings.storage.watches import rules, timers
 
 PAIR = (
     "Create Sentinel s Using {/a} As A, {/b} As B Monitor any change of A AND any change of B within 1 hour"

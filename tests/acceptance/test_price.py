@@ -10,11 +10,11 @@ import pytest
 
 from tests.world import play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.service.appraisal import appraise
-from tidings.service.assembly import open_planner
-from tidings.service.monitor import Monitor
-from tidings.service.needs import Needs
-from tidings.service.watchlist import watched_pages
+from tidings.service.explain.plan_expert import appraise
+from tidings.service.run.assembly import open_planner
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.needs import Needs
+from tidings.service.watch.watchlist import watched_pages
 
 
 def looks(world: Any, page_id: int) -> list[int]:

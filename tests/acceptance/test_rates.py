@@ -15,9 +15,9 @@ from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, ManualClock
 from tidings.model.unit import Timer
-from tidings.service.monitor import Monitor
-from tidings.storage import rules, timers
-from tidings.storage.database import open_database
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import rules, timers
 
 PARIS = "Europe/Paris"
 NEW_YORK = "America/New_York"

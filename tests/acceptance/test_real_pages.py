@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.replay import Pair, RealPage, Result, Version, is_churn, real_pages, reason, replay
-from tidings.detection.kinds import KINDS
+from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
 from tidings.model.change import ChangeSet, Edit, ObjectCount
 

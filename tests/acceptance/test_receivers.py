@@ -10,8 +10,8 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.service.monitor import Monitor
-from tidings.storage.database import open_database
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
 
 Answer = Callable[[int, dict[str, Any]], "tuple[int, dict[str, str]]"]
 UP: tuple[int, dict[str, str]] = (200, {})

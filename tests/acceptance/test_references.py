@@ -18,14 +18,14 @@ from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError, SecretError, UsageError
 from tidings.model.secret import Secret
 from tidings.model.unit import EndpointMove, Event
-from tidings.service import secrets
-from tidings.service.apply import apply
-from tidings.service.monitor import Monitor
-from tidings.service.register import clauses_of
-from tidings.storage import endpoints, events, sentinels, tag_defaults
-from tidings.storage.connection import Connection
-from tidings.storage.database import open_database
-from tidings.storage.vault import Vault
+from tidings.service.life import secrets
+from tidings.service.life.apply import apply
+from tidings.service.life.register import clauses_of
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import endpoints, events, sentinels, tag_defaults
+from tidings.storage.write.vault import Vault
 
 WATCH = "Create Sentinel {name} Using {{/a}} Monitor all words Fetch every 1 hour slack 1 s {notify}"
 

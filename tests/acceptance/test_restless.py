@@ -13,9 +13,9 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.service.monitor import Monitor
-from tidings.service.noise import SECOND_LOOK
-from tidings.storage import pages
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.noise import SECOND_LOOK
+from tidings.storage.observed import pages
 
 SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Notify By webhook {/hook}"
 

@@ -10,9 +10,9 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.service.monitor import Monitor
-from tidings.storage import instance
-from tidings.storage.database import open_database
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db import instance
+from tidings.storage.db.database import open_database
 
 Restore = Callable[[Path, Path], None]
 

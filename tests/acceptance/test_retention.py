@@ -13,13 +13,14 @@ from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.model.version import Version
-from tidings.service import collect
-from tidings.service.assembly import collector, open_archive
-from tidings.service.monitor import Monitor
-from tidings.service.watchlist import meaning
-from tidings.storage import changes, sentinels, subscriptions, versions
-from tidings.storage.connection import Connection
-from tidings.storage.database import open_database
+from tidings.service.run import collector as collect
+from tidings.service.run.assembly import collector, open_archive
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import versions
+from tidings.storage.watches import changes, sentinels, subscriptions
 
 COMPARE = ("pairwise", "moving 3", "every 3", "first")
 HISTORY = ("", " ChangeHistory 2", " ChangeHistory 5", " ChangeHistory 3 day")

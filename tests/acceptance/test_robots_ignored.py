@@ -10,9 +10,9 @@ from tests.fakes import Page, WebServer
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.language import parser
-from tidings.service import register
-from tidings.service.records import poll_record
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.show.records import poll_record
+from tidings.storage.db.database import open_database
 
 RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 30\n"
 IGNORED = 'Robots ignored because "this site is mine"'

@@ -8,8 +8,8 @@ from typing import Any
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE
 from tidings.document.canonical import RULES_VERSION
-from tidings.service.monitor import Monitor
-from tidings.storage.database import open_database
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
 
 PAGES = 20
 ALIKE = 10

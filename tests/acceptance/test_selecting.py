@@ -14,11 +14,11 @@ import pytest
 from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.isolation.in_process import InProcess
-from tidings.service.monitor import Monitor
-from tidings.service.records import Record
-from tidings.service.trial import trial
-from tidings.service.welcome import answer
-from tidings.storage.database import open_database
+from tidings.service.explain.add_answer import answer
+from tidings.service.run.monitor import Monitor
+from tidings.service.run.trial import trial
+from tidings.service.show.records import Record
+from tidings.storage.db.database import open_database
 
 JSON = {"Content-Type": "application/json"}
 RSS = {"Content-Type": "application/rss+xml; charset=utf-8"}

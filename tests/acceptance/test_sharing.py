@@ -9,9 +9,10 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.detection import expression, quiet
-from tidings.service.monitor import Monitor
-from tidings.service.watchlist import Watchlist
+from tidings.detection.ask import expression
+from tidings.detection.job import quiet
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.watchlist import Watchlist
 
 PAGE = '<p>weather {weather}</p><a href="/{link}">more</a><img src="/{image}.png">'
 

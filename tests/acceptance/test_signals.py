@@ -10,10 +10,10 @@ import pytest
 from tests.world import play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreFullError
-from tidings.service.hints import UPDATED
-from tidings.service.monitor import Monitor
-from tidings.storage import hints
-from tidings.storage.store import Store
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.hints import UPDATED
+from tidings.storage.observed import hints
+from tidings.storage.write.store import Store
 
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60"}
 

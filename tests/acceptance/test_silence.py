@@ -12,7 +12,7 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 HEAD, TAIL = "<h1>The shop of the town</h1>", "<p>Contact us at any time</p>"
 ADS = """cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;a warm coat;tea from

@@ -13,11 +13,11 @@ from tests.fakes import Page
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreFullError
-from tidings.service.monitor import Monitor
-from tidings.service.sitemaps import KIND
-from tidings.storage import hints
-from tidings.storage.polls import open_polls
-from tidings.storage.store import Store
+from tidings.service.poll.sitemaps import KIND
+from tidings.service.run.monitor import Monitor
+from tidings.storage.observed import hints
+from tidings.storage.observed.polls import open_polls
+from tidings.storage.write.store import Store
 
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "fetch__robots": "true"}
 FIRST, SECOND_DATE = "2023-11-10T00:00:00Z", "2023-11-20T00:00:00Z"

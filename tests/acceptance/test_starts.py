@@ -8,8 +8,8 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, SECOND
-from tidings.service.monitor import Monitor
-from tidings.service.records import Record
+from tidings.service.run.monitor import Monitor
+from tidings.service.show.records import Record
 
 STARTS = {
     "at the end of another": "From end(old)",

@@ -8,10 +8,10 @@ from unittest import mock
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.notification.webhook import read_secrets, signature
-from tidings.service.monitor import Monitor
-from tidings.storage import deliveries
-from tidings.storage.database import open_database
-from tidings.storage.vault import Vault
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import deliveries
+from tidings.storage.write.vault import Vault
 
 
 def _watch(world: World, url: str, rate: str = "immediate", every: str = "1 hour") -> None:

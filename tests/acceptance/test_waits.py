@@ -11,10 +11,10 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
-from tidings.service import check as checking
-from tidings.service.check import Checked
-from tidings.service.monitor import Monitor
-from tidings.storage.database import open_database
+from tidings.service.run import check as checking
+from tidings.service.run.check import Checked
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
 
 BUSY = {"status": 429, "headers": {"Retry-After": "7200"}}
 

@@ -10,8 +10,8 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import PollerBusyError
-from tidings.service.assembly import poller
-from tidings.service.monitor import Monitor
+from tidings.service.run.assembly import poller
+from tidings.service.run.monitor import Monitor
 
 
 def test_the_first_look_is_a_baseline_and_the_next_change_is_told_exactly(world: World):

@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 from tests.asgi import ask, following
 from tests.world import World, play
 from tidings.clock import DAY, HOUR
-from tidings.service.monitor import Monitor
-from tidings.storage import deliveries
-from tidings.storage.database import open_database
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import deliveries
 from tidings.web.door import Door
 from tidings.web.entrances import application
 

@@ -12,12 +12,12 @@ import pytest
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
-from tidings.service import websub as service
-from tidings.service.finding import Finding
-from tidings.service.monitor import Monitor
-from tidings.service.websub import FIRST_WAIT, LEAVE_ATTEMPTS, PATH
-from tidings.storage import hints, websub
-from tidings.storage.database import open_database
+from tidings.service.run.monitor import Monitor
+from tidings.service.show.finding import Finding
+from tidings.service.sources import websub as service
+from tidings.service.sources.websub import FIRST_WAIT, LEAVE_ATTEMPTS, PATH
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import hints, websub
 
 PUBLIC = "https://tidings.example.org"
 FLAGS = {"schedule__policy": "price", "fetch__page_floor_seconds": "60", "serve__public_url": PUBLIC}

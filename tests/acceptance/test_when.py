@@ -11,10 +11,10 @@ from tests.world import World, play
 from tidings.cli import planning
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.model.wall import instant_of, local_of
-from tidings.service.agenda import agenda
-from tidings.service.monitor import Monitor
-from tidings.service.outlook import BY_TURNS
-from tidings.service.records import rfc3339
+from tidings.service.explain.explain_sentinel import BY_TURNS
+from tidings.service.explain.plan_list import agenda
+from tidings.service.run.monitor import Monitor
+from tidings.service.show.records import rfc3339
 
 PARIS = ZoneInfo("Europe/Paris")
 

@@ -10,12 +10,12 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
-from tidings.service import register
-from tidings.service.monitor import Monitor
-from tidings.service.taught import Learned
-from tidings.service.worth import weight
-from tidings.storage import subscriptions
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.plan.learned_worth import Learned
+from tidings.service.plan.worth import weight
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import subscriptions
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from tests.fakes import Page, response
 from tests.world import World
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import ClockSetBackError
-from tidings.service.wrong_clock import findings
-from tidings.storage import hosts, pages
-from tidings.storage.charge import budgets
-from tidings.storage.connection import Connection
+from tidings.service.run.wrong_clock import findings
+from tidings.storage.db.connection import Connection
+from tidings.storage.observed import hosts, pages
+from tidings.storage.write.charge import budgets
 
 BEGIN = 1_700_000_000 * SECOND
 TO_2038 = 2_147_400_000 * SECOND - BEGIN

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.examples import share
 from tests.strategies import csv_texts, json_values, xml_elements
 from tests.strategies import pages as contents
-from tidings.detection.gates import FURTHER, are_equal, digest_of
-from tidings.detection.kinds import KINDS, TERM_KINDS, row_of
+from tidings.detection.job.gates import FURTHER, are_equal, digest_of
+from tidings.detection.kinds.registry import KINDS, TERM_KINDS, row_of
 from tidings.document.parse import parse
 from tidings.model.sentinel import Interest
 

@@ -41,32 +41,21 @@ from tidings.model.unit import (
     Timer,
 )
 from tidings.model.version import Blob, Digest, Member, Version
-from tidings.storage import (
+from tidings.storage.db import instance
+from tidings.storage.observed import comparisons, estimates, hints, hosts, members, pages, polls, versions, websub
+from tidings.storage.watches import (
     changes,
-    charge,
-    comparisons,
     deliveries,
     endpoints,
-    estimates,
     events,
-    garbage,
-    hints,
-    hosts,
-    instance,
-    leases,
-    members,
     outside,
-    pages,
-    polls,
     requests,
     rules,
-    secrets,
     sentinels,
     subscriptions,
     timers,
-    versions,
-    websub,
 )
+from tidings.storage.write import charge, garbage, leases, secrets
 
 FAR = 2**60
 """µs: no attempt is made before it is due"""

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 from tests.stores import World
-from tidings.storage import changes, deliveries, polls, secrets, versions
-from tidings.storage.database import quick_check
+from tidings.storage.db.database import quick_check
+from tidings.storage.observed import polls, versions
+from tidings.storage.watches import changes, deliveries
+from tidings.storage.write import secrets
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -12,9 +12,11 @@ from tidings.errors import StaleEpochError
 from tidings.model.sentinel import History
 from tidings.model.unit import Estimate, Quarantined, SentinelMove
 from tidings.model.version import Blob
-from tidings.storage import estimates, hints, pages, quarantine, retention, sentinels, versions
-from tidings.storage.hints import HintRow
-from tidings.storage.retention import Terms
+from tidings.storage.observed import estimates, hints, pages, quarantine, versions
+from tidings.storage.observed.hints import HintRow
+from tidings.storage.watches import sentinels
+from tidings.storage.write import retention
+from tidings.storage.write.retention import Terms
 
 
 def terms(world: World, later: int, history: History | None = None) -> Terms:

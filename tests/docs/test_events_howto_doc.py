@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tidings.isolation.command import ENVIRONMENT
 from tidings.language.parser import parse
-from tidings.service.outside import MOST_PARAMS
-from tidings.service.outside_sources import SHOWN
+from tidings.service.sources.outside_events import MOST_PARAMS
+from tidings.service.sources.outside_sources import SHOWN
 from tidings.settings import table
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "events.md").read_text(encoding="utf-8")

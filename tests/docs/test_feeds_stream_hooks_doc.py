@@ -14,7 +14,7 @@ from tests.unit.web.insides import inside, tell, watch
 from tidings.language.parser import parse
 from tidings.model.sentinel import Sentinel
 from tidings.presentation.atom import MOST_ENTRIES
-from tidings.service.outside import KEYS_FOR, MOST_PARAMS
+from tidings.service.sources.outside_events import KEYS_FOR, MOST_PARAMS
 from tidings.settings import ServeSettings, load
 from tidings.web import connection, feeds, hooks, parameters, stream
 from tidings.web.connection import Server

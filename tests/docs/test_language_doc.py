@@ -10,7 +10,7 @@ from tidings.language.verify import Known
 from tidings.language.words import CLAUSES, STATEMENTS
 from tidings.language.yaml_form import load, to_yaml
 from tidings.model.sentinel import Interest, Sentinel, Watched
-from tidings.service.finding import matches_nothing
+from tidings.service.show.finding import matches_nothing
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "language.md").read_text(encoding="utf-8")

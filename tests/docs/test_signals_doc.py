@@ -14,8 +14,8 @@ from tidings.clock import MINUTE
 from tidings.model.interval import HOUR
 from tidings.scheduling import effective
 from tidings.scheduling.policies import POLICIES
-from tidings.service.hints import SAME
-from tidings.service.websub import METHODS, PATH
+from tidings.service.sources.websub import METHODS, PATH
+from tidings.service.watch.hints import SAME
 from tidings.settings import ScheduleSettings, ServeSettings, load
 from tidings.web.connection import Server
 from tidings.web.entrances import application

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from tidings.storage.database import REVISIONS
+from tidings.storage.db.database import REVISIONS
 
 REPOSITORY = Path(__file__).parents[2]
 STEPS = REPOSITORY / "src/tidings/storage/migrations/versions"

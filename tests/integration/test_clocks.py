@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.wrong_clocks import DAY, clocked, need_faketime, to_year_2038
-from tidings.storage import events
+from tidings.storage.watches import events
 
 
 @pytest.mark.parametrize("ahead", [lambda: DAY, to_year_2038], ids=["a day", "to 2038"])

@@ -12,11 +12,11 @@ from tests.fakes import WebServer
 from tests.world import World
 from tidings.cli.main import main
 from tidings.errors import StoreDamagedError
-from tidings.service.monitor import Monitor
-from tidings.storage import soundness
-from tidings.storage.lock import PollerLock
-from tidings.storage.soundness import Soundness
-from tidings.storage.sqlite import sqlite3  # type: ignore[attr-defined]  # the library that Tidings itself uses
+from tidings.service.run.monitor import Monitor
+from tidings.storage.db import soundness
+from tidings.storage.db.lock import PollerLock
+from tidings.storage.db.soundness import Soundness
+from tidings.storage.db.sqlite import sqlite3  # type: ignore[attr-defined]  # the library that Tidings itself uses
 
 DAMAGES = 60
 UNREAD = frozenset({"delivery", "event", "poll", "estimate", "subscription", "change", "digest", "version"})
@@ -110,7 +110,7 @@ def _rows(path: Path, text: str) -> list[tuple[int]]:
 def test_a_fault_that_is_found_later_ends_the_service(made: Made, tmp_path: Path, monkeypatch):
     """An examination that takes longer than two seconds goes on beside the service; what it finds ends it with the way out, and nothing more is written."""
     world = made.copy(tmp_path / "data")
-    monkeypatch.setattr("tidings.service.assembly.FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("tidings.service.run.assembly.FIRST_SECONDS", 0.0)
     monkeypatch.setattr(soundness, "examine", lambda database, deep=False: ["row 7 is missing from an index"])
 
     async def story() -> None:

@@ -12,7 +12,7 @@ from tests import doors
 from tests.fakes import Page, Seen, WebServer, Wire, response
 from tests.invariants import check_invariants
 from tests.services import Installation, until
-from tidings.storage.database import open_database
+from tidings.storage.db.database import open_database
 
 WRITERS = ("ada", "bob")
 CALLS = 30

@@ -16,16 +16,17 @@ from tidings.model.secret import Secret
 from tidings.model.telling import secret_of
 from tidings.model.unit import EndpointMove, Event
 from tidings.notification.webhook import make_secret
-from tidings.service.apply import apply
-from tidings.service.assembly import open_archive
-from tidings.service.bodies import read_body
-from tidings.service.monitor import Monitor
-from tidings.service.references import KEY
-from tidings.service.watchlist import meaning
-from tidings.storage import endpoints, events, pages, sentinels, tag_defaults
-from tidings.storage.connection import Connection
-from tidings.storage.database import REVISIONS
-from tidings.storage.vault import Vault
+from tidings.service.examine.stored_versions import read_body
+from tidings.service.life.apply import apply
+from tidings.service.life.references import KEY
+from tidings.service.run.assembly import open_archive
+from tidings.service.run.monitor import Monitor
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import REVISIONS
+from tidings.storage.observed import pages
+from tidings.storage.watches import endpoints, events, sentinels, tag_defaults
+from tidings.storage.write.vault import Vault
 
 STORED = sorted((Path(__file__).parents[1] / "stored").glob("*.sql"))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import HOUR
-from tidings.service.monitor import Monitor
+from tidings.service.run.monitor import Monitor
 
 STATEMENTS = """
 Create Sentinel price Using {/a} Monitor all words Fetch every 1 hour Notify by webhook {/hook} immediate Tags shop

@@ -13,15 +13,15 @@ from tidings.cli.life import DONE
 from tidings.cli.output import add_json, short_time, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.service import register
-from tidings.service.records import rfc3339, sentinel_record
-from tidings.storage import outside
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.show.records import rfc3339, sentinel_record
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import outside
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
-    from tidings.storage.database import Database
-    from tidings.storage.sentinels import SentinelRow
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb

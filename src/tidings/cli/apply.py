@@ -10,12 +10,12 @@ from tidings.cli.arguments import read_text
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
-from tidings.service.apply import Applied, apply
-from tidings.storage.database import open_database
+from tidings.service.life.apply import Applied, apply
+from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
 
 SUFFIXES = (".sentinel", ".sentinel.yaml", ".sentinel.yml")
 IDLE = frozenset({"unchanged", "left alone"})

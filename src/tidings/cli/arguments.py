@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidings.errors import UsageError
 from tidings.language.dates import measure
-from tidings.storage.connection import UNLIMITED
+from tidings.storage.db.connection import UNLIMITED
 
 _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 

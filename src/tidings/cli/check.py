@@ -13,19 +13,20 @@ from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, PollerBusyError, UsageError
 from tidings.presentation.writing import tame
-from tidings.service import check as checking
-from tidings.service import register
-from tidings.service.assembly import poller
-from tidings.service.finding import spell_count
-from tidings.service.records import change_record, poll_record, problem_record
-from tidings.storage import pages, subscriptions
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.run import check as checking
+from tidings.service.run.assembly import poller
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import change_record, poll_record, problem_record
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import pages
+from tidings.storage.watches import subscriptions
 
 if TYPE_CHECKING:
-    from tidings.service.check import Checked
-    from tidings.service.trouble import Health
+    from tidings.service.health.trouble import Health
+    from tidings.service.run.check import Checked
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
 
 WAIT_FOR_SERVICE = 2 * MINUTE
 

@@ -10,15 +10,15 @@ from tidings.cli.output import add_json, short_time, table, write_json, write_li
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.notification.secrecy import shown
-from tidings.service import register
-from tidings.service.records import delivery_record, rfc3339
-from tidings.storage import deliveries
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.show.records import delivery_record, rfc3339
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import deliveries
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
-    from tidings.storage.deliveries import DeliveryRow
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.deliveries import DeliveryRow
 
 
 SHOWN_ID = 12

@@ -11,13 +11,13 @@ from lxml import etree
 
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
-from tidings.service import doctor, machine
-from tidings.storage.sqlite import library_version, needs_single_writer
+from tidings.service.health import doctor, machine
+from tidings.storage.db.sqlite import library_version, needs_single_writer
 
 if TYPE_CHECKING:
-    from tidings.service.finding import Finding
+    from tidings.service.show.finding import Finding
     from tidings.settings import Settings
-    from tidings.storage.database import Database
+    from tidings.storage.db.database import Database
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -81,6 +81,6 @@ def _installed() -> doctor.Installed:
 
 
 def _restore(settings: Settings, database: Database) -> doctor.Restore:
-    from tidings.service.assembly import open_archive  # it brings the whole service, and only --deep needs it
+    from tidings.service.run.assembly import open_archive  # it brings the whole service, and only --deep needs it
 
     return open_archive(settings, dialect=database.dialect).restore

@@ -12,24 +12,25 @@ from tidings.cli.output import short_time, write_json, write_line, write_warning
 from tidings.clock import SECOND, SystemClock
 from tidings.errors import PollerBusyError, SentinelError, ServiceError
 from tidings.notification.channels import sendable
-from tidings.service import check as checking
-from tidings.service import register, welcome
-from tidings.service.assembly import poller, telling
-from tidings.service.records import problem_record, sentinel_record
-from tidings.service.rehearse import channels_of, rehearse
-from tidings.service.resolving import address_of
-from tidings.service.watchlist import meaning
-from tidings.storage import sentinels
-from tidings.storage.vault import Vault
+from tidings.service.explain import add_answer
+from tidings.service.life import register
+from tidings.service.notify.rehearse import channels_of, rehearse
+from tidings.service.notify.resolving import address_of
+from tidings.service.run import check as checking
+from tidings.service.run.assembly import poller, telling
+from tidings.service.show.records import problem_record, sentinel_record
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.watches import sentinels
+from tidings.storage.write.vault import Vault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidings.language.problems import Problem
-    from tidings.service.rehearse import Rehearsed
+    from tidings.service.notify.rehearse import Rehearsed
     from tidings.settings import Settings
-    from tidings.storage.database import Database
-    from tidings.storage.sentinels import SentinelRow
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
 
 OF_NAMES = frozenset({"E04", "E21"})
 """What can be wrong with a name."""
@@ -89,7 +90,7 @@ async def add_url(database: Database, arguments: argparse.Namespace, settings: S
         raise
     if arguments.name is None:
         row = database.write(register.name_by_title, row.id, url=url, now=clock.now())
-    answer = database.read(welcome.answer, row.id, settings=settings, now=clock.now())
+    answer = database.read(add_answer.answer, row.id, settings=settings, now=clock.now())
     answer["tests"] = [{"channel": t.kind, "address": t.address, "error": t.reason} for t in tests]
     if arguments.json:
         write_json(sentinel_record(database.read(sentinels.get, row.id), details=answer))
@@ -126,7 +127,7 @@ async def _rehearse(
 async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
     """Look once, ourselves or through the process that polls; return what went wrong, if anything did."""
     clock = SystemClock()
-    named = {page_id: {row.id} for page_id in database.read(welcome.page_ids, row.id)}
+    named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
     said = ""
 
     def say(text: str) -> None:
@@ -135,7 +136,7 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
 
     try:
         async with poller(settings, stays=False) as monitor:
-            first = settings.fetch.host_gap_seconds > welcome.LONGEST_GAP_FOR_ROBOTS
+            first = settings.fetch.host_gap_seconds > add_answer.LONGEST_GAP_FOR_ROBOTS
             limit = max(0, deadline - clock.now())
             try:
                 found = await checking.check(monitor, named, limit=limit, first=first, alone=True, say=say)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import PollerBusyError
-from tidings.service import collect
-from tidings.service.assembly import collector
-from tidings.storage.database import open_database
+from tidings.service.run import collector as collect
+from tidings.service.run.assembly import collector
+from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
-    from tidings.service.collect import Collected
+    from tidings.service.run.collector import Collected
     from tidings.settings import Settings
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import short_time, table, write_json, write_line
 from tidings.errors import UnknownNameError
-from tidings.service.records import event_record, rfc3339
-from tidings.storage import outside
+from tidings.service.show.records import event_record, rfc3339
+from tidings.storage.watches import outside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidings.storage.connection import Connection
-    from tidings.storage.outside import SourceRow
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.outside import SourceRow
 
 
 def happening_of(connection: Connection, name: str) -> SourceRow | None:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import write_line
 from tidings.clock import SystemClock
-from tidings.service import health
-from tidings.service.finding import MOST_LINES
+from tidings.service.health import sources
+from tidings.service.show.finding import MOST_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidings.service.trouble import Health, Trouble
+    from tidings.service.health.trouble import Health, Trouble
     from tidings.settings import Settings
-    from tidings.storage.database import Database
+    from tidings.storage.db.database import Database
 
 MOST_NAMES = 3
 
@@ -22,8 +22,8 @@ MOST_NAMES = 3
 def read_health(database: Database, settings: Settings) -> Health:
     """Return the health of all that is watched, as it is now."""
     now = SystemClock().wall()
-    polled = health.is_polled(settings, database, now=now)
-    return database.read(health.health_of, settings, now=now, is_polled=polled)
+    polled = sources.is_polled(settings, database, now=now)
+    return database.read(sources.health_of, settings, now=now, is_polled=polled)
 
 
 def brief(found: Health) -> str:

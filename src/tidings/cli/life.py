@@ -10,16 +10,17 @@ from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.sentinel import Command
-from tidings.service import outside, register
-from tidings.service.records import sentinel_record
-from tidings.service.watchlist import meaning
-from tidings.storage import sentinels
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.show.records import sentinel_record
+from tidings.service.sources import outside_events
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import sentinels
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
-    from tidings.storage.sentinels import SentinelRow
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
 
 DONE = {
     "enable": "is watched again",
@@ -76,7 +77,7 @@ def _all(
         if name not in gone
     ]
     for name in gone:
-        outside.drop(connection, name)
+        outside_events.drop(connection, name)
     for row in rows if verb == "confirm" else ():
         if (mode := meaning(row.text).compare.mode) != "first":
             raise UsageError(f"{row.name} compares {mode}: there is no reference to confirm; Compare first keeps one")

@@ -10,16 +10,17 @@ from tidings.cli.health import brief, read_health, write_troubles
 from tidings.cli.output import add_json, short_time, table, write_json, write_line
 from tidings.cli.standstill import write_standstill
 from tidings.model.weight import WHOLE
-from tidings.service import noise
-from tidings.service.finding import spell_count
-from tidings.service.records import class_of, event_record, rfc3339, sentinel_record
-from tidings.storage import members, outside, pages, sentinels, subscriptions
-from tidings.storage.database import open_database
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
+from tidings.service.watch import noise
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import members, pages
+from tidings.storage.watches import outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
-    from tidings.service.trouble import Health
+    from tidings.service.health.trouble import Health
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
-from tidings.service import noise, register
-from tidings.service.finding import spell_count
-from tidings.service.records import rfc3339
-from tidings.storage import subscriptions
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import rfc3339
+from tidings.service.watch import noise
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import subscriptions
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from tidings.service.noise import PageMasks
+    from tidings.service.watch.noise import PageMasks
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb

@@ -14,18 +14,19 @@ from tidings.errors import UsageError
 from tidings.presentation.edits import headline
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import FORMS, VIEWS, presenter
-from tidings.service import register
-from tidings.service.records import change_record, poll_record, quarantine_record, rfc3339, version_record
-from tidings.storage import changes, pages, polls, quarantine, subscriptions, versions
-from tidings.storage.database import open_database
+from tidings.service.life import register
+from tidings.service.show.records import change_record, poll_record, quarantine_record, rfc3339, version_record
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import pages, polls, quarantine, versions
+from tidings.storage.watches import changes, subscriptions
 
 if TYPE_CHECKING:
     from tidings.model.unit import ChangeRow
     from tidings.model.version import Version
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
-    from tidings.storage.database import Database
-    from tidings.storage.sentinels import SentinelRow
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
 
 MASKED_SHOWN = 3
 """So many stretches that were left out of a change are named."""
@@ -186,7 +187,7 @@ def _picture(database: Database, arguments: argparse.Namespace, settings: Settin
         message = "--screenshot VERSION and --output FILE go together"
         raise UsageError(message)
     version = database.read(_pictured, arguments)
-    from tidings.service.assembly import open_archive  # it brings the whole service, and only pictures need it
+    from tidings.service.run.assembly import open_archive  # it brings the whole service, and only pictures need it
 
     archive = open_archive(settings, dialect=database.dialect)
     content = archive.restore(version.screenshot, lambda sha256: database.read(versions.blob, sha256))
@@ -246,11 +247,11 @@ def _diff(database: Database, arguments: argparse.Namespace, settings: Settings)
     if stored:
         record = change_record(stored[0].row, sentinel=row.name, url=url)
     else:
-        from tidings.service import compare
+        from tidings.service.run import compare
 
         record = asyncio.run(compare.two_versions(database, settings, row, page_id=page_id, old=old, new=new))
     if drawing.view in {"single", "dual"}:
-        from tidings.service import compare
+        from tidings.service.run import compare
 
         merged = asyncio.run(compare.in_place(database, settings, row, page_id=page_id, old=old, new=new))
         record = {**record, "merged": merged}

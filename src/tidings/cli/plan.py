@@ -8,11 +8,11 @@ from tidings.cli import planning
 from tidings.cli.arguments import add_limit
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
-from tidings.service.agenda import Look, agenda
-from tidings.service.outline import outline
-from tidings.service.records import rfc3339
-from tidings.service.taught import spelled
-from tidings.storage.database import open_database
+from tidings.service.explain.plan_list import Look, agenda
+from tidings.service.explain.plan_summary import outline
+from tidings.service.plan.learned_worth import spelled
+from tidings.service.show.records import rfc3339
+from tidings.storage.db.database import open_database
 
 if TYPE_CHECKING:
     import argparse

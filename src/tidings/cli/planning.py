@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidings.service.outlook import BY_TURNS
+from tidings.service.explain.explain_sentinel import BY_TURNS
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.service.appraisal import Appraisal
-    from tidings.service.needs import Needs
-    from tidings.service.plan import Planner
+    from tidings.service.explain.plan_expert import Appraisal
+    from tidings.service.plan.planner import Planner
+    from tidings.service.watch.needs import Needs
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
 
 
 def turns(connection: Connection, settings: Settings, now: Instant) -> dict[int, Instant]:
@@ -20,15 +20,15 @@ def turns(connection: Connection, settings: Settings, now: Instant) -> dict[int,
     policy = settings.schedule.policy
     if policy not in BY_TURNS:
         return {}
-    from tidings.service import appraisal
+    from tidings.service.explain import plan_expert
 
     planner, _ = _open(connection, settings)
-    return appraisal.turns(connection, planner, policy=policy, now=now)
+    return plan_expert.turns(connection, planner, policy=policy, now=now)
 
 
 def appraisal(connection: Connection, settings: Settings, now: Instant) -> Appraisal | None:
     """Return what experts are told, None if the policy knows no price."""
-    from tidings.service.appraisal import appraise
+    from tidings.service.explain.plan_expert import appraise
 
     planner, needs = _open(connection, settings)
     budget, policy = settings.budget.polls_per_day, settings.schedule.policy
@@ -37,9 +37,9 @@ def appraisal(connection: Connection, settings: Settings, now: Instant) -> Appra
 
 def _open(connection: Connection, settings: Settings) -> tuple[Planner, Needs]:
     """Return a planner that was told all pages that are watched, and the needs that it hears of."""
-    from tidings.service.assembly import open_planner
-    from tidings.service.needs import Needs
-    from tidings.service.watchlist import watched_pages
+    from tidings.service.run.assembly import open_planner
+    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.watchlist import watched_pages
 
     pages, needs = watched_pages(connection, zone=settings.serve.zone), Needs()
     planner = open_planner(settings, pages, needs)

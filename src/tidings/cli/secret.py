@@ -13,14 +13,14 @@ from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.model.secret import Secret
 from tidings.presentation.writing import tame
-from tidings.service import secrets
-from tidings.service.records import rfc3339
-from tidings.storage.database import open_database
-from tidings.storage.vault import SIGNING, Vault
+from tidings.service.life import secrets
+from tidings.service.show.records import rfc3339
+from tidings.storage.db.database import open_database
+from tidings.storage.write.vault import SIGNING, Vault
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
-    from tidings.storage.database import Database
+    from tidings.storage.db.database import Database
 
 ACTIONS = ("set", "list", "drop", "rotate")
 

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.output import add_json, write_json, write_line, write_nowhere
 from tidings.clock import SECOND
 from tidings.errors import ClockSetBackError, OutputError, StaleEpochError, StoreStalledError, UsageError
-from tidings.service.assembly import poller
-from tidings.service.finding import spell_count
-from tidings.service.records import change_record
+from tidings.service.run.assembly import poller
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import change_record
 from tidings.web.door import Door
 
 if TYPE_CHECKING:
     from tidings.model.unit import Unit
-    from tidings.service.monitor import Monitor
+    from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
-    from tidings.storage.commit import Committed
+    from tidings.storage.write.commit import Committed
 
 PATIENCE_SECONDS = 15.0
 """A service that starts while `check` or `add --url` takes its look waits for it."""

@@ -17,23 +17,26 @@ from tidings.cli.standstill import write_standstill
 from tidings.clock import SystemClock
 from tidings.language.dates import zone_of
 from tidings.model.weight import WHOLE
-from tidings.service import noise, register, taught, welcome
-from tidings.service.captures import captures
-from tidings.service.finding import spell_count
-from tidings.service.outlook import outlook
-from tidings.service.purses import purse_of
-from tidings.service.records import class_of, rfc3339, sentinel_record
-from tidings.service.remembered import healed_parts
-from tidings.service.watchlist import WatchedSentinel, meaning
-from tidings.storage import changes, sentinels, subscriptions
-from tidings.storage.database import open_database
+from tidings.service.explain import add_answer
+from tidings.service.explain.budget_report import purse_of
+from tidings.service.explain.explain_sentinel import outlook
+from tidings.service.explain.on_time_report import captures
+from tidings.service.life import register
+from tidings.service.plan import learned_worth
+from tidings.service.show.finding import spell_count
+from tidings.service.show.records import class_of, rfc3339, sentinel_record
+from tidings.service.watch import noise
+from tidings.service.watch.subscription_memory import healed_parts
+from tidings.service.watch.watchlist import WatchedSentinel, meaning
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import changes, sentinels, subscriptions
 
 if TYPE_CHECKING:
     import argparse
 
-    from tidings.service.trouble import Health
+    from tidings.service.health.trouble import Health
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
 
 
 _ASKED = {"interval": "fixed interval", "expected": "expected updates", "then": "Then"}
@@ -68,8 +71,8 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         {
             **page,
             "healed": healed_parts(known[page["page"]].remembered, meaning(row.text)),
-            "learned": taught.record(known[page["page"]].learned),
-            "missing": welcome.missing(connection, row.id, int(page["page"])),
+            "learned": learned_worth.record(known[page["page"]].learned),
+            "missing": add_answer.missing(connection, row.id, int(page["page"])),
         }
         for page in held
     ]
@@ -110,7 +113,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     for page in held:
         write_line(f"{page['url']}  {page['title']}")
         masks = lines_of(noise.masks(connection, int(page["page"])), row.name)
-        for line in _lines(page, taught.spelled(known[page["page"]].learned), masks):
+        for line in _lines(page, learned_worth.spelled(known[page["page"]].learned), masks):
             write_line(f"    {line}")
     for asked, counts in made.items():
         said = ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())

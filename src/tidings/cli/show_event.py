@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import short_time, write_json, write_line
 from tidings.errors import SecretError
-from tidings.service import outside
-from tidings.service.records import event_record, rfc3339
-from tidings.storage import events
-from tidings.storage import outside as sources
-from tidings.storage.vault import Vault
+from tidings.service.show.records import event_record, rfc3339
+from tidings.service.sources import outside_events
+from tidings.storage.watches import events
+from tidings.storage.watches import outside as sources
+from tidings.storage.write.vault import Vault
 from tidings.web.listening import url
 
 if TYPE_CHECKING:
     from tidings.settings import Settings
-    from tidings.storage.connection import Connection
-    from tidings.storage.outside import SourceRow
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.outside import SourceRow
 
 LATEST = 5
 """So many of the last events are shown."""
@@ -24,7 +24,7 @@ LATEST = 5
 
 def show_happening(connection: Connection, row: SourceRow, settings: Settings, *, as_json: bool) -> None:
     """Print one event: what it says, the webhook's address and token, who waits for it, its last times."""
-    waiting = outside.names(connection)[row.name]
+    waiting = outside_events.names(connection)[row.name]
     found = [e for e in events.listing(connection, types=[sources.HAPPENED]) if e.data["event"] == row.name][-LATEST:]
     address, token = _way_in(connection, row, settings)
     if as_json:
@@ -52,7 +52,7 @@ def _way_in(connection: Connection, row: SourceRow, settings: Settings) -> tuple
     if row.origin != "webhook":
         return "", ""
     try:
-        held = outside.token_of(connection, Vault(settings.data), row.name)
+        held = outside_events.token_of(connection, Vault(settings.data), row.name)
     except SecretError as error:
         return _address(row, settings), str(error)
     return _address(row, settings), "" if held is None else held.reveal()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidings.cli.output import write_json, write_line
-from tidings.service.records import problem_record
-from tidings.storage.hindrance import standstill
+from tidings.service.show.records import problem_record
+from tidings.storage.db.hindrance import standstill
 
 if TYPE_CHECKING:
     from tidings.settings import Settings

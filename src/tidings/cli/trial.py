@@ -16,15 +16,15 @@ from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.errors import StoreMissingError
 from tidings.language.texts import compare_text
-from tidings.service import trial
-from tidings.service.welcome import seen_text
-from tidings.storage.database import has_been_used, open_database
+from tidings.service.explain.add_answer import seen_text
+from tidings.service.run import trial
+from tidings.storage.db.database import has_been_used, open_database
 
 if TYPE_CHECKING:
-    from tidings.service.hindsight import Hindsight
-    from tidings.service.trial import Tried
+    from tidings.service.examine.trial_on_stored import Hindsight
+    from tidings.service.run.trial import Tried
     from tidings.settings import Settings
-    from tidings.storage.database import Database
+    from tidings.storage.db.database import Database
 
 
 SHOWN = 8

@@ -12,7 +12,7 @@ from typing import Final
 
 from tidings.errors import UsageError
 from tidings.settings import default_data_directory
-from tidings.storage.lock import PollerLock
+from tidings.storage.db.lock import PollerLock
 
 MARK: Final = "tidings-demo"
 """The file by which a directory is known to be the demo's."""

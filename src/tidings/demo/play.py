@@ -29,12 +29,14 @@ from tidings.errors import ServiceError
 from tidings.model.interval import Instant
 from tidings.model.page import PageState
 from tidings.notification.webhook import make_secret, read_secrets, signature
-from tidings.service.records import rfc3339
-from tidings.service.register import register
+from tidings.service.life.register import register
+from tidings.service.show.records import rfc3339
 from tidings.settings import load
-from tidings.storage import changes, invariants, pages, polls, versions
-from tidings.storage.connection import Connection
-from tidings.storage.database import Database, open_database
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import Database, open_database
+from tidings.storage.observed import pages, polls, versions
+from tidings.storage.watches import changes
+from tidings.storage.write import invariants
 
 Record = dict[str, Any]
 Say = Callable[[Record], None]

@@ -9,13 +9,13 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tidings.service.deliver import STREAMED
+from tidings.service.notify.deliver import STREAMED
 from tidings.web.inside import Arrivals, Inside
 from tidings.web.listening import check, listen, url_of
 
 if TYPE_CHECKING:
     from tidings.model.unit import Unit
-    from tidings.service.monitor import Monitor
+    from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
     from tidings.web.connection import Server
 

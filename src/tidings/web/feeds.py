@@ -21,16 +21,17 @@ from tidings.clock import SECOND
 from tidings.errors import UnknownNameError
 from tidings.notification.payload import ATOM_TYPE
 from tidings.presentation.atom import MOST_ENTRIES, Head, feed
-from tidings.service.records import rfc3339
-from tidings.service.watchlist import meaning, told_channels
-from tidings.storage import deliveries, endpoints, instance, sentinels
+from tidings.service.show.records import rfc3339
+from tidings.service.watch.watchlist import meaning, told_channels
+from tidings.storage.db import instance
+from tidings.storage.watches import deliveries, endpoints, sentinels
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from tidings.model.interval import Instant
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
     from tidings.web.inside import Inside
 
 ALL: Final = "all"

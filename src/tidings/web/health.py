@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import Response
 
 from tidings.errors import StoreError
-from tidings.service.health import health_of
-from tidings.service.records import rfc3339
-from tidings.storage import leases
-from tidings.storage.database import REVISIONS
+from tidings.service.health.sources import health_of
+from tidings.service.show.records import rfc3339
+from tidings.storage.db.database import REVISIONS
+from tidings.storage.write import leases
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.secret import Secret
     from tidings.settings import Settings
-    from tidings.storage.store import Store
+    from tidings.storage.write.store import Store
 
 
 class Taken(Protocol):

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect
 
-from tidings.service.outside import is_deeper
+from tidings.service.sources.outside_events import is_deeper
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tidings.service.records import problem_record
+from tidings.service.show.records import problem_record
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.responses import Response
 
-from tidings.service.deliver import STREAMED
-from tidings.storage import deliveries, events
+from tidings.service.notify.deliver import STREAMED
+from tidings.storage.watches import deliveries, events
 from tidings.web.problems import ProblemError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
 
-    from tidings.storage.connection import Connection
+    from tidings.storage.db.connection import Connection
     from tidings.web.inside import Inside
 
 HEARTBEAT_SECONDS: Final = 15.0

@@ -9,7 +9,7 @@ import pytest
 from tests.stores import World, products
 from tidings.cli.main import main
 from tidings.settings import Settings
-from tidings.storage.database import open_database
+from tidings.storage.db.database import open_database
 
 __all__ = ["products"]
 
@@ -62,7 +62,7 @@ def test_what_is_wrong_does_not_change_the_exit_code(capsys, tmp_path):
 
 def test_the_exit_code_is_0_where_all_is_ok(capsys, data, monkeypatch):
     """With --exit-code, 0 says that each line is ok."""
-    monkeypatch.setattr("tidings.service.doctor.examine", lambda *given, **more: iter(()))
+    monkeypatch.setattr("tidings.service.health.doctor.examine", lambda *given, **more: iter(()))
 
     assert 0 == doctor(capsys, data, "--exit-code")[0]
 

@@ -7,7 +7,7 @@ import pytest
 from tidings.clock import HOUR
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import Remembers
-from tidings.service.outlook import BY_TURNS
+from tidings.service.explain.explain_sentinel import BY_TURNS
 
 
 @pytest.fixture

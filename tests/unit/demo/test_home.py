@@ -8,7 +8,7 @@ import pytest
 
 from tidings.demo.home import MARK, default_home, take
 from tidings.errors import UsageError
-from tidings.storage.lock import PollerLock
+from tidings.storage.db.lock import PollerLock
 
 
 def test_the_directory_is_emptied_at_each_start(tmp_path):

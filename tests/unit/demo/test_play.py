@@ -13,7 +13,7 @@ from tidings.demo import script
 from tidings.demo.play import Performance
 from tidings.demo.script import Edit
 from tidings.notification.webhook import signature
-from tidings.service.records import rfc3339
+from tidings.service.show.records import rfc3339
 
 KEYS = (b"k" * 32,)
 

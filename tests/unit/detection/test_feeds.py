@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.data_sets import files_of
-from tidings.detection.examiner import compare_bodies
-from tidings.detection.expression import evaluate
-from tidings.detection.items import marks_of
-from tidings.detection.job import Body
-from tidings.detection.marks import MOST_MARKS, remembered
-from tidings.detection.pair import Pair
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
+from tidings.detection.data.items import marks_of
+from tidings.detection.find.marks import MOST_MARKS, remembered
+from tidings.detection.job.contract import Body
+from tidings.detection.job.examiner import compare_bodies
 from tidings.document.entries import entries_of
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from tests.bounded import bounded
-from tidings.detection.examiner import examine
-from tidings.detection.job import Body, Job, Wanted
+from tidings.detection.job.contract import Body, Job, Wanted
+from tidings.detection.job.examiner import examine
 from tidings.model.sentinel import Interest
 
 

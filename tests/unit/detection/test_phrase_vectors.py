@@ -7,10 +7,10 @@ import pytest
 from tidings.detection.compare.objects import compare_objects
 from tidings.detection.compare.phrases import compare_phrase
 from tidings.detection.compare.signatures import RESOLVED, STRICT, Rules
-from tidings.detection.keywords import Keywords
-from tidings.detection.kinds import KINDS
-from tidings.detection.phrases import Phrases
-from tidings.detection.terms import words_of, words_of_term
+from tidings.detection.find.terms import words_of, words_of_term
+from tidings.detection.kinds.keywords import Keywords
+from tidings.detection.kinds.phrases import Phrases
+from tidings.detection.kinds.registry import KINDS
 from tidings.document.parse import parse
 from tidings.model.change import ObjectCount
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tidings.detection.expression import evaluate
-from tidings.detection.pair import Pair
-from tidings.detection.summary import summary
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
+from tidings.detection.ask.summary import summary
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
 from tidings.document.lines import matches_of

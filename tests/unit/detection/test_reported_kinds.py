@@ -12,12 +12,12 @@ from selectolax.lexbor import LexborHTMLParser
 
 from tests.bounded import bounded
 from tidings.detection.compare.sequence import apply_edits, compare_sequences
-from tidings.detection.examiner import compare_bodies, examine
-from tidings.detection.job import Body, Job, Wanted
-from tidings.detection.kinds import KINDS
-from tidings.detection.merged import merge
+from tidings.detection.job.contract import Body, Job, Wanted
+from tidings.detection.job.examiner import compare_bodies, examine
+from tidings.detection.job.merged import merge
+from tidings.detection.kinds.registry import KINDS
+from tidings.detection.kinds.states import evaluate_states
 from tidings.detection.noise.memory import Place, Thing
-from tidings.detection.states import evaluate_states
 from tidings.document.extraction import WHOLE, Extraction
 from tidings.document.parse import parse
 from tidings.model.extract import Pattern

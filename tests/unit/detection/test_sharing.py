@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tidings.detection import keywords
-from tidings.detection.examiner import examine
-from tidings.detection.job import Body, Examination, Job, Wanted, Work
+from tidings.detection.job.contract import Body, Examination, Job, Wanted, Work
+from tidings.detection.job.examiner import examine
+from tidings.detection.kinds import keywords
 from tidings.document.extraction import WHOLE, Extraction
 from tidings.model.interest import AnyOf, Interest, Selector
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from tidings.detection import matches, tabular
-from tidings.detection.examiner import compare_bodies
-from tidings.detection.expression import evaluate
-from tidings.detection.job import Body
-from tidings.detection.pair import Pair
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
+from tidings.detection.data import tabular
+from tidings.detection.job.contract import Body
+from tidings.detection.job.examiner import compare_bodies
+from tidings.detection.kinds import matches
 from tidings.document import entries, lists, tables
 from tidings.document.chosen import RefusedError
 from tidings.document.extract import extract, taken

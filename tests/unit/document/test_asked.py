@@ -2,9 +2,9 @@
 
 import pytest
 
-from tidings.detection.examiner import examine
-from tidings.detection.healing import mend, standing
-from tidings.detection.job import Body, Job, Target, Wanted
+from tidings.detection.job.contract import Body, Job, Target, Wanted
+from tidings.detection.job.examiner import examine
+from tidings.detection.job.healing import mend, standing
 from tidings.document.parse import parse
 from tidings.document.targets import bundle_of
 from tidings.model.interest import Interest, Selector

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidings.detection.examiner import compare_bodies
-from tidings.detection.job import Body
+from tidings.detection.job.contract import Body
+from tidings.detection.job.examiner import compare_bodies
 from tidings.model.interest import Interest
 
 

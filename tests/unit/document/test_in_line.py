@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidings.detection.expression import evaluate
-from tidings.detection.pair import Pair
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction
 from tidings.document.parse import parse

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tidings.detection.offers import Price, availability_of, price_of
+from tidings.detection.data.offers import Price, availability_of, price_of
 from tidings.document import offers
 from tidings.document.extract import extract
 from tidings.document.extraction import Extraction

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.pdfs import bomb, pdf, scan
-from tidings.detection.expression import evaluate
-from tidings.detection.pair import Pair
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
 from tidings.document import parse as parsing
 from tidings.document.parse import parse
 from tidings.document.pdf import MOST_OF_A_STREAM

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from tidings.detection.expression import evaluate
-from tidings.detection.pair import Pair
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
 from tidings.document.parse import parse
 from tidings.errors import SentinelError
 from tidings.language import build

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.unit.presentation.records import record
-from tidings.detection.summary import summary
+from tidings.detection.ask.summary import summary
 from tidings.model.change import ChangeSet, Edit
 from tidings.notification.addresses import limits
 from tidings.notification.channel import KINDS

@@ -11,7 +11,7 @@ from tests.planned import Service, steady, watched
 from tidings.clock import HOUR, MINUTE
 from tidings.errors import UsageError
 from tidings.scheduling.policies import POLICIES
-from tidings.service.assembly import open_policy, open_ranking
+from tidings.service.run.assembly import open_policy, open_ranking
 from tidings.settings import Settings
 
 RATES = [0.2, 1.0, 4.0, 20.0]

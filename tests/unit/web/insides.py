@@ -16,14 +16,15 @@ from tidings.notification.laid_out import LaidOut
 from tidings.notification.rendering import News, render
 from tidings.notification.webhook import make_secret
 from tidings.scheduling import effective
-from tidings.service import register
-from tidings.service.deliver import Deliverer
-from tidings.service.signals import Signals
-from tidings.service.watchlist import Watchlist
+from tidings.service.life import register
+from tidings.service.notify.deliver import Deliverer
+from tidings.service.sources.signals import Signals
+from tidings.service.watch.watchlist import Watchlist
 from tidings.settings import ServeSettings, Settings
-from tidings.storage import deliveries, endpoints, leases
-from tidings.storage.database import open_database
-from tidings.storage.store import Store
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import deliveries, endpoints
+from tidings.storage.write import leases
+from tidings.storage.write.store import Store
 from tidings.web.inside import Inside
 
 HOLDER = "here:1"

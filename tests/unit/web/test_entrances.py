@@ -4,7 +4,7 @@ import pytest
 
 from tests.asgi import ask
 from tests.unit.web.insides import Hooks, inside, watch
-from tidings.storage import events
+from tidings.storage.watches import events
 from tidings.web.entrances import application, entrances
 
 TOKEN = "0123456789abcdef01234567"

@@ -10,8 +10,9 @@ from tests.asgi import ask
 from tests.unit.web.insides import inside, watch
 from tidings.clock import HOUR, SECOND, ManualClock
 from tidings.errors import StoreBusyError
-from tidings.service.records import rfc3339
-from tidings.storage import hints, leases
+from tidings.service.show.records import rfc3339
+from tidings.storage.observed import hints
+from tidings.storage.write import leases
 from tidings.web.entrances import application
 from tidings.web.signals import BURST, MOST_URLS, said_in
 

@@ -1,1 +1,3 @@
-"""Comparators: of multisets of objects and of sequences of tokens."""
+"""Sequences and sets compared, whatever they hold: alignments, moves of occurrences, phrases, signatures. All of it is pure and bounded in time.
+Nothing here knows what a page is.
+"""

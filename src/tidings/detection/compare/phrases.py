@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from rapidfuzz.distance import LCSseq
 
 from tidings.detection.compare.boxes import Boxes
+from tidings.detection.compare.occurrences import occurrences
 from tidings.detection.compare.signatures import (
     RESOLVED,
     Instance,
@@ -27,7 +28,6 @@ from tidings.detection.compare.signatures import (
     is_update,
 )
 from tidings.detection.compare.thesis import strict_edits
-from tidings.detection.occurrences import occurrences
 
 MOST_INSTANCES = 10_000
 """Of a phrase that stands more often on one page only the number is compared."""

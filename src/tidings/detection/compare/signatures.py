@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from tidings.detection.occurrences import occurrences
+from tidings.detection.compare.occurrences import occurrences
 
 Span = tuple[int, int]
 """Words start:end; empty on the side where there is nothing, at the place where it would stand."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from tidings.detection.aims import aimed, aims_of
-from tidings.detection.interests import looks_through
+from tidings.detection.kinds.aims import aimed, aims_of
+from tidings.detection.kinds.interests import looks_through
 from tidings.document.document import Document
 from tidings.document.entries import Entry, entries_of
 from tidings.document.extract import extract

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from tidings.storage.schema import metadata
+from tidings.storage.db.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

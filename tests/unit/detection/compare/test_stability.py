@@ -13,9 +13,9 @@ from tidings.detection.compare.stability import (
     shares_in,
     usual,
 )
-from tidings.detection.examiner import examine
-from tidings.detection.job import Body, Job, Wanted
-from tidings.detection.phrases import Phrases
+from tidings.detection.job.contract import Body, Job, Wanted
+from tidings.detection.job.examiner import examine
+from tidings.detection.kinds.phrases import Phrases
 from tidings.document.parse import parse
 from tidings.model.interest import Interest
 from tidings.model.version import Digest

@@ -1,4 +1,4 @@
-from tidings.detection.findings import finding_of_words
+from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise import learn
 from tidings.detection.noise.looks import Looked
 from tidings.detection.noise.memory import Memory

@@ -1,6 +1,6 @@
+from tidings.detection.ask.pair import Pair
 from tidings.detection.noise.mask import Mask
 from tidings.detection.noise.memory import Memory
-from tidings.detection.pair import Pair
 from tidings.document.parse import parse
 from tidings.model.interest import Interest
 

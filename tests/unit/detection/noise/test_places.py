@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.detection.findings import finding_of_words
+from tidings.detection.find.findings import finding_of_words
 from tidings.detection.noise.memory import MOST_WORDS
 from tidings.detection.noise.places import Words, found, hunks_of, place_of, room_of, shuffles_of
 from tidings.document.parse import parse

@@ -1,0 +1,176 @@
+"""Across: what of an expression each page of a sentinel decides alone, and how AND, OR and NOT join that over pages (sentinels §4.5).
+
+A *leaf* is the largest part that one page decides by itself: its interests are joined on one pair of versions of that page, or on one answer
+and the one before it. What joins several leaves waits: all positive leaves of a `Meeting` must change within a window, and none of its negative ones around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from tidings.detection.kinds.interests import Subject, interests_of, is_across, on_page, subjects_of
+from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What one page decides; `page` is its name in the sentinel."""
+
+    page: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """OR: any of the parts."""
+
+    parts: tuple[Joined, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """AND: all of `positive` within the window, none of `negative` near it."""
+
+    positive: tuple[Joined, ...]
+    negative: tuple[Joined, ...] = ()
+
+
+Joined = Leaf | Choice | Meeting
+
+
+@lru_cache(maxsize=1_024)
+def joined(expression: Expression, pages: tuple[str, ...]) -> Choice:
+    """Return an expression over the pages of these names as alternatives, each decided by one page or by a meeting of several."""
+    if not is_across(expression):
+        parts = ((page, on_page(expression, page)) for page in pages)
+        return Choice(tuple(Leaf(page, part) for page, part in parts if part is not None))
+    whole = _joined(_spread(expression, pages))
+    return whole if isinstance(whole, Choice) else Choice((whole,))
+
+
+@lru_cache(maxsize=1_024)
+def leaves(whole: Joined) -> tuple[Leaf, ...]:
+    """Return the leaves, each once, from left to right; their places are their numbers."""
+    return tuple(dict.fromkeys(_leaves(whole)))
+
+
+def meetings(whole: Joined) -> Iterator[Meeting]:
+    """Yield the meetings, inner ones before those that they are parts of."""
+    match whole:
+        case Choice(parts):
+            for part in parts:
+                yield from meetings(part)
+        case Meeting(positive, negative):
+            for part in (*positive, *negative):
+                yield from meetings(part)
+            yield whole
+
+
+def has_changed(whole: Joined, changed: Collection[Leaf]) -> bool:
+    """Return whether a part has come true when just these leaves have changed."""
+    match whole:
+        case Leaf():
+            return whole in changed
+        case Choice(parts):
+            return any(has_changed(part, changed) for part in parts)
+        case Meeting(positive, negative):
+            return all(has_changed(part, changed) for part in positive) and not any(
+                has_changed(part, changed) for part in negative
+            )
+
+
+def _leaves(whole: Joined) -> Iterator[Leaf]:
+    match whole:
+        case Leaf():
+            yield whole
+        case Choice(parts):
+            for part in parts:
+                yield from _leaves(part)
+        case Meeting(positive, negative):
+            for part in (*positive, *negative):
+                yield from _leaves(part)
+
+
+def _spread(expression: Expression, pages: Sequence[str]) -> Expression:
+    """Return an expression whose interests all name their page: one that names none is one of any page, and so is AND where no part names one."""
+    match expression:
+        case Interest(of=None) | AllOf() if all(one.of is None for one in interests_of(expression)):
+            every = tuple(dict.fromkeys(_named(expression, page or None) for page in pages))
+            return every[0] if len(every) == 1 else AnyOf(every)
+        case Interest():
+            return expression
+        case Not(part):
+            return Not(_spread(part, pages))
+        case AnyOf(parts) | AllOf(parts):
+            return type(expression)(tuple(_spread(part, pages) for part in parts))
+
+
+def _named(expression: Expression, page: str | None) -> Expression:
+    match expression:
+        case Interest():
+            return replace(expression, of=page)
+        case Not(part):
+            return Not(_named(part, page))
+        case AnyOf(parts) | AllOf(parts):
+            return type(expression)(tuple(_named(part, page) for part in parts))
+
+
+def _joined(expression: Expression) -> Joined:
+    subject = _subject_of(expression)
+    if subject is not None:
+        return Leaf(subject.page or "", expression.part if isinstance(expression, Not) else expression)
+    match expression:
+        case AnyOf(parts):
+            alone, rest = _by_subject(parts)
+            apart = [Leaf(subject.page or "", _one(AnyOf, own)) for subject, own in alone.items()]
+            return Choice((*apart, *(inner for part in rest for inner in _choices(_joined(part)))))
+        case AllOf(parts):
+            return _meeting(parts)
+        case Not(part):
+            return _joined(part)
+        case Interest():
+            message = "an interest without a page: `_spread` gives each its own"
+            raise TypeError(message)
+
+
+def _meeting(parts: Sequence[Expression]) -> Meeting:
+    alone, rest = _by_subject(parts)
+    positive: list[Joined] = []
+    negative: list[Joined] = []
+    for subject, own in alone.items():
+        if all(isinstance(part, Not) for part in own):
+            negative += [Leaf(subject.page or "", part.part) for part in own if isinstance(part, Not)]
+        else:
+            positive.append(Leaf(subject.page or "", _one(AllOf, own)))
+    for part in rest:
+        (negative if isinstance(part, Not) else positive).append(_joined(part))
+    return Meeting(tuple(dict.fromkeys(positive)), tuple(dict.fromkeys(negative)))
+
+
+def _by_subject(parts: Sequence[Expression]) -> tuple[Mapping[Subject, tuple[Expression, ...]], list[Expression]]:
+    """Return the parts that one comparison decides, by what it is of, and those that several do."""
+    alone: dict[Subject, tuple[Expression, ...]] = {}
+    rest = []
+    for part in parts:
+        subject = _subject_of(part)
+        if subject is None:
+            rest.append(part)
+        else:
+            alone[subject] = (*alone.get(subject, ()), part)
+    return alone, rest
+
+
+def _subject_of(expression: Expression) -> Subject | None:
+    """Return what all interests of an expression are of, None if they are of several."""
+    subjects = subjects_of(expression)
+    return next(iter(subjects)) if len(subjects) == 1 else None
+
+
+def _one(form: type[AnyOf | AllOf], parts: tuple[Expression, ...]) -> Expression:
+    return parts[0] if len(parts) == 1 else form(parts)
+
+
+def _choices(whole: Joined) -> tuple[Joined, ...]:
+    return whole.parts if isinstance(whole, Choice) else (whole,)

@@ -1,0 +1,147 @@
+"""Conditions: what must hold of a change for it to be told (`where`, sentinels_and_events.md §1.3; `model.interest.Condition`).
+
+Where the change is a list of things (links, rows, items, entries, matches), conditions on texts choose those that are told, and the others are about
+what was chosen. Words are counted one by one, everything else object by object. Where a run of words became another, the old ones were deleted and the
+new ones inserted, and the longer run is what changed; a thing that was updated changed and was neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tidings.detection.data.items import Items
+from tidings.detection.data.offers import prices
+from tidings.detection.find.amounts import INFINITE, holds_of_numbers, stands
+from tidings.detection.find.keyed import chosen_things
+from tidings.detection.kinds.number import numbers
+from tidings.document.document import Document
+from tidings.document.lines import is_found
+from tidings.document.words import folded, plain
+from tidings.model.change import ChangeSet
+from tidings.model.interest import Condition, Direction, Interest
+
+_WHOLE_TEXT = 1 << 62
+_TEXTS = frozenset({"words", "phrases", "number"})
+_ON_TEXTS = frozenset({"contains", "matches"})
+LISTED = frozenset({"links", "images", "table", "list", "regex", "items"})
+"""Change types whose changes are lists of things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one interest found in one part of a page: all of it, in no direction yet; `size` counts the objects of its type."""
+
+    old: Document
+    new: Document
+    findings: Sequence[ChangeSet]
+    size: Callable[[Document], int]
+    known: frozenset[str] = frozenset()
+    """marks of entries that were there before (`items`)"""
+
+
+def hold(conditions: Sequence[Condition], seen: Sequence[Seen], direction: Direction | None) -> bool:
+    """Return whether all conditions hold of what an interest found in all parts of a page together."""
+    return all(_holds(condition, seen, direction) for condition in conditions)
+
+
+def choose(interest: Interest, seen: Seen) -> Sequence[ChangeSet]:
+    """Return what an interest found, of a list of things those of which all its conditions on texts hold."""
+    asked = [condition for condition in interest.where if condition.measure in _ON_TEXTS]
+    if interest.kind not in LISTED or not asked:
+        return seen.findings
+
+    def is_meant(text: str) -> bool:
+        return all(_is_said(condition, (text,)) for condition in asked)
+
+    if interest.kind == "items" and not (seen.old.textless or seen.new.textless):
+        return Items(seen.known).chosen(seen.old, seen.new, interest.direction, is_meant)
+    found = (chosen_things(finding, interest.direction, is_meant) for finding in seen.findings)
+    return tuple(finding for finding in found if finding)
+
+
+def of_the_whole(interest: Interest) -> tuple[Condition, ...]:
+    """Return the conditions that must hold of all that is told together, which chose none of it."""
+    if interest.kind not in LISTED:
+        return interest.where
+    return tuple(condition for condition in interest.where if condition.measure not in _ON_TEXTS)
+
+
+def _holds(condition: Condition, seen: Sequence[Seen], direction: Direction | None) -> bool:
+    match condition.measure:
+        case "contains" | "matches":
+            return _is_said(condition, (text for one in seen for text in _texts(one, direction)))
+        case "value" | "becomes" | "changes" | "rises" | "drops":
+            return any(_holds_of_number(condition, one) for one in seen if one.findings)
+        case _:
+            return _holds_of_counts(condition, seen)
+
+
+def _is_said(condition: Condition, texts: Sequence[str] | Iterator[str]) -> bool:
+    if condition.measure == "contains":
+        wanted = _folded(condition.text)
+        return any(wanted in _folded(text) for text in texts)
+    return any(is_found(condition.text, text) for text in texts)
+
+
+def _folded(text: str) -> str:
+    return folded(plain(" ".join(text.split())))
+
+
+def _texts(seen: Seen, direction: Direction | None) -> Iterator[str]:
+    """Yield what was inserted or updated (deleted, if that is meant), whole: what is shown of a change may be cut."""
+    for finding in seen.findings:
+        if finding.edits and finding.kinds[0] in _TEXTS:
+            for edit in finding.edits:
+                if direction == "deleted":
+                    yield seen.old.shown(edit.old_start, edit.old_end, most=_WHOLE_TEXT)
+                else:
+                    yield seen.new.shown(edit.new_start, edit.new_end, most=_WHOLE_TEXT)
+        else:
+            rows = finding.objects
+            if direction == "deleted":
+                yield from (row.object for row in rows if row.new < row.old)
+                continue
+            if direction != "updated":
+                yield from (row.object for row in rows if row.new > row.old)
+            if direction != "inserted":
+                yield from (new for _, new in finding.updated)
+
+
+def _holds_of_number(condition: Condition, seen: Seen) -> bool:
+    is_price = any(finding.kinds == ("price",) for finding in seen.findings)
+    was, now = (prices if is_price else numbers)(seen.old, seen.new)
+    return holds_of_numbers(condition, was, now)
+
+
+def _holds_of_counts(condition: Condition, seen: Sequence[Seen]) -> bool:
+    counts = [_counted(finding) for one in seen for finding in one.findings]
+    inserted, deleted, updated, changed = (
+        (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0, 0, 0)
+    )
+    sizes = [(one.size(one.old), one.size(one.new)) for one in seen]
+    before, after = sum(old for old, _ in sizes), sum(new for _, new in sizes)
+    if condition.measure == "share":
+        share = Decimal(inserted + deleted + 2 * updated) / max(before + after, 1)
+        return stands(condition, min(share, Decimal(1)) * (100 if condition.is_percent else 1))
+    number = Decimal({"inserted": inserted, "deleted": deleted}.get(condition.measure, changed))
+    if condition.is_percent:
+        number = number * 100 / before if before else (INFINITE if number else Decimal(0))
+    return stands(condition, number)
+
+
+def _counted(finding: ChangeSet) -> tuple[int, int, int, int]:
+    """Return how many objects were inserted, deleted, updated, and how many changed in all."""
+    kind = finding.kinds[0]
+    if kind == "words":
+        lengths = [(edit.new_end - edit.new_start, edit.old_end - edit.old_start) for edit in finding.edits]
+        return sum(new for new, _ in lengths), sum(old for _, old in lengths), 0, sum(map(max, lengths))
+    if finding.edits and kind == "phrases":
+        ops = [edit.op for edit in finding.edits]
+        inserted, deleted, updated = ops.count("insert"), ops.count("delete"), ops.count("replace")
+        return inserted, deleted, updated, inserted + deleted + updated
+    inserted = sum(max(0, row.new - row.old) for row in finding.objects)
+    deleted = sum(max(0, row.old - row.new) for row in finding.objects)
+    updated = sum(row.old == row.new for row in finding.objects)
+    return inserted, deleted, updated, inserted + deleted + updated

@@ -1,0 +1,244 @@
+"""Expressions: AND, OR and NOT over the change types, on one pair of versions (sentinels_and_events.md §4.5).
+
+OR: all parts that found something. AND: every positive part must find something, else there is no change. NOT inside AND: what it
+names is taken out where a sibling contains it (any change contains words, links and images; words contain keywords and phrases),
+else finding it is a veto. Parts are evaluated on the same pair at the same time; nothing waits. Of a page with frames each member has its
+pair, and what AND, OR and NOT join may lie in any of them.
+
+Each interest looks at its part of the page (`aims`) and counts if its conditions hold. Where an expression looks at several parts, the
+tokens of each are counted on from those of the parts before it, in the order of `scopes_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from tidings.detection.ask.conditions import Seen, choose, hold, of_the_whole
+from tidings.detection.ask.pair import Pair
+from tidings.detection.find.findings import narrowed, union
+from tidings.detection.find.terms import distinct, words_of_term
+from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aimed, aims_of, scopes_of
+from tidings.detection.kinds.interests import interests_of
+from tidings.detection.kinds.registry import KINDS, size_of, terms_of
+from tidings.document.extraction import WHOLE, Extraction
+from tidings.model.change import ChangeSet, Edit, ObjectCount, ObjectPlace
+from tidings.model.sentinel import Direction, Expression, Interest
+
+DIRECTIONS: tuple[Direction, ...] = ("inserted", "deleted", "updated")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one interest found of one sort, of one term if it has any.
+
+    `whole` is all of it, `change` what is left of it in the direction and without what `unwanted` names; it was found on `pair`, the part
+    `scope` of `page`.
+    """
+
+    page: Pair
+    pair: Pair
+    scope: Extraction
+    whole: ChangeSet
+    direction: Direction | None
+    term: str
+    change: ChangeSet
+    unwanted: tuple[Unwanted, ...] = ()
+
+    @property
+    def sort(self) -> str:
+        """Return the change type that this is a change of: words, links, images, body, keywords, phrases, table, list, …."""
+        return self.whole.kinds[0]
+
+
+Parts = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """What NOT names; `chosen` is what it found, if its conditions chose that from a list of things (else all of its type is meant)."""
+
+    interest: Interest
+    chosen: Parts | None = None
+
+
+def evaluate(expression: Expression, pair: Pair, extraction: Extraction = WHOLE) -> ChangeSet:
+    """Return what an expression finds on one pair of versions, in what its sentinel selects; empty: no change.
+
+    Raises `RefusedError` if a part cannot be taken or compared.
+    """
+    return evaluate_each(expression, (pair,), extraction)[0]
+
+
+def evaluate_each(expression: Expression, pairs: Sequence[Pair], extraction: Extraction = WHOLE) -> list[ChangeSet]:
+    """Return what an expression finds on the pairs of the members of one page, for each of them."""
+    found = _parts(aimed(expression, extraction), pairs)
+    scopes = scopes_of(expression, extraction)
+    if len(scopes) > 1:
+        found = tuple(_counted_on(part, scopes) for part in found)
+    return [union(part.change for part in found if part.page is pair) for pair in pairs]
+
+
+def digests_of(expression: Expression) -> frozenset[str]:
+    """Return the names of the digests that decide: where all are equal the expression finds nothing."""
+    return frozenset(name for interest in interests_of(expression) for name in KINDS[interest.kind].digests)
+
+
+def _counted_on(part: Part, scopes: Sequence[Extraction]) -> Part:
+    old = new = 0
+    for scope in scopes[: scopes.index(part.scope)]:
+        before = part.page.part(scope)
+        old += before.old.words
+        new += before.new.words
+    edits = tuple(
+        Edit(e.op, e.old_start + old, e.old_end + old, e.new_start + new, e.new_end + new) for e in part.change.edits
+    )
+    return replace(part, change=replace(part.change, edits=edits))
+
+
+def _parts(aim: Aimed, pairs: Sequence[Pair]) -> Parts:
+    match aim:
+        case Aim():
+            return _parts_of_aim(aim, pairs)
+        case Either(parts):
+            return tuple(part for one in parts for part in _parts(one, pairs))
+        case Both():
+            return _both(aim, pairs)
+
+
+def _parts_of_aim(aim: Aim, pairs: Sequence[Pair]) -> Parts:
+    interest = aim.interest
+    found: list[Part] = []
+    seen: list[Seen] = []
+    for page in pairs:
+        pair = page.part(aim.scope)
+        if not pair.has(interest):
+            continue
+        findings = [(term, finding) for term in terms_of(interest) for finding in pair.compare(interest, term)]
+        if interest.where:
+            what = Seen(pair.old, pair.new, [one for _, one in findings], partial(size_of, interest), pair.seen)
+            chosen = choose(interest, what)
+            findings = findings if chosen is what.findings else [("", finding) for finding in chosen]
+            seen.append(replace(what, findings=chosen))
+        for term, finding in findings:
+            if change := narrowed(finding, interest.direction):
+                found.append(Part(page, pair, aim.scope, finding, interest.direction, term, change))
+    if interest.where and found and not hold(of_the_whole(interest), seen, interest.direction):
+        return ()
+    return tuple(found)
+
+
+def _both(both: Both, pairs: Sequence[Pair]) -> Parts:
+    found = [_parts(part, pairs) for part in both.positive]
+    for unwanted in both.negative:
+        holders = [number for number, part in enumerate(both.positive) if _contains(part, unwanted)]
+        if not holders:
+            if _parts(unwanted, pairs):
+                return ()
+            continue
+        meant = tuple(one for aim in aims_of(unwanted) if (one := _unwanted(aim, pairs)) is not None)
+        for number in holders:
+            found[number] = _without(found[number], meant)
+    return tuple(part for parts in found for part in parts) if all(found) else ()
+
+
+def _unwanted(aim: Aim, pairs: Sequence[Pair]) -> Unwanted | None:
+    """Return what NOT names with an interest, None if its conditions do not hold."""
+    interest = aim.interest
+    found = _parts(aim, pairs) if interest.where else ()
+    if interest.where and not found:
+        return None
+    return Unwanted(interest, found if of_the_whole(interest) != interest.where else None)
+
+
+def _contains(whole: Aimed, part: Aimed) -> bool:
+    """Return whether every change of `part` is of a type that `whole` watches, and of terms and in parts of the page that it watches."""
+    return all(any(_covers(watched, aim) for watched in aims_of(whole)) for aim in aims_of(part))
+
+
+def _covers(whole: Aim, part: Aim) -> bool:
+    watched, interest = whole.interest, part.interest
+    if interest.selector not in {None, watched.selector} or interest.kind not in KINDS[watched.kind].contains:
+        return False
+    if interest.pattern != watched.pattern or interest.ordinal != watched.ordinal:
+        return False
+    if not watched.terms:
+        return interest.kind in KINDS[watched.kind].contains
+    return watched.kind == interest.kind and _words(interest) <= _words(watched)
+
+
+def _words(interest: Interest) -> frozenset[tuple[str, ...]]:
+    return frozenset(map(words_of_term, distinct(interest.terms)))
+
+
+def _without(parts: Parts, unwanted: Sequence[Unwanted]) -> Parts:
+    left = (_less(part, (*part.unwanted, *unwanted)) for part in parts)
+    return tuple(part for part in left if part.change)
+
+
+def _less(part: Part, unwanted: tuple[Unwanted, ...]) -> Part:
+    """Return a part without all changes that the unwanted interests name: terms among words first, then whole types."""
+    whole = part.whole
+    if part.sort == "words":
+        whole = _without_terms(whole, [one.interest for one in unwanted], part.pair)
+    for one in unwanted:
+        if whole and _is_about(one.interest, part):
+            named = () if one.chosen is None else [other for other in one.chosen if other.page is part.page]
+            whole = _taken_out(whole, one.interest.direction) if one.chosen is None else _things_out(whole, named)
+    return replace(part, unwanted=unwanted, change=narrowed(whole, part.direction))
+
+
+def _without_terms(words: ChangeSet, unwanted: Sequence[Interest], pair: Pair) -> ChangeSet:
+    named = [(interest.kind, term, interest.direction) for interest in unwanted for term in distinct(interest.terms)]
+    if everywhere := [(kind, term) for kind, term, direction in named if direction is None]:
+        words = pair.words_without(everywhere)
+    for kind, term, direction in named:
+        if direction is not None:
+            words = pair.without_changes(words, kind, term, direction=direction)
+    return words
+
+
+def _is_about(interest: Interest, part: Part) -> bool:
+    if part.sort not in KINDS[interest.kind].contains:
+        return False
+    return not interest.terms or words_of_term(part.term) in _words(interest)
+
+
+def _things_out(finding: ChangeSet, named: Sequence[Part]) -> ChangeSet:
+    """Return a finding of things without those that others found."""
+    out = union(part.change for part in named)
+    rows = set(out.objects)
+    left = replace(
+        finding,
+        inserted=tuple(text for text in finding.inserted if text not in out.inserted),
+        deleted=tuple(text for text in finding.deleted if text not in out.deleted),
+        updated=tuple(pair for pair in finding.updated if pair not in out.updated),
+        moved=tuple(text for text in finding.moved if text not in out.moved),
+        objects=tuple(row for row in finding.objects if row not in rows),
+        places=tuple(place for place in finding.places if place not in out.places),
+    )
+    return left or ChangeSet()
+
+
+def _taken_out(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
+    """Return a finding of one sort without what goes in a direction (None: all of it)."""
+    if direction is None:
+        return ChangeSet()
+    if finding.kinds[0] == "phrases":  # inserted, deleted or updated, never two of them
+        return union(narrowed(finding, other) for other in DIRECTIONS if other != direction)
+    gone = narrowed(finding, direction)
+    edits: set[Edit] = set(gone.edits)
+    rows: set[ObjectCount] = set(gone.objects)
+    places: set[ObjectPlace] = set(gone.places)
+    left = replace(
+        finding,
+        edits=tuple(edit for edit in finding.edits if edit not in edits),
+        objects=tuple(row for row in finding.objects if row not in rows),
+        places=tuple(place for place in finding.places if place not in places),
+        inserted=() if direction == "inserted" else finding.inserted,
+        deleted=() if direction == "deleted" else finding.deleted,
+        updated=() if edits else finding.updated,
+        moved=() if edits else finding.moved,
+    )
+    return left or ChangeSet()

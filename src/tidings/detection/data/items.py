@@ -1,0 +1,314 @@
+"""Items: the entries of a feed, of an array of JSON or of a list, by what they are known by (detection.md §5).
+
+An entry is known by its own id; where ids are not its own, since several entries share one, by where it leads, then by its title. Where ids were
+given anew, entries that lead to the same place, or have the same or nearly the same title, are the same. An edited title or text is an
+update. Old entries that fall off the end of a feed were not deleted, and are no news when they come again: what was there once is
+remembered by its marks (`marks_of`). So are titles, since some feeds show two of them in turn.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import xxhash
+
+from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
+from tidings.detection.data.itemised import alike
+from tidings.detection.find.findings import finding_of_body
+from tidings.detection.find.keyed import Update, finding_of_things
+from tidings.document.document import Document
+from tidings.document.entries import Entry, entries_of, is_window
+from tidings.document.links import Resolver
+from tidings.document.words import tokens_of
+from tidings.model.change import ChangeSet
+from tidings.model.sentinel import Direction
+
+_EXCERPT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Entries, as objects; of a feed those with a mark in `seen` are not new."""
+
+    seen: frozenset[str] = frozenset()
+    name: str = "items"
+    contains: frozenset[str] = frozenset({"items"})
+    digests: tuple[str, ...] = ("items", "body")
+
+    def size(self, document: Document) -> int:
+        """Return the number of entries."""
+        return len(entries_of(document))
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return what became of the entries."""
+        if old.textless or new.textless:
+            return finding_of_body(old, new)
+        return self._told(self._news(_matched(old, new), new))
+
+    def chosen(
+        self, old: Document, new: Document, direction: Direction | None, is_meant: Callable[[str], bool]
+    ) -> tuple[ChangeSet, ...]:
+        """Return what became of the entries that came or were updated (that went, for `deleted`) and are meant by all that they say."""
+        matched = self._news(_matched(old, new), new)
+        if direction == "deleted":
+            return self._told(_Matched(gone=[entry for entry in matched.gone if is_meant(entry.text)]))
+        come = [entry for entry in matched.come if is_meant(entry.text)]
+        return self._told(_Matched(come=come, updated=[pair for pair in matched.updated if is_meant(pair[1].text)]))
+
+    def _told(self, matched: _Matched) -> tuple[ChangeSet, ...]:
+        finding = finding_of_things(
+            self.name,
+            [entry.label for entry in matched.gone],
+            [entry.label for entry in matched.come],
+            [_update(before, after) for before, after in matched.updated],
+        )
+        return (finding,) if finding else ()
+
+    def _news(self, matched: _Matched, new: Document) -> _Matched:
+        """Return what is news of what came of the entries."""
+        if not self.seen or not is_window(new):
+            return matched
+        shared = _shared_ids(_resolved(new))
+        come = [entry for entry in matched.come if not self.seen.intersection(_names(entry, shared))]
+        updated = [pair for pair in matched.updated if not self._is_shown_in_turn(*pair)]
+        gone = matched.gone if entries_of(new) else []  # a feed that is empty for once
+        return _Matched(gone, come, updated)
+
+    def _is_shown_in_turn(self, before: Entry, after: Entry) -> bool:
+        """Return whether nothing but the title of an entry is another, and it had that title already."""
+        is_title = before.title != after.title and _body(before) == _body(after)
+        return is_title and bool(self.seen.intersection(_titles(after)))
+
+
+def marks_of(document: Document) -> tuple[str, ...]:
+    """Return the marks by which the entries of a feed are known again, those of the oldest first; none for what is no feed.
+
+    Raises `RefusedError` as `entries_of` does.
+    """
+    if document.textless or not is_window(document):
+        return ()
+    entries = _resolved(document)
+    shared = _shared_ids(entries)
+    marks = (mark for entry in reversed(entries) for mark in (*_names(entry, shared), *_titles(entry)))
+    return tuple(dict.fromkeys(marks))
+
+
+def items_digest(document: Document) -> str:
+    """Return all that the comparison of entries can see."""
+    entries = entries_of(document)
+    return "\x01".join(f"{entry.id}\x00{entry.link}\x00{entry.title}\x00{entry.text}" for entry in entries)
+
+
+@dataclass(slots=True)
+class _Matched:
+    gone: list[Entry] = field(default_factory=list)
+    come: list[Entry] = field(default_factory=list)
+    updated: list[tuple[Entry, Entry]] = field(default_factory=list)
+
+
+def _matched(old: Document, new: Document) -> _Matched:
+    before, after = _resolved(old), _resolved(new)
+    if not is_window(new) and (counted := _counted(before, after)) is not None:
+        return counted
+    left, fresh = list(range(len(before))), list(range(len(after)))
+    pairs: list[tuple[int, int]] = []
+    for name in (_by_id, _by_link, _by_title, _by_text):
+        pairs += _paired(before, after, left, fresh, name)
+    pairs += _reworded(before, after, left, fresh)
+    if is_window(new) and _are_given_anew(before, after):
+        pairs += _retitled(before, after, left, fresh)
+    found = _Matched(come=[after[j] for j in fresh])
+    found.updated = [
+        (before[i], after[j])
+        for i, j in sorted(pairs, key=lambda pair: pair[1])
+        if before[i] != after[j] and _says(before[i]) != _says(after[j])
+    ]
+    survivors = [i for i, _ in pairs]
+    found.gone = [before[i] for i in _without_tail(left, survivors, fresh, is_window=is_window(new))]
+    return found
+
+
+def _counted(before: Sequence[Entry], after: Sequence[Entry]) -> _Matched | None:
+    """Match entries whose ids only number them, None if they are names."""
+    numbers = [running_numbers([entry.id for entry in entries]) for entries in (before, after)]
+    if not all(numbers):
+        return None
+    titles = [[entry.title for entry in entries] for entries in (before, after)]
+    are_names = all(len(set(side)) == len(side) for side in titles) and {*titles[0]} & {*titles[1]}
+    sides = (
+        Numbered(counted, [{"text": tuple(_without_id(entry))} for entry in entries], side if are_names else ())
+        for counted, entries, side in zip(numbers, (before, after), titles, strict=True)
+    )
+    if (found := without_numbers(*sides)) is None:
+        return None
+    pairs, moved = found
+    gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
+    return _Matched(
+        [entry for i, entry in enumerate(before) if i not in gone],
+        [entry for j, entry in enumerate(after) if j not in come],
+        [
+            (before[i], after[j])
+            for i, j in sorted(pairs, key=lambda pair: pair[1])
+            if (i, j) in moved or _without_id(before[i]) != _without_id(after[j])
+        ],
+    )
+
+
+def _without_id(entry: Entry) -> list[str]:
+    """Return what an entry says but for its id."""
+    said = _says(entry)
+    for token in tokens_of(entry.id):
+        if token in said:
+            said.remove(token)
+    return said
+
+
+def _resolved(document: Document) -> list[Entry]:
+    resolver = Resolver(document.base)
+    entries = []
+    for entry in entries_of(document):
+        link = next(iter(resolver.links([entry.link])), "") if entry.link else ""
+        entries.append(Entry(entry.id, link, entry.title, entry.text))
+    return entries
+
+
+def _by_id(entry: Entry) -> str:
+    return entry.id
+
+
+def _by_link(entry: Entry) -> str:
+    return entry.link
+
+
+def _by_title(entry: Entry) -> str:
+    return entry.title
+
+
+def _by_text(entry: Entry) -> str:
+    return entry.text
+
+
+def _paired(
+    before: Sequence[Entry],
+    after: Sequence[Entry],
+    left: list[int],
+    fresh: list[int],
+    name: Callable[[Entry], str],
+) -> list[tuple[int, int]]:
+    """Pair the open entries of one name; one that several of a version share names none of them, unless they are the same altogether."""
+    shared = {
+        text
+        for entries in (before, after)
+        for text, count in Counter(map(name, entries)).items()
+        if count > 1 and name is not _by_text
+    }
+    places: dict[str, list[int]] = {}
+    for j in fresh:
+        if (text := name(after[j])) and text not in shared:
+            places.setdefault(text, []).append(j)
+    found: list[tuple[int, int]] = []
+    for i in left:
+        if waiting := places.get(name(before[i])):
+            found.append((i, waiting.pop(0)))
+    gone, come = {i for i, _ in found}, {j for _, j in found}
+    left[:] = [i for i in left if i not in gone]
+    fresh[:] = [j for j in fresh if j not in come]
+    return found
+
+
+def _reworded(
+    before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
+) -> list[tuple[int, int]]:
+    """Pair entries without id and link whose texts are alike: an item of a list that was edited."""
+    olds = {before[i].text: i for i in left if not before[i].id and not before[i].link}
+    news = {after[j].text: j for j in fresh if not after[j].id and not after[j].link}
+    found = [(olds[was], news[now]) for was, now in alike(list(olds), list(news))]
+    gone, come = {i for i, _ in found}, {j for _, j in found}
+    left[:] = [i for i in left if i not in gone]
+    fresh[:] = [j for j in fresh if j not in come]
+    return found
+
+
+def _are_given_anew(before: Sequence[Entry], after: Sequence[Entry]) -> bool:
+    """Return whether all entries have ids and none of them is one of before."""
+    return all(entry.id for entry in (*before, *after)) and not {e.id for e in before} & {e.id for e in after}
+
+
+def _retitled(
+    before: Sequence[Entry], after: Sequence[Entry], left: list[int], fresh: list[int]
+) -> list[tuple[int, int]]:
+    """Pair entries of a feed whose ids were all given anew and whose titles are alike."""
+    olds = {before[i].title: i for i in left if before[i].title}
+    news = {after[j].title: j for j in fresh if after[j].title}
+    found = [(olds[was], news[now]) for was, now in alike(list(olds), list(news))]
+    gone, come = {i for i, _ in found}, {j for _, j in found}
+    left[:] = [i for i in left if i not in gone]
+    fresh[:] = [j for j in fresh if j not in come]
+    return found
+
+
+def _shared_ids(entries: Sequence[Entry]) -> frozenset[str]:
+    """Return the ids that several entries of a version have: they name none of them."""
+    return frozenset(text for text, count in Counter(entry.id for entry in entries).items() if count > 1)
+
+
+def _names(entry: Entry, shared: frozenset[str]) -> tuple[str, ...]:
+    """Return the marks of what an entry is known by: its own id, and its title at the address where it leads, which several may share."""
+    own = (_mark("id", entry.id),) if entry.id and entry.id not in shared else ()
+    return (*own, _mark("titled", f"{entry.link}\x00{entry.title or entry.text}"))
+
+
+def _titles(entry: Entry) -> tuple[str, ...]:
+    """Return the marks of the title that an entry has."""
+    return tuple(_mark("titled", f"{name}\x00{entry.title}") for name in (entry.id, entry.link) if name)
+
+
+def _mark(sort: str, text: str) -> str:
+    return xxhash.xxh3_64_hexdigest(f"{sort}\x00{text}".encode("utf-8", "replace"))[:MARK]
+
+
+MARK = 11
+"""Hexadecimal digits of a mark: of 3,000 two are the same by chance once in four million feeds."""
+
+
+def _body(entry: Entry) -> list[str]:
+    return tokens_of(entry.text.replace(entry.title, "", 1))
+
+
+def _without_tail(left: Sequence[int], survivors: Sequence[int], fresh: Sequence[int], *, is_window: bool) -> list[int]:
+    """Return the entries that were deleted: of a window not those at the end of it that nothing that stayed comes after."""
+    if not is_window or not (survivors or fresh):
+        return list(left)
+    if not survivors:
+        return []
+    first, last = min(survivors), max(survivors)
+    return [i for i in left if first < i < last or (i < first and not _grows_at_end(survivors, fresh))]
+
+
+def _grows_at_end(survivors: Sequence[int], fresh: Sequence[int]) -> bool:
+    """Return whether new entries come after those that stayed: then old ones fall off the beginning."""
+    return bool(fresh) and min(fresh) >= len(survivors)
+
+
+def _says(entry: Entry) -> list[str]:
+    return tokens_of(f"{entry.title} {entry.text}")
+
+
+def _update(before: Entry, after: Entry) -> Update:
+    if before.label != after.label:
+        return Update(after.label, before.label, after.label)
+    return Update(after.label, *_excerpts(after.title, before.text, after.text))
+
+
+def _excerpts(title: str, old: str, new: str) -> tuple[str, str]:
+    """Return the two texts from a little before where they begin to differ."""
+    same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = max(0, old.rfind(" ", 0, max(0, same - 40)) + 1)
+    lead = f"{title}: … " if start else ""
+    return f"{lead}{_cut(old[start:])}", f"{lead}{_cut(new[start:])}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _EXCERPT else f"{text[: _EXCERPT - 1].rstrip()}…"

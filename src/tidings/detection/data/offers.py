@@ -1,0 +1,179 @@
+"""Prices and availability as change types: what a page tells machines of the thing that it sells (`document.offers`).
+
+The price is the lowest of the offers, in the currency of the first one, compared exactly. The availability is the best one that any of
+the offers has, under schema.org's name. Where a version says neither, that is an absence, and nothing is compared with it (`absence`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from tidings.detection.find.keyed import Update, finding_of_things
+from tidings.detection.find.numerals import number_in
+from tidings.document.document import Document
+from tidings.document.offers import Offer, offers_of
+from tidings.model.change import ChangeSet
+
+_PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,10})?")
+_BEYOND = re.compile(r"[eE]\d")
+"""What follows a number whose power is out of all bounds."""
+_DIGIT = re.compile(r"\d")
+_CODE = re.compile(r"[A-Za-z]{3}")
+_SYMBOLS: Mapping[str, str] = {
+    "€": "EUR",
+    "£": "GBP",
+    "₹": "INR",
+    "₽": "RUB",
+    "₩": "KRW",
+    "₺": "TRY",
+    "₴": "UAH",
+    "zł": "PLN",
+}
+"""Signs that are of one currency only; another one stays as it is written."""
+
+STATES: Final = (
+    "InStock", "LimitedAvailability", "OnlineOnly", "InStoreOnly", "PreOrder", "PreSale", "MadeToOrder", "BackOrder", "Reserved",
+    "OutOfStock", "SoldOut", "Discontinued",
+)  # fmt: skip
+"""Availabilities by schema.org's names, the best first."""
+_WRITTEN: Mapping[str, str] = {
+    **{state.lower(): state for state in STATES},
+    "available": "InStock",
+    "instoreonly": "InStoreOnly",
+    "lowstock": "LimitedAvailability",
+    "limitedstock": "LimitedAvailability",
+    "oos": "OutOfStock",
+    "unavailable": "OutOfStock",
+    "notavailable": "OutOfStock",
+    "pending": "BackOrder",
+    "availablefororder": "BackOrder",
+    "onbackorder": "BackOrder",
+    "preorderonly": "PreOrder",
+    "yes": "InStock",
+    "no": "OutOfStock",
+}
+_LETTERS = re.compile(r"[^a-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """An amount of money; `currency` is its ISO 4217 code, the sign that the page writes, or empty."""
+
+    amount: Decimal
+    currency: str
+
+    @property
+    def text(self) -> str:
+        """Return it for people: `19.99 EUR`."""
+        return f"{self.amount:f} {self.currency}".rstrip()
+
+
+def price_of(document: Document) -> Price | None:
+    """Return the lowest price of a page's offers in the currency of the first, None if no offer has one that can be read."""
+    found = [price for offer in offers_of(document)[0] if (price := _price(offer)) is not None]
+    return min((one for one in found if one.currency == found[0].currency), key=lambda one: one.amount, default=None)
+
+
+def availability_of(document: Document) -> str:
+    """Return the best availability of a page's offers, empty if none has one. One that schema.org does not name is as written."""
+    found = [state for offer in offers_of(document)[1] if (state := _availability(offer.availability))]
+    return min(found, key=lambda state: STATES.index(state) if state in STATES else len(STATES), default="")
+
+
+def prices(old: Document, new: Document) -> tuple[Decimal | None, Decimal | None]:
+    """Return the two amounts, the old one only if it is in the same currency."""
+    was, now = price_of(old), price_of(new)
+    is_comparable = was is not None and now is not None and was.currency == now.currency
+    return (was.amount if was is not None and is_comparable else None), (now.amount if now is not None else None)
+
+
+def offers_digest(document: Document) -> str:
+    """Return all that the comparison of prices and availability can see."""
+    price = price_of(document)
+    return f"{'' if price is None else price.text}\x00{availability_of(document)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """The price. It is inserted when a page first says one, then updated, never deleted: a page without one lacks it."""
+
+    name: str = "price"
+    contains: frozenset[str] = frozenset({"price"})
+    digests: tuple[str, ...] = ("offers",)
+
+    def is_there(self, document: Document) -> bool:
+        """Return whether a page says a price."""
+        return price_of(document) is not None
+
+    def size(self, document: Document) -> int:
+        """Return 1 if there is a price."""
+        return int(self.is_there(document))
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the two prices, if they are not the same; the new one alone where there was none."""
+        was, now = price_of(old), price_of(new)
+        if now is None or was == now:
+            return ()
+        if was is None:
+            return (finding_of_things(self.name, (), (now.text,), ()),)
+        return (finding_of_things(self.name, (), (), [Update(self.name, was.text, now.text)]),)
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether the thing can be had. It is inserted when a page first says so, then updated, never deleted."""
+
+    name: str = "availability"
+    contains: frozenset[str] = frozenset({"availability"})
+    digests: tuple[str, ...] = ("offers",)
+
+    def is_there(self, document: Document) -> bool:
+        """Return whether a page says so."""
+        return availability_of(document) != ""
+
+    def size(self, document: Document) -> int:
+        """Return 1 if it is said."""
+        return int(self.is_there(document))
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the two states, if they are not the same; the new one alone where none was said."""
+        was, now = availability_of(old), availability_of(new)
+        if not now or was == now:
+            return ()
+        if not was:
+            return (finding_of_things(self.name, (), (now,), ()),)
+        return (finding_of_things(self.name, (), (), [Update(self.name, was, now)]),)
+
+
+def _price(offer: Offer) -> Price | None:
+    text = offer.price.strip()
+    if _PLAIN.fullmatch(text):  # as schema.org asks for it: a point, and nothing else
+        return _checked(text, _currency(offer.currency))
+    written = number_in(text)
+    if written is None or written.is_negative or _BEYOND.match(text, written.end):
+        return None
+    around = (word for word in f"{text[: written.start]} {text[written.end :]}".split() if not _DIGIT.search(word))
+    return _checked(str(written.value()), _currency(offer.currency or next(around, "")))
+
+
+def _checked(digits: str, currency: str) -> Price | None:
+    try:
+        amount = Decimal(digits)
+    except InvalidOperation:
+        return None
+    return Price(amount, currency) if amount.is_finite() and abs(amount.adjusted()) < 20 else None
+
+
+def _currency(text: str) -> str:
+    plain = text.strip()
+    return plain.upper() if _CODE.fullmatch(plain) else _SYMBOLS.get(plain, plain)[:8]
+
+
+def _availability(text: str) -> str:
+    """Return schema.org's name of an availability: of its address, or of what people write (`in stock`)."""
+    last = text.rstrip("/").rpartition("/")[2].rpartition("#")[2].removeprefix("schema:")
+    return _WRITTEN.get(_LETTERS.sub("", last.lower()), last)

@@ -1,0 +1,62 @@
+"""Data compared by its structure: JSON by values, XML by elements, CSV by rows and cells, logs by what was appended (detection.md §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidings.detection.data.appended import finding_of_appended
+from tidings.detection.data.cells import compare_cells
+from tidings.detection.data.differences import (
+    Difference,
+    Span,
+    TooManyError,
+    arranged_otherwise,
+    finding_of_differences,
+)
+from tidings.detection.data.elements import compare_elements
+from tidings.detection.data.values import compare_parts, compare_values
+from tidings.detection.find.findings import finding_of_words, finding_of_words_without
+from tidings.document.document import Document
+from tidings.document.json_tree import Parts
+from tidings.document.structure import Whole, structure_of, structure_text
+from tidings.document.xml_tree import XmlTree
+from tidings.model.change import ChangeSet
+
+Unwanted = tuple[list[Span], list[Span]]
+
+
+def finding_of_content(old: Document, new: Document, unwanted: Unwanted | None = None) -> ChangeSet:
+    """Return what changed in the words of two documents, by their structure where both have one of a sort; see `finding_of_words`.
+
+    The tokens of the spans of `unwanted`, (of `old`, of `new`), are left out. Raises `RefusedError` if a part cannot be taken.
+    """
+    try:
+        differences = _differences(old, new)
+    except (TooManyError, RecursionError):
+        differences = None
+    if differences is not None:
+        return finding_of_differences(differences, old, new, unwanted or ((), ()))
+    if unwanted is not None:
+        return finding_of_words_without(old, new, unwanted)
+    found = finding_of_appended(old, new)
+    found = finding_of_words(old, new) if found is None else found
+    is_same = found or structure_text(old) == structure_text(new)
+    return found if is_same else finding_of_differences(arranged_otherwise(old, new), old, new)
+
+
+def _differences(old: Document, new: Document) -> Sequence[Difference] | None:
+    """Return how two documents differ, None if they are to be compared as words."""
+    before, after = structure_of(old), structure_of(new)
+    if before is None or after is None or type(old.tree) is not type(new.tree):
+        return None
+    if isinstance(before, Whole) and isinstance(after, Whole):
+        return compare_values(before.value, after.value)
+    if isinstance(before, Parts) or isinstance(after, Parts):
+        return compare_parts(before, after) if isinstance(before, Parts) and isinstance(after, Parts) else None
+    if isinstance(before, Sequence) and isinstance(after, Sequence):
+        return (
+            compare_elements(before, after)
+            if isinstance(old.tree, XmlTree)
+            else compare_cells(before, after, (old, new))
+        )
+    return None

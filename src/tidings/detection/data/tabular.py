@@ -1,0 +1,289 @@
+"""Tables: rows that came and went, and cells that say something else (004 §3.4.2; detection.md §1.4).
+
+A row is known by its first column whose texts differ from row to row in both versions; without one the rows are a multiset. A column whose
+numbers run from 1 on in both is none if the rows match better without it: where a row came, those behind it only have other numbers. Columns are known by
+their names, if they have any; one that came, went or was given another name is told once, and its cells are not. The order of rows and columns
+means nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from tidings.detection.compare.pairing import Numbered, running_numbers, without_numbers
+from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.find.findings import finding_of_body
+from tidings.detection.find.keyed import Update, finding_of_things
+from tidings.document.document import Document
+from tidings.document.tables import Table, has_table, tables_of
+from tidings.model.change import ChangeSet
+
+Row = tuple[str, ...]
+
+MOST_RENAMED = 100
+"""With more columns than this that came or went none is looked for under another name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Table `ordinal` of the page, or all its tables."""
+
+    ordinal: int | None = None
+    name: str = "table"
+    contains: frozenset[str] = frozenset({"table"})
+    digests: tuple[str, ...] = ("tables", "body")
+
+    def for_ordinal(self, ordinal: int | None) -> Tables:
+        """Return this type for another table."""
+        return replace(self, ordinal=ordinal)
+
+    def is_there(self, document: Document) -> bool:
+        """Return whether the page has that table."""
+        return self.ordinal is None or has_table(document, self.ordinal)
+
+    def size(self, document: Document) -> int:
+        """Return the number of rows."""
+        return sum(len(table.rows) for table in tables_of(document, self.ordinal))
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return what changed in the tables, each beside the one in its place."""
+        if old.textless or new.textless:
+            return finding_of_body(old, new)
+        gone: list[str] = []
+        come: list[str] = []
+        updates: list[Update] = []
+        for before, after in _paired(tables_of(old, self.ordinal), tables_of(new, self.ordinal)):
+            lost, won, other = _told(before, after)
+            gone += lost
+            come += won
+            updates += other
+        finding = finding_of_things(self.name, gone, come, updates)
+        return (finding,) if finding else ()
+
+
+_NONE = Table((), ())
+
+
+def _paired(old: Sequence[Table], new: Sequence[Table]) -> Iterator[tuple[Table, Table]]:
+    """Yield the tables of two versions side by side: in their order if there are as many, else those with the same columns."""
+    edits = [] if len(old) == len(new) else compare_sequences([*map(_form, old)], [*map(_form, new)])
+    i = j = 0
+    for edit in (*edits, None):
+        until = (len(old), len(new)) if edit is None else (edit.old_start, edit.new_start)
+        yield from zip(old[i : until[0]], new[j : until[1]], strict=True)
+        if edit is not None:
+            i, j = edit.old_end, edit.new_end
+            yield from zip_longest(old[edit.old_start : i], new[edit.new_start : j], fillvalue=_NONE)
+
+
+def _form(table: Table) -> str:
+    return "\x00".join(table.columns) or f"{table.width} columns"
+
+
+def tables_digest(document: Document) -> str:
+    """Return all that the comparison of tables can see."""
+    return "\x02".join(
+        "\x01".join("\x00".join(row) for row in ((table.columns, *table.rows))) for table in tables_of(document)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell that says `new` where it said `old`: (row, column) in each version, `path` is the key of its row and its column."""
+
+    path: str
+    old: str
+    new: str
+    was: tuple[int, int]
+    now: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """How two tables differ, by the numbers of their columns and rows; `kept` are the columns that both have, `renamed` (old, new)."""
+
+    kept: tuple[tuple[int, int], ...] = ()
+    columns_gone: tuple[int, ...] = ()
+    columns_come: tuple[int, ...] = ()
+    renamed: tuple[tuple[int, int], ...] = ()
+    rows_gone: tuple[int, ...] = ()
+    rows_come: tuple[int, ...] = ()
+    cells: tuple[Cell, ...] = ()
+
+
+def compare_tables(old: Table, new: Table) -> TableChange:
+    """Return how two tables differ."""
+    if not old.rows or not new.rows:
+        return TableChange(rows_gone=tuple(range(len(old.rows))), rows_come=tuple(range(len(new.rows))))
+    kept, gone, come = _columns(old, new)
+    renamed = _renamed(old, new, gone, come)
+    kept = sorted([*kept, *renamed])
+    before = [tuple(row[left] for left, _ in kept) for row in old.rows]
+    after = [tuple(row[right] for _, right in kept) for row in new.rows]
+    rows = _match(before, after, len(kept))
+    names = [(new.columns[right] if new.columns else "") or f"column {right + 1}" for _, right in kept]
+    cells = (
+        Cell(f"{after[j][rows.key]}, {name}", was, now, (i, left), (j, right))
+        for i, j in rows.pairs
+        for at, (name, was, now, (left, right)) in enumerate(zip(names, before[i], after[j], kept, strict=True))
+        if was != now and (at != rows.numbers or (i, j) in rows.moved)
+    )
+    lost, won = {left for left, _ in renamed}, {right for _, right in renamed}
+    return TableChange(
+        kept=tuple(kept),
+        columns_gone=tuple(left for left in gone if left not in lost),
+        columns_come=tuple(right for right in come if right not in won),
+        renamed=tuple(renamed),
+        rows_gone=rows.gone,
+        rows_come=rows.come,
+        cells=tuple(cells),
+    )
+
+
+def column_name(table: Table, number: int) -> str:
+    """Return what a column is called where it is told by itself."""
+    name = table.columns[number] if table.columns else ""
+    return f"column {name or number + 1}"
+
+
+def shown_row(row: Row) -> str:
+    """Return a row in one line."""
+    return " | ".join(row)
+
+
+def _told(old: Table, new: Table) -> tuple[list[str], list[str], list[Update]]:
+    """Return what went, what came and what was updated, as people read it."""
+    change = compare_tables(old, new)
+    left, right = ([pair[side] for pair in change.kept] for side in (0, 1))
+    gone = [column_name(old, number) for number in change.columns_gone]
+    come = [column_name(new, number) for number in change.columns_come]
+    gone += [shown_row(_only(old.rows[number], left)) for number in change.rows_gone]
+    come += [shown_row(_only(new.rows[number], right)) for number in change.rows_come]
+    names = [(column_name(old, one), column_name(new, other)) for one, other in change.renamed]
+    updates = [Update(f"name of {now}", was, now) for was, now in names]
+    updates += [Update(cell.path, f"{cell.path}: {cell.old}", f"{cell.path}: {cell.new}") for cell in change.cells]
+    return gone, come, updates
+
+
+def _only(row: Row, columns: Sequence[int]) -> Row:
+    return tuple(row[number] for number in columns) if columns else row
+
+
+def _columns(old: Table, new: Table) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Return the columns that both tables have, (place in old, place in new), and those that only one has."""
+    named = old.columns and new.columns and len(set(old.columns)) == len(old.columns)
+    if not named or len(set(new.columns)) != len(new.columns):
+        most = min(old.width, new.width)
+        return [(place, place) for place in range(most)], [*range(most, old.width)], [*range(most, new.width)]
+    places = {name: place for place, name in enumerate(new.columns)}
+    known = set(old.columns)
+    kept = [(place, places[name]) for place, name in enumerate(old.columns) if name in places]
+    gone = [place for place, name in enumerate(old.columns) if name and name not in places]
+    return kept, gone, [place for place, name in enumerate(new.columns) if name and name not in known]
+
+
+def _renamed(old: Table, new: Table, gone: Sequence[int], come: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the columns that are the same under another name: at least half of their cells are, and there are several of these."""
+    if not (old.columns and new.columns) or max(len(gone), len(come)) > MOST_RENAMED:
+        return []
+    was, now = ({number: Counter(row[number] for row in table.rows) for number in numbers}
+                for table, numbers in ((old, gone), (new, come)))  # fmt: skip
+    rated = [
+        (-same, abs(left - right), left, right)
+        for left in gone
+        for right in come
+        if 2 * (same := (was[left] & now[right]).total()) >= max(len(old.rows), len(new.rows))
+    ]
+    found: list[tuple[int, int]] = []
+    for _, _, left, right in sorted(rated):
+        if left not in {one for one, _ in found} and right not in {other for _, other in found}:
+            found.append((left, right))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Which rows belong together, which only one version has; `key` is the column that names them, `numbers` one that only counts them.
+
+    The numbers of rows that `moved` among the others say something.
+    """
+
+    gone: tuple[int, ...]
+    come: tuple[int, ...]
+    key: int = 0
+    pairs: Sequence[tuple[int, int]] = ()
+    numbers: int | None = None
+    moved: frozenset[tuple[int, int]] = frozenset()
+
+
+def _match(old: Sequence[Row], new: Sequence[Row], width: int) -> _Rows:
+    """Return which rows of two versions belong together."""
+    columns = range(width)
+    key = _key(old, new, columns)
+    if key is None:
+        return _Rows(_left_over(old, new), _left_over(new, old))
+    counted = [running_numbers([row[key] for row in rows]) for rows in (old, new)]
+    if all(counted):
+        others = [column for column in columns if column != key]
+        name = _key(old, new, others)
+        sides = (
+            Numbered(
+                numbers,
+                [{column: row[column] for column in others} for row in rows],
+                [] if name is None else [row[name] for row in rows],
+            )
+            for rows, numbers in zip((old, new), counted, strict=True)
+        )
+        if found := without_numbers(*sides):
+            return _paired_rows(old, new, key if name is None else name, found[0], key, found[1])
+    places = {row[key]: number for number, row in enumerate(old)}
+    pairs = [(places[row[key]], number) for number, row in enumerate(new) if row[key] in places]
+    return _paired_rows(old, new, key, pairs)
+
+
+def _paired_rows(
+    old: Sequence[Row],
+    new: Sequence[Row],
+    key: int,
+    pairs: Sequence[tuple[int, int]],
+    numbers: int | None = None,
+    moved: frozenset[tuple[int, int]] = frozenset(),
+) -> _Rows:
+    gone, come = {i for i, _ in pairs}, {j for _, j in pairs}
+    return _Rows(
+        tuple(number for number in range(len(old)) if number not in gone),
+        tuple(number for number in range(len(new)) if number not in come),
+        key,
+        sorted(pairs, key=lambda pair: pair[1]),
+        numbers,
+        moved,
+    )
+
+
+def _key(old: Sequence[Row], new: Sequence[Row], columns: Iterable[int]) -> int | None:
+    """Return the first of the columns whose texts are all there and all different, in both versions, and that has one in common."""
+    for column in columns:
+        before, after = [row[column] for row in old], [row[column] for row in new]
+        if (
+            all(before)
+            and all(after)
+            and len(set(before)) == len(before)
+            and len(set(after)) == len(after)
+            and set(before) & set(after)
+        ):
+            return column
+    return None
+
+
+def _left_over(rows: Sequence[Row], without: Sequence[Row]) -> tuple[int, ...]:
+    waiting = Counter(without)
+    left = []
+    for number, row in enumerate(rows):
+        if waiting[row] > 0:
+            waiting[row] -= 1
+        else:
+            left.append(number)
+    return tuple(left)

@@ -1,0 +1,252 @@
+"""Findings: change sets of one sort each, narrowed to a direction, and put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TypeVar
+
+from tidings.detection.compare.readable import Side, readable
+from tidings.detection.compare.sequence import compare_sequences
+from tidings.detection.find.moves import moves_of, without
+from tidings.document.document import Document
+from tidings.model.change import ChangeSet, Edit, ObjectCount, ObjectPlace, Op
+from tidings.model.sentinel import Direction
+
+LONGEST_UPDATE = 64
+"""A run of at most so many tokens that became another such run is told as an update, a longer one as a delete and an insert."""
+
+T = TypeVar("T")
+Span = tuple[int, int]
+_THINGS = frozenset((kind,) for kind in ("number", "items", "table", "list", "price", "availability"))
+_OPS: dict[Direction, Op] = {"inserted": "insert", "deleted": "delete", "updated": "replace"}
+
+
+def finding_of_words(old: Document, new: Document) -> ChangeSet:
+    """Return what changed in the words of two documents: edits over their tokens, with the texts that people read."""
+    edits = compare_sequences(old.tokens, new.tokens)
+    return finding_of_edits(readable(edits, _side(old), _side(new)), old, new)
+
+
+def _side(document: Document) -> Side:
+    return Side(document.tokens, cache(lambda: frozenset((0, *document.line_ends))))
+
+
+def finding_of_edits(edits: tuple[Edit, ...], old: Document, new: Document) -> ChangeSet:
+    """Return edits over the tokens of two documents with the texts that people read; empty without edits."""
+    if not edits:
+        return ChangeSet()
+    moves = moves_of(edits, old.tokens, new.tokens)
+    gone = sorted((move.old_start, move.old_start + move.length) for move in moves)
+    come = sorted((move.new_start, move.new_start + move.length) for move in moves)
+    inserted: list[str] = []
+    deleted: list[str] = []
+    updated: list[tuple[str, str]] = []
+    for edit in edits:
+        lost = without(edit.old_start, edit.old_end, gone)
+        won = without(edit.new_start, edit.new_end, come)
+        if is_update(edit) and lost == [(edit.old_start, edit.old_end)] and won == [(edit.new_start, edit.new_end)]:
+            updated.append((old.shown(edit.old_start, edit.old_end), new.shown(edit.new_start, edit.new_end)))
+            continue
+        deleted.extend(old.shown(start, end) for start, end in lost)
+        inserted.extend(new.shown(start, end) for start, end in won)
+    return ChangeSet(
+        kinds=("words",),
+        inserted=tuple(inserted),
+        deleted=tuple(deleted),
+        updated=tuple(updated),
+        moved=tuple(new.shown(start, end) for start, end in come),
+        edits=edits,
+    )
+
+
+def finding_of_body(old: Document, new: Document) -> tuple[ChangeSet, ...]:
+    """Return the finding that a body without text gives: it has changed as a whole, or it has not.
+
+    Where both are such bodies another one took the place of the old one: an update. Else it came or went, beside the words of the other.
+    """
+    if not (old.textless or new.textless) or old.sha256 == new.sha256:
+        return ()
+    rows = [ObjectCount("body", _body_name(new), 0, 1)] if new.textless else []
+    rows += [ObjectCount("body", _body_name(old), 1, 0)] if old.textless else []
+    found = finding_of_objects("body", rows)
+    if len(rows) == 2:
+        found = replace(found, inserted=(), deleted=(), updated=((_body_name(old), _body_name(new)),))
+    return (found,)
+
+
+def _body_name(document: Document) -> str:
+    return f"{document.form or document.media} (sha256 {document.sha256[:12]})"
+
+
+def finding_of_objects(
+    kind: str, rows: Sequence[ObjectCount], places: tuple[ObjectPlace, ...] = (), edits: tuple[Edit, ...] = ()
+) -> ChangeSet:
+    """Return the finding of rows of one kind, with the places and edits that are known of them; empty without rows."""
+    if not rows:
+        return ChangeSet()
+    return ChangeSet(
+        kinds=(kind,),
+        inserted=tuple(row.object for row in rows if row.new > row.old),
+        deleted=tuple(row.object for row in rows if row.new < row.old),
+        objects=tuple(rows),
+        edits=tuple(sorted(edits, key=lambda edit: (edit.old_start, edit.new_start))),
+        places=places,
+    )
+
+
+def is_update(edit: Edit) -> bool:
+    """Return whether an edit is told as an update."""
+    return edit.op == "replace" and max(edit.old_end - edit.old_start, edit.new_end - edit.new_start) <= LONGEST_UPDATE
+
+
+def narrowed(finding: ChangeSet, direction: Direction | None) -> ChangeSet:
+    """Return the part of a finding that goes in a direction.
+
+    Where a run of words became another, words were deleted and inserted; a move is both too (004 §5.3.1, §5.4.1). A phrase that was
+    updated was neither: it is inserted, deleted or updated (004 §5.4). So are numbers, items, rows and entries.
+    """
+    if direction is not None and finding.kinds[:1] == ("phrases",):
+        return _narrowed_phrase(finding, direction)
+    if direction is not None and finding.kinds[:1] in _THINGS:
+        return _narrowed_thing(finding, direction)
+    match direction:
+        case None:
+            return finding
+        case "inserted":
+            texts = (*finding.inserted, *(new for _, new in finding.updated), *finding.moved)
+            edits = tuple(edit for edit in finding.edits if edit.op != "delete")
+            rows = tuple(row for row in finding.objects if row.new > row.old)
+            part = ChangeSet(
+                finding.kinds, inserted=texts, edits=edits, objects=rows, places=_places(finding, "insert")
+            )
+        case "deleted":
+            texts = (*finding.deleted, *(old for old, _ in finding.updated), *finding.moved)
+            edits = tuple(edit for edit in finding.edits if edit.op != "insert")
+            rows = tuple(row for row in finding.objects if row.new < row.old)
+            part = ChangeSet(finding.kinds, deleted=texts, edits=edits, objects=rows, places=_places(finding, "delete"))
+        case _:
+            edits = tuple(edit for edit in finding.edits if is_update(edit))
+            part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits)
+    return part or ChangeSet()
+
+
+def _places(finding: ChangeSet, op: Op) -> tuple[ObjectPlace, ...]:
+    return tuple(place for place in finding.places if place.op == op)
+
+
+def _narrowed_phrase(finding: ChangeSet, direction: Direction) -> ChangeSet:
+    edits = tuple(edit for edit in finding.edits if edit.op == _OPS[direction])
+    if finding.edits and not edits:  # without any edits only the numbers are known
+        return ChangeSet()
+    match direction:
+        case "inserted":
+            rows = tuple(row for row in finding.objects if row.new > row.old)
+            part = ChangeSet(finding.kinds, inserted=(*finding.inserted, *finding.moved), edits=edits, objects=rows)
+        case "deleted":
+            rows = tuple(row for row in finding.objects if row.new < row.old)
+            part = ChangeSet(finding.kinds, deleted=(*finding.deleted, *finding.moved), edits=edits, objects=rows)
+        case _:
+            part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits)
+    return part or ChangeSet()
+
+
+def _narrowed_thing(finding: ChangeSet, direction: Direction) -> ChangeSet:
+    edits = tuple(edit for edit in finding.edits if edit.op == _OPS[direction])
+    match direction:
+        case "inserted":
+            rows = tuple(row for row in finding.objects if row.new > row.old)
+            part = ChangeSet(finding.kinds, inserted=finding.inserted, edits=edits, objects=rows)
+        case "deleted":
+            rows = tuple(row for row in finding.objects if row.new < row.old)
+            part = ChangeSet(finding.kinds, deleted=finding.deleted, edits=edits, objects=rows)
+        case _:
+            rows = tuple(row for row in finding.objects if row.new == row.old and row.object not in finding.moved)
+            part = ChangeSet(finding.kinds, updated=finding.updated, edits=edits, objects=rows)
+    return part or ChangeSet()
+
+
+def finding_of_words_without(old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
+    """Return what changed in the words of two documents, the tokens of the spans, (of `old`, of `new`), left out."""
+    kept_old, kept_new = _kept(len(old.tokens), spans[0]), _kept(len(new.tokens), spans[1])
+    edits = compare_sequences([old.tokens[at] for at in kept_old], [new.tokens[at] for at in kept_new])
+    mapped = (
+        Edit(
+            edit.op,
+            *_mapped(kept_old, edit.old_start, edit.old_end, len(old.tokens)),
+            *_mapped(kept_new, edit.new_start, edit.new_end, len(new.tokens)),
+        )
+        for edit in edits
+    )
+    return without_spans(ChangeSet(("words",), edits=tuple(mapped)), old, new, spans)
+
+
+def _kept(length: int, spans: list[Span]) -> list[int]:
+    return [at for start, end in without(0, length, _merged(spans)) for at in range(start, end)]
+
+
+def _mapped(kept: list[int], start: int, end: int, length: int) -> Span:
+    first = kept[start] if start < len(kept) else length
+    return (first, kept[end - 1] + 1) if start < end else (first, first)
+
+
+def without_spans(finding: ChangeSet, old: Document, new: Document, spans: tuple[list[Span], list[Span]]) -> ChangeSet:
+    """Return a finding of words without the tokens of the spans, (of `old`, of `new`)."""
+    gone, come = _merged(spans[0]), _merged(spans[1])
+    edits: list[Edit] = []
+    for edit in finding.edits:
+        lost = without(edit.old_start, edit.old_end, gone)
+        won = without(edit.new_start, edit.new_end, come)
+        if len(lost) == len(won) == 1:
+            edits.append(Edit("replace", *lost[0], *won[0]))
+            continue
+        edits.extend(Edit("delete", *part, edit.new_start, edit.new_start) for part in lost)
+        edits.extend(Edit("insert", edit.old_end, edit.old_end, *part) for part in won)
+    return finding_of_edits(tuple(edits), old, new)
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    """Return spans in order, those that touch joined."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif start < end:
+            merged.append((start, end))
+    return merged
+
+
+def union(findings: Iterable[ChangeSet]) -> ChangeSet:
+    """Return all findings as one; what several found is there once."""
+    whole = ChangeSet()
+    for finding in findings:
+        if not finding:
+            continue
+        if not whole:
+            whole = finding
+            continue
+        whole = replace(
+            whole,
+            kinds=_together(whole.kinds, finding.kinds),
+            inserted=_together(whole.inserted, finding.inserted),
+            deleted=_together(whole.deleted, finding.deleted),
+            updated=_together(whole.updated, finding.updated),
+            moved=_together(whole.moved, finding.moved),
+            edits=tuple(sorted({*whole.edits, *finding.edits}, key=lambda edit: (edit.old_start, edit.new_start))),
+            objects=_together(whole.objects, finding.objects),
+            places=_together(whole.places, finding.places),
+        )
+    return whole
+
+
+def _together(first: tuple[T, ...], second: tuple[T, ...]) -> tuple[T, ...]:
+    """Return the union as multisets, the order of `first` and then of `second`."""
+    missing = Counter(second) - Counter(first)
+    more = []
+    for item in second:
+        if missing[item] > 0:
+            missing[item] -= 1
+            more.append(item)
+    return (*first, *more)

@@ -1,0 +1,57 @@
+"""Absence: what an expression looks at and a version does not have (sentinels_and_events.md §5.3: "selector matches nothing").
+
+A part that is gone is told as that, and never as a part that has become empty: nothing is compared with it. One that appears is a change from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidings.detection.kinds.aims import Aim, Aimed, Both, Either, aimed
+from tidings.detection.kinds.registry import can_lack, lacked
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.document.extract import extract
+from tidings.document.extraction import Extraction
+from tidings.model.interest import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """What is not there, in words of the language (`css ".price"`, `table 2`, `price`), and whether that is all that is looked at."""
+
+    names: tuple[str, ...] = ()
+    is_all: bool = False
+
+
+def absence(expression: Expression, extraction: Extraction, members: Sequence[Document]) -> Absence:
+    """Return what of an expression a version lacks; `members` are its documents, and what one of them has is there."""
+    names: dict[str, None] = {}
+    aims = list(_positive(aimed(expression, extraction)))
+    present = 0
+    for aim in aims:
+        if aim.scope.is_whole and not can_lack(aim.interest):
+            present += 1
+            continue
+        lacking = [_lacking(aim, document) for document in members]
+        if lacking and all(lacking):
+            names[lacking[0]] = None
+        else:
+            present += 1
+    return Absence(tuple(names), bool(names) and not present)
+
+
+def _positive(aim: Aimed) -> list[Aim]:
+    match aim:
+        case Aim():
+            return [aim]
+        case Either(parts) | Both(parts):
+            return [one for part in parts for one in _positive(part)]
+
+
+def _lacking(aim: Aim, document: Document) -> str:
+    try:
+        return lacked(aim.interest, extract(document, aim.scope))
+    except RefusedError:  # the comparison says so
+        return ""

@@ -1,0 +1,359 @@
+"""The examiner of a page with frames: its members side by side with those of older versions (sentinels_and_events.md §5.4).
+
+Members are paired by their page, so that a frame that moved within a page is the same frame; one that came or went has all its content
+inserted or deleted. What is found is labelled with the frame's address. Whether each body is its page was judged before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from urllib.parse import quote
+
+from tidings.detection.ask.expression import digests_of, evaluate_each
+from tidings.detection.ask.pair import Pair
+from tidings.detection.job.absence import absence
+from tidings.detection.job.contract import (
+    WITH_FRAMES,
+    Absent,
+    Body,
+    Examination,
+    Facts,
+    Found,
+    FramedJob,
+    Part,
+    Refused,
+    Wanted,
+    Work,
+)
+from tidings.detection.job.examiner import facts_of, parsed, reason_of
+from tidings.detection.job.gates import are_equal, digest_of, digest_of_members, is_current
+from tidings.detection.job.quiet import Heard, settled
+from tidings.detection.kinds.aims import needs_nodes, scopes_of
+from tidings.detection.noise.mask import Mask
+from tidings.detection.noise.memory import Memory
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.document.extract import extract
+from tidings.document.extraction import WHOLE, Extraction, named
+from tidings.document.frames import ALONE, addresses_of
+from tidings.model.change import ChangeSet, Edit, FrameShare
+from tidings.model.interest import Interest
+from tidings.model.sentinel import Expression
+from tidings.model.version import Digest
+
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def examine(job: FramedJob) -> Examination:
+    """Return what a version with frames says and what changed for each that waits. A page's content never raises."""
+    return _Examiner(job).run()
+
+
+def compare_versions(
+    old: Sequence[Part], new: Sequence[Part], expression: Expression, depth: int, extraction: Extraction = WHOLE
+) -> tuple[ChangeSet, str]:
+    """Return (what an expression finds between any two versions, "") or (nothing, why they could not be compared)."""
+    reader = _Reader(depth, keep_tree=needs_nodes(expression, extraction))
+    before, after = reader.read(old), reader.read(new)
+    problem = before.problem or after.problem
+    if problem:
+        return ChangeSet(), problem
+    try:
+        return compare(before, after, expression, extraction), ""
+    except RefusedError as error:
+        return ChangeSet(), reason_of(error)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A version that was read: its members, each with its document, the holder of the frames first."""
+
+    members: tuple[tuple[Part, Document], ...]
+    depth: int
+
+    @property
+    def holder(self) -> Document:
+        """Return the document that holds the frames."""
+        return self.members[0][1]
+
+    @cached_property
+    def documents(self) -> Mapping[str, Document]:
+        """Return the documents by the keys of their pages."""
+        return {part.key: document for part, document in self.members}
+
+    def offsets(self, scopes: Sequence[Extraction]) -> Mapping[str, int]:
+        """Return the number of each member's first token in the canonical text of the whole, or of these parts of it."""
+        found, at = {}, 0
+        for part, document in self.members:
+            found[part.key] = at
+            at += sum(extract(document, scope).words for scope in scopes)
+        return found
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Return the addresses of the frames that the holder names."""
+        return frozenset(map(_form, addresses_of(self.holder.frames, self.holder.base, depth=self.depth)))
+
+    @property
+    def problem(self) -> str:
+        """Return why a member cannot be compared, with its address; empty if all can."""
+        return next((f"{part.url}: {document.problem}" for part, document in self.members if document.problem), "")
+
+    def digest(self, *, seed: int) -> Digest:
+        """Return the digests of the whole."""
+        return digest_of_members({key: digest_of(d, seed=seed) for key, d in self.documents.items()}, seed=seed)
+
+
+def compare(
+    old: Whole,
+    new: Whole,
+    expression: Expression,
+    extraction: Extraction = WHOLE,
+    *,
+    pairs: Sequence[tuple[str, str, Pair]] | None = None,
+) -> ChangeSet:
+    """Return what an expression finds between two versions, frame by frame; raises `RefusedError` if they cannot be compared so.
+
+    `pairs` are those of the two, if they were made before.
+    """
+    members = [*_pairs(old, new)] if pairs is None else pairs
+    found = evaluate_each(expression, [pair for _, _, pair in members], extraction)
+    if not any(found):
+        return ChangeSet()
+    scopes = scopes_of(expression, extraction)
+    gone, come = old.offsets(scopes), new.offsets(scopes)
+    return _joined(
+        (url, gone.get(key, 0), come.get(key, 0), change) for (key, url, _), change in zip(members, found, strict=True)
+    )
+
+
+def _pairs(old: Whole, new: Whole) -> Iterator[tuple[str, str, Pair]]:
+    """Yield (key, address, pair) of each member that may differ.
+
+    A frame that the old page named too but that nobody had followed, or had been able to, is news to us and not to the page: no pair.
+    So is one that the new page still names and that is not followed any more.
+    """
+    for part, document in new.members:
+        before = old.documents.get(part.key)
+        if before is None and _form(part.url) not in old.named:
+            before = Document(media=document.media, base=document.base)
+        if before is not None and before is not document:
+            yield part.key, part.url, Pair(before, document)
+    for part, document in old.members:
+        if part.key not in new.documents and _form(part.url) not in new.named:
+            yield part.key, part.url, Pair(document, Document(media=document.media, base=document.base))
+
+
+def _form(url: str) -> str:
+    """Return an address as it is sent, so that what a page names and what was asked for are found to be the same."""
+    return quote(url, safe=_PRINTABLE, errors="replace")
+
+
+def _joined(found: Iterator[tuple[str, int, int, ChangeSet]]) -> ChangeSet:
+    """Return the findings of members as one; the tokens of each are counted on from those of the members before it."""
+    parts = [(url, old, new, change) for url, old, new, change in found if change]
+    if not parts:
+        return ChangeSet()
+    changes = [change for _, _, _, change in parts]
+    return ChangeSet(
+        kinds=tuple(dict.fromkeys(kind for change in changes for kind in change.kinds)),
+        inserted=tuple(text for change in changes for text in change.inserted),
+        deleted=tuple(text for change in changes for text in change.deleted),
+        updated=tuple(texts for change in changes for texts in change.updated),
+        moved=tuple(text for change in changes for text in change.moved),
+        edits=tuple(_shifted(edit, old, new) for _, old, new, change in parts for edit in change.edits),
+        objects=tuple(row for change in changes for row in change.objects),
+        places=tuple(place for change in changes for place in change.places),
+        frames=tuple(_share(url, change) for url, _, _, change in parts),
+    )
+
+
+def _shifted(edit: Edit, old: int, new: int) -> Edit:
+    return Edit(edit.op, edit.old_start + old, edit.old_end + old, edit.new_start + new, edit.new_end + new)
+
+
+def _share(url: str, change: ChangeSet) -> FrameShare:
+    return FrameShare(
+        url,
+        inserted=len(change.inserted),
+        deleted=len(change.deleted),
+        updated=len(change.updated),
+        moved=len(change.moved),
+        edits=len(change.edits),
+        objects=len(change.objects),
+        places=len(change.places),
+    )
+
+
+class _Reader:
+    """Reads versions; a body that is a member of several is read once."""
+
+    def __init__(self, depth: int, *, keep_tree: bool) -> None:
+        self._depth = depth
+        self._keep_tree = keep_tree
+        self._known: dict[tuple[str, str, str, bool], Document] = {}
+
+    def read(self, parts: Sequence[Part]) -> Whole:
+        """Return a version with the documents of its members."""
+        members = tuple((part, self._document(part, is_holder=place == 0)) for place, part in enumerate(parts))
+        return Whole(members, self._depth)
+
+    def documents(self) -> list[Document]:
+        """Return what was read so far."""
+        return [*self._known.values()]
+
+    def _document(self, part: Part, *, is_holder: bool) -> Document:
+        body: Body = part.body
+        name = (part.sha256, body.url, body.charset, is_holder)
+        if name not in self._known:
+            depth = self._depth if is_holder else ALONE
+            self._known[name] = parsed(body, depth=depth, keep_tree=self._keep_tree)
+        return self._known[name]
+
+
+class _Examiner:
+    """The state of one job."""
+
+    def __init__(self, job: FramedJob) -> None:
+        self.job = job
+        keep_tree = any(needs_nodes(wanted.expression, wanted.extraction) for wanted in job.wanted)
+        self.reader = _Reader(job.depth, keep_tree=keep_tree)
+        self.new = self.reader.read(job.new)
+        self.digest = self.new.digest(seed=job.seed)
+        self.old: dict[int, Whole] = {}
+        self.pairs: dict[int, list[tuple[str, str, Pair]]] = {}
+        self.changes: dict[tuple[int, Expression, Extraction, tuple[str, ...]], Heard | Refused] = {}
+        self.absent: list[Absent] = []
+        self.refused: list[Refused] = []
+
+    def run(self) -> Examination:
+        if self.new.problem:
+            return self._examination((), text_changed=False, problem=self.new.problem)
+        found = tuple(self._found())
+        text_changed = self._text_changed()
+        return self._examination(found, text_changed=text_changed, problem="")
+
+    def _found(self) -> Iterator[Found]:
+        documents = [document for _, document in self.new.members]
+        for wanted in self.job.wanted:
+            lacking = absence(wanted.expression, wanted.extraction, documents)
+            if lacking.names:
+                self.absent.append(Absent(key=wanted.key, names=lacking.names, is_all=lacking.is_all))
+            if lacking.is_all or not wanted.reference:
+                continue
+            asked = (wanted.reference, wanted.expression, wanted.extraction, wanted.doubted)
+            if asked not in self.changes:
+                self.changes[asked] = self._change(wanted)
+            change = self.changes[asked]
+            if isinstance(change, Refused):
+                self.refused.append(replace(change, key=wanted.key))
+            elif change.found:
+                scopes = scopes_of(wanted.expression, wanted.extraction)
+                name = WITH_FRAMES if all(scope.is_whole for scope in scopes) else f"{WITH_FRAMES} {named(*scopes)}"
+                yield Found(
+                    key=wanted.key,
+                    reference=wanted.reference,
+                    change=change.found,
+                    extraction=name,
+                    number=wanted.number,
+                    quiet=change.is_quiet,
+                )
+
+    def _change(self, wanted: Wanted) -> Heard | Refused:
+        known = self.job.known.get(wanted.reference)
+        is_plain = all(scope.is_whole for scope in scopes_of(wanted.expression, wanted.extraction))
+        names = digests_of(wanted.expression)
+        if is_plain and is_current(known, WITH_FRAMES) and known and are_equal(names, known, self.digest):
+            return Heard()
+        old = self._whole(wanted.reference)
+        if old.problem:
+            return Refused(key=wanted.key, reason=old.problem)
+        try:
+            doubted, mask = frozenset(wanted.doubted), self._mask(wanted.reference)
+            pairs = [(key, url, pair.doubting(doubted)) for key, url, pair in self._pairs(wanted.reference)]
+            if mask is None:
+                return Heard(compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs))
+            masked = [(key, url, pair.through(mask)) for key, url, pair in pairs]
+            real = compare(old, self.new, wanted.expression, wanted.extraction, pairs=masked)
+            return settled(
+                real, lambda: compare(old, self.new, wanted.expression, wanted.extraction, pairs=pairs), mask
+            )
+        except RefusedError as error:
+            return Refused(key=wanted.key, reason=reason_of(error))
+
+    def _pairs(self, reference: int) -> list[tuple[str, str, Pair]]:
+        if reference not in self.pairs:
+            self.pairs[reference] = [*_pairs(self._whole(reference), self.new)]
+        return self.pairs[reference]
+
+    def _mask(self, reference: int) -> Mask | None:
+        """Return the value classes; nothing is learned of pages with frames."""
+        noise = self.job.noise
+        if noise is None:
+            return None
+        return Mask(Memory(), noise.kept, noise.times.get(reference, 0), noise.at)
+
+    def _text_changed(self) -> bool:
+        """Compare with the newest version, without what is noise."""
+        newest = max(self.job.references, default=None)
+        mask = None if newest is None else self._mask(newest)
+        if newest is None or mask is None or not self._differs(newest) or self._whole(newest).problem:
+            return self._differs(newest)
+        return any(pair.through(mask).compare(Interest("words")) for _, _, pair in self._pairs(newest))
+
+    def _differs(self, newest: int | None) -> bool:
+        """Return whether the text differs from the newest version; where its digest is none of ours, by its text."""
+        if newest is None or is_current(self.job.known.get(newest), WITH_FRAMES):
+            return bool(self.job.text_digest) and self.job.text_digest != self.digest.text
+        old = self._whole(newest)
+        if old.problem:
+            return False
+        return any(pair.old.canonical != pair.new.canonical for _, _, pair in self._pairs(newest))
+
+    def _whole(self, reference: int) -> Whole:
+        if reference not in self.old:
+            self.old[reference] = self.reader.read(self.job.references[reference])
+        return self.old[reference]
+
+    def _examination(self, found: tuple[Found, ...], *, text_changed: bool, problem: str) -> Examination:
+        holder = self.new.holder
+        return Examination(
+            charset=holder.charset,
+            charset_source=holder.charset_source,
+            media_type=holder.media,
+            title=holder.title,
+            digest=self.digest,
+            text_changed=text_changed,
+            found=found,
+            facts=self._facts(),
+            problem=problem,
+            absent=tuple(self.absent),
+            refused=tuple(self.refused),
+            work=self._work(),
+            unread=self.new.problem,
+        )
+
+    def _work(self) -> Work:
+        documents = self.reader.documents()
+        return Work(
+            bodies=len(documents),
+            parts=sum(len(document.parts) for document in documents),
+            pairs=len(self.changes),
+            comparisons=sum(pair.compared for pairs in self.pairs.values() for _, _, pair in pairs),
+        )
+
+    def _facts(self) -> Facts:
+        each = [facts_of(document) for _, document in self.new.members]
+        words = sum(facts.words for facts in each)
+        return Facts(
+            words=words,
+            links=sum(facts.links for facts in each),
+            images=sum(facts.images for facts in each),
+            scripts_only=all(facts.scripts_only or not facts.words for facts in each)
+            and any(facts.scripts_only for facts in each),
+            login=words == sum(facts.words for facts in each if facts.login) and words > 0,
+            first_words=next((facts.first_words for facts in each if facts.first_words), ""),
+            note=next((facts.note for facts in each if facts.note), ""),
+        )

@@ -1,0 +1,112 @@
+"""Gates: digests that tell that nothing changed before anything is compared (DESIGN §4; detection.md §2.3).
+
+A digest is only ever used to say "unchanged". Where digests differ the comparison decides, so that a change always has its edits.
+Addresses are digested as the page writes them, together with the base that they are joined with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from tidings.detection.data.itemised import lists_digest
+from tidings.detection.data.items import items_digest
+from tidings.detection.data.offers import offers_digest
+from tidings.detection.data.tabular import tables_digest
+from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES
+from tidings.detection.kinds.keywords import COUNT, count_digest
+from tidings.detection.kinds.number import number_digest
+from tidings.document.canonical import RULES_VERSION, multiset_digest, text_digest
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.document.links import without_query
+from tidings.document.structure import structure_text
+from tidings.model.version import Digest
+
+FURTHER: Final[Mapping[str, Callable[[Document], str]]] = {
+    "lines": lambda document: "\n".join(document.lines),
+    "number": number_digest,
+    "tables": tables_digest,
+    "lists": lists_digest,
+    "items": items_digest,
+    "offers": offers_digest,
+}
+"""Digests that are made only where somebody watches what they are of, by what they digest; one that is missing decides nothing."""
+
+
+def digest_of(document: Document, *, seed: int = 0, further: Iterable[str] = ()) -> Digest:
+    """Return the digests of a document, or of a part of one: those of every page, and those of `further` (names of `FURTHER`) that can be made."""
+    if document.textless:
+        whole = text_digest(f"{document.media} {document.sha256}".encode(), seed=seed)
+        return Digest(document.extraction.fingerprint, RULES_VERSION, whole, {"body": document.sha256})
+    base = document.base
+    plain_base = without_query(base)
+    return Digest(
+        document.extraction.fingerprint,
+        RULES_VERSION,
+        text_digest(document.canonical, seed=seed),
+        {
+            **_further(document, further, seed),
+            **_structure(document, seed),
+            "links": _addresses(document.links, base, seed),
+            "images": _addresses(document.images, base, seed),
+            "links.plain": _addresses(map(without_query, document.links), plain_base, seed),
+            "images.plain": _addresses(map(without_query, document.images), plain_base, seed),
+        },
+    )
+
+
+def digest_of_members(members: Mapping[str, Digest], *, seed: int = 0) -> Digest:
+    """Return the digests of a page with frames, from those of its members by key; their order is no part of it."""
+    names = sorted({name for digest in members.values() for name in digest.objects})
+
+    def together(name: str) -> str:
+        return multiset_digest([f"{key} {_named(digest, name)}" for key, digest in members.items()], seed=seed)
+
+    return Digest(WITH_FRAMES, RULES_VERSION, together("text"), {name: together(name) for name in names})
+
+
+def is_current(known: Digest | None, extraction: str = EXTRACTION) -> bool:
+    """Return whether a stored digest was made by today's rules and may be compared."""
+    return known is not None and known.rules_version == RULES_VERSION and known.extraction == extraction
+
+
+def are_equal(names: Iterable[str], old: Digest, new: Digest) -> bool:
+    """Return whether all the named digests are equal; `text` is the canonical text's, the others are objects'."""
+    return all(
+        _named(old, name) == _named(new, name)
+        and (not _is_further(name) or name in old.objects or "body" in old.objects)
+        for name in names
+    )
+
+
+def _further(document: Document, names: Iterable[str], seed: int) -> dict[str, str]:
+    found = {}
+    for name in sorted(filter(_is_further, names)):
+        try:
+            what = FURTHER[name](document) if name in FURTHER else count_digest(name, document)
+            found[name] = text_digest(what.encode("utf-8", "replace"), seed=seed)
+        except RefusedError:  # nothing is known of it, so that it is compared, and then told
+            continue
+    return found
+
+
+def _is_further(name: str) -> bool:
+    return name in FURTHER or name.startswith(COUNT)
+
+
+def _structure(document: Document, seed: int) -> dict[str, str]:
+    """Return the digest of what stands where in data; what has no structure is compared by its text."""
+    try:
+        text = structure_text(document)
+    except RefusedError:
+        return {}
+    return {"structure": text_digest(text.encode("utf-8", "replace"), seed=seed)} if text else {}
+
+
+def _named(digest: Digest, name: str) -> str:
+    return digest.text if name == "text" else digest.objects.get(name, "")
+
+
+def _addresses(addresses: Iterable[str], base: str, seed: int) -> str:
+    return multiset_digest([*addresses, f"\1{base}"], seed=seed)

@@ -1,0 +1,373 @@
+"""Plausibility: whether an answer is the page, or something that stands in its place (detection.md §4.1, sentinels §5.3).
+
+Walls, log-ins, errors that call themselves 200, empty, collapsed and damaged bodies. A suspicion never makes a version; who asks may
+look a second time. At a first look nothing is known of the page, so that only what is a wall, an error or nothing at all is said.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from tidings.detection.job.contract import Suspicion
+from tidings.detection.job.walls import FAR_BELOW, HEAD_BYTES, Look, redirects, size_of, wall
+from tidings.document.document import Document
+
+Verdict = tuple[Suspicion, str]
+
+PLAUSIBLE: Verdict = ("", "")
+
+FEWEST_USUAL = 20
+"""Words that a page must usually have before it can collapse: a short page changes by halves."""
+
+_LEFT_OF_DATA = {"json": 30, "xml": 60, "feed": 60}
+"""Words from which data is not called collapsed: lists of what is going on shrink as the world does; a list with nothing in it has fewer."""
+
+_LONGEST_LOGIN = 0.6
+_SHOWN = tuple(b"<frame <iframe <object <embed <video <audio <canvas <svg <input <button refresh".split())
+_TAIL = 2_048
+_LOST = "\ufffd"
+_LEAD = b"\xc3"
+"""In UTF-8 the first byte of each letter that was a first byte of UTF-8 itself (U+00C2 to U+00F4)."""
+
+_FEW_LETTERS = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A body that was read, and what is known of its page.
+
+    `usual_words` is the median of its last versions, None at a first look; `reference` gives the newest version that can be read, if
+    there is one, `reference_data` its bytes, `reference_url` where they came from. `url` is where the answer came from, `asked_url`
+    where it was asked for; `is_same_text` says that the text is that of the newest version, `is_unframed` says that only the end of the connection ended it. An answer whose `status` is an error is judged only by what walls there are.
+    """
+
+    document: Document
+    data: bytes
+    url: str = ""
+    asked_url: str = ""
+    status: int = 200
+    is_unframed: bool = False
+    usual_words: int | None = None
+    usual_title: str = ""
+    reference_data: bytes = b""
+    reference_url: str = ""
+    reference: Callable[[], Document | None] = lambda: None
+    is_same_text: bool = False
+
+
+def judge(answer: Answer) -> Verdict:
+    """Return (kind of suspicion, a sentence that says which rule and by what), or `PLAUSIBLE`."""
+    document = answer.document
+    if document.problem:
+        return PLAUSIBLE
+    words = document.words
+    if answer.status >= 400:
+        return PLAUSIBLE if document.textless else _wall(answer, words)
+    if document.textless:
+        return _other_type(answer, words)
+    for check in (_empty, _wall, _elsewhere, _login, _error_object, _other_type, _collapsed, _damaged):
+        verdict = check(answer, words)
+        if verdict[0]:
+            return verdict
+    return PLAUSIBLE
+
+
+def _empty(answer: Answer, words: int) -> Verdict:
+    if words:
+        return PLAUSIBLE
+    if not answer.data.strip():
+        return "empty", "the body is empty"
+    document = answer.document
+    if document.media != "html":
+        return PLAUSIBLE
+    # A wall may be nothing but a script: what its markup says is worth more than that nothing is there.
+    found = _wall(answer, words)
+    if found[0]:
+        return found
+    if answer.usual_words:
+        return "empty", f"there is no text in it; {_usually(answer)}"
+    if answer.usual_words is None and not (
+        document.links or document.images or document.scripts or _shows(answer.data)
+    ):
+        return "empty", "there is nothing in it: no text, no links, no images, no scripts"
+    return PLAUSIBLE
+
+
+_TYPES: Final = {
+    "html": "an HTML page", "feed": "a feed", "xml": "XML", "json": "JSON", "text": "plain text", "pdf": "a PDF", "binary": "a file of another type",
+}  # fmt: skip
+_ALIKE: Final = frozenset({("xml", "feed"), ("text", "json"), ("text", "xml"), ("text", "feed"), ("binary", "pdf")})
+"""(type before, type now) of data that is only recognized better than it was."""
+_PROSE: Final = frozenset({"html", "text", "csv"})
+"""Types that are told apart by their look where nobody declares them: one may become another by a single tag."""
+
+
+def _other_type(answer: Answer, _: int) -> Verdict:
+    """Judge an answer of another type than the page has been: the home page for a feed, an error page for a PDF."""
+    reference = answer.reference() if answer.usual_words is not None and not answer.is_same_text else None
+    if reference is None or reference.problem:
+        return PLAUSIBLE
+    before, now = reference.media, answer.document.media
+    if (
+        before == now
+        or (before, now) in _ALIKE
+        or {before, now} <= _PROSE
+        or (before == "json" and answer.data.lstrip()[:1] in {b"{", b"["})
+    ):
+        return PLAUSIBLE
+    return "other_type", f"the answer is {_TYPES.get(now, now)}, the page was {_TYPES.get(before, before)}"
+
+
+def _error_object(answer: Answer, _: int) -> Verdict:
+    """Judge a small JSON object that says nothing but an error, where the page was another."""
+    if answer.usual_words is None or answer.document.media != "json" or len(answer.data) > _LARGEST_ERROR:
+        return PLAUSIBLE
+    said = _error_key(answer.data)
+    if not said or _error_key(answer.reference_data) == said:
+        return PLAUSIBLE
+    return "soft_error", f"the answer is JSON that says {said!r}"
+
+
+def _error_key(data: bytes) -> str:
+    """Return the key under which a JSON object says that it is an error, empty if it says nothing like that."""
+    try:
+        value = json.loads(data) if len(data) <= _LARGEST_ERROR else None
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(value, dict) or len(value) > _MOST_ERROR_KEYS:
+        return ""
+    named = (
+        key for key, text in value.items() if key.lower() in _ERROR_KEYS and text not in (None, False, "", 0, [], {})
+    )
+    coded = (
+        key for key, text in value.items() if key.lower() in _CODE_KEYS and isinstance(text, int) and 400 <= text < 600
+    )
+    return next(itertools.chain(named, coded), "")
+
+
+_LARGEST_ERROR = 4_096
+_MOST_ERROR_KEYS = 8
+_ERROR_KEYS = frozenset({"error", "errors", "error_message", "errormessage", "error_description", "exception", "fault"})
+_CODE_KEYS = frozenset({"status", "statuscode", "status_code", "code", "errorcode", "error_code", "httpstatus"})
+
+
+def _shows(data: bytes) -> bool:
+    """Say whether a page without text shows something else: frames, a drawing, a film, another page soon."""
+    lowered = data.lower()
+    return any(shown in lowered for shown in _SHOWN)
+
+
+def _wall(answer: Answer, words: int) -> Verdict:
+    document = answer.document
+    if document.media != "html":
+        return PLAUSIBLE
+    found = wall(
+        Look(
+            head=answer.data[:HEAD_BYTES],
+            title=document.title,
+            chunks=document.chunks,
+            words=words,
+            size=size_of(words, len(document.canonical)),
+            usual_words=answer.usual_words,
+            usual_title=answer.usual_title,
+            is_error=answer.status >= 400,
+        )
+    )
+    if found is None:
+        return PLAUSIBLE
+    return found[0], f"{found[1]}; {_words(answer, words)}"
+
+
+def _elsewhere(answer: Answer, words: int) -> Verdict:
+    """Judge a redirect of a page that is known: to a log-in, a consent page, an error page, the home page."""
+    if answer.document.media != "html" or not answer.asked_url or answer.asked_url == answer.url:
+        return PLAUSIBLE
+    asked, final, before = _split(answer.asked_url), _split(answer.url), _split(answer.reference_url)
+    if asked is None or final is None or _place(final) in {_place(asked), _place(before) if before else None}:
+        return PLAUSIBLE
+    found = _leads_to(asked, final)
+    is_known = answer.usual_words is not None and not _is_as_usual(answer, words)
+    if found is None or not (is_known or found[0] == "blocked"):
+        return PLAUSIBLE
+    return found[0], f"the answer came from {answer.url}, {found[1]}; {_words(answer, words)}"
+
+
+def _leads_to(asked: SplitResult, final: SplitResult) -> tuple[Suspicion, str] | None:
+    words = redirects()
+    label = _label(final) if _label(final) != _label(asked) else ""
+    segments = _segments(final) - _segments(asked)
+    if (final.hostname or "").endswith(words.blocked_hosts) or segments & words.blocked:
+        return "blocked", "which is a wall for robots"
+    if label in words.consent_hosts or segments & words.consent:
+        return "blocked", "which asks for consent first"
+    if label in words.login_hosts or segments & words.login:
+        return "login", "which is a log-in"
+    if segments & words.error:
+        return "soft_error", "which is an error page"
+    if final.path in {"", "/"} and not final.query and not _is_home(asked):
+        return "soft_error", "which is the home page"
+    return None
+
+
+def _login(answer: Answer, words: int) -> Verdict:
+    usual = answer.usual_words
+    if usual is None or not answer.document.password or words >= _LONGEST_LOGIN * usual:
+        return PLAUSIBLE
+    if answer.document.title == answer.usual_title and words >= FAR_BELOW * usual:
+        return PLAUSIBLE
+    reference = answer.reference()
+    if reference is not None and reference.password:
+        return PLAUSIBLE
+    return "login", f"it asks for a password; {_words(answer, words)}"
+
+
+def _collapsed(answer: Answer, words: int) -> Verdict:
+    usual = answer.usual_words
+    if usual is None or usual < FEWEST_USUAL or words >= FAR_BELOW * usual:
+        return PLAUSIBLE
+    if words >= _LEFT_OF_DATA.get(answer.document.media, words + 1):
+        return PLAUSIBLE
+    return "collapsed", f"most of the page is gone: {_words(answer, words)}"
+
+
+def _damaged(answer: Answer, _: int) -> Verdict:
+    """Judge what came whole by its framing and is not whole by itself, beside the version before."""
+    if answer.usual_words is None or not answer.reference_data:
+        return PLAUSIBLE
+    if answer.is_unframed and 2 * len(answer.data) < len(answer.reference_data):
+        return (
+            "collapsed",
+            "only the end of the connection ended it, and it is less than half as long as the version before",
+        )
+    if missing := _missing_end(answer):
+        return "collapsed", f"it breaks off: {missing}, which the version before has"
+    if _has_broken_letters(answer):
+        return "collapsed", "its letters are broken: they were written in one charset and read in another on their way"
+    return PLAUSIBLE
+
+
+def _missing_end(answer: Answer) -> str:
+    """Return what the end of the version before has and this one lacks."""
+    media, data, before = answer.document.media, answer.data, answer.reference_data
+    tail, tail_before = data[-_TAIL:].rstrip().lower(), before[-_TAIL:].rstrip().lower()
+    if media == "html":
+        for end in (b"</html", b"</body"):
+            if end in tail_before:
+                return "" if b"</html" in tail or b"</body" in tail else f"there is no {end.decode()}> at its end"
+        is_open = tail.rfind(b"<") > tail.rfind(b">") and tail_before.rfind(b"<") < tail_before.rfind(b">")
+        return "its last tag is not closed" if is_open else ""
+    if media in {"xml", "feed"}:
+        end = tail_before[tail_before.rfind(b"</") :] if tail_before.endswith(b">") else b""
+        is_end = end.startswith(b"</") and len(end) < len(tail_before)
+        return f"there is no {end.decode('ascii', 'replace')} at its end" if is_end and end not in tail else ""
+    if media == "text" and data.lstrip()[:1] in {b"{", b"["} and tail_before[-1:] in {b"}", b"]"}:
+        reference = answer.reference()
+        return "its last bracket is not closed" if reference is not None and reference.media == "json" else ""
+    return ""
+
+
+def _has_broken_letters(answer: Answer) -> bool:
+    """Say whether letters that the version before has whole are lost, or were encoded twice, or are question marks."""
+    document = answer.document
+    if answer.data.isascii():
+        return not answer.reference_data.isascii() and "?" in document.text and _are_question_marks(answer)
+    lost = document.text.count(_LOST) if _LOST in document.text else 0
+    twice = _twice_encoded(document.text) if _LEAD in document.canonical else 0.0
+    if lost < _FEW_LETTERS and twice < _MANY_TWICE:
+        return False
+    reference = answer.reference()
+    if reference is None or reference.problem:
+        return False
+    if lost >= _FEW_LETTERS and lost > 2 * reference.text.count(_LOST):
+        return True
+    return twice >= _MANY_TWICE and twice > 2 * _twice_encoded(reference.text)
+
+
+def _are_question_marks(answer: Answer) -> bool:
+    reference = answer.reference()
+    if reference is None or reference.problem:
+        return False
+    gone = _beyond_ascii(reference.text) - _beyond_ascii(answer.document.text)
+    more = answer.document.text.count("?") - reference.text.count("?")
+    return gone >= _FEW_LETTERS and more >= gone / 2
+
+
+def _beyond_ascii(text: str) -> int:
+    return sum(map(len, _LETTERS.findall(text)))
+
+
+_WINDOWS_1252 = {
+    ord(character): byte
+    for byte in range(256)
+    for character in {bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte)), chr(byte)}
+}
+_LETTERS = re.compile("[^\x00-\x7f\xa0][^\x00-\x7f]*")
+_ENOUGH_RUNS = 50
+_LONGEST_RUN = 300
+_MANY_TWICE = 0.2
+
+
+def _twice_encoded(text: str) -> float:
+    """Return which share of the first letters beyond ASCII is UTF-8 that was read as windows-1252.
+
+    What people write can hardly be read back so. Not all letters of a broken page can: those that its markup names (`&eacute;`) are whole.
+    """
+    found = [match[0] for match in itertools.islice(_LETTERS.finditer(text), _ENOUGH_RUNS)]
+    return sum(map(_was_utf8, found)) / len(found) if found else 0.0
+
+
+def _was_utf8(letters: str) -> bool:
+    """Say whether letters, taken for bytes again, are UTF-8; of very many the first are asked."""
+    try:
+        bytes([_WINDOWS_1252[ord(character)] for character in letters[:_LONGEST_RUN]]).decode("utf-8")
+    except KeyError:
+        return False
+    except UnicodeDecodeError as error:
+        return len(letters) > _LONGEST_RUN and error.end >= _LONGEST_RUN
+    return True
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None
+
+
+def _place(url: SplitResult) -> tuple[str, str, str]:
+    """Return an address without what a server moves in good order: scheme, `www.`, a slash at the end, case."""
+    return url.netloc.lower().removeprefix("www."), url.path.rstrip("/").lower(), url.query
+
+
+def _is_home(url: SplitResult) -> bool:
+    """Say whether an address is another name of a home page: `/index.html`, `/home`, `/en/`."""
+    return all(part in {"index", "home", "default", "main"} or len(part) == 2 for part in _segments(url))
+
+
+def _label(url: SplitResult) -> str:
+    return url.netloc.lower().partition(".")[0]
+
+
+def _segments(url: SplitResult) -> set[str]:
+    """Return the parts of a path, file endings left out."""
+    return {part.rsplit(".", 1)[0] if "." in part else part for part in url.path.lower().split("/") if part}
+
+
+def _is_as_usual(answer: Answer, words: int) -> bool:
+    """Say whether a page looks as it always did: its redirect is then its own."""
+    usual = answer.usual_words or 0
+    return answer.document.title == answer.usual_title and 0.5 * usual <= words <= 2 * usual
+
+
+def _words(answer: Answer, words: int) -> str:
+    return f"it has {words:,} words{'' if answer.usual_words is None else f', {_usually(answer)}'}"
+
+
+def _usually(answer: Answer) -> str:
+    return f"usually the page has {answer.usual_words:,}"

@@ -1,0 +1,169 @@
+"""Quiet changes: what of a comparison is told and what is only kept, and what a look teaches of a page's noise (detection.md §4).
+
+A change all of whose edits are noise is *quiet*: stored and listed, told to nobody. One with real parts is told with these, what is noise kept beside
+them. The cursor moves on either way, so that the next comparison is with the version before it and a real edit is met at the one pair
+that it lies between, never behind noise that grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
+from tidings.detection.job.contract import Noise, Wanted
+from tidings.detection.kinds.interests import interests_of
+from tidings.detection.noise.learn import learned
+from tidings.detection.noise.looks import Looked, calm, counted, with_second_look
+from tidings.detection.noise.mask import Mask, Shared, with_masked
+from tidings.detection.noise.memory import Memory
+from tidings.detection.noise.views import View, views_of
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.model.change import ChangeSet, Edit, Masked
+from tidings.model.interest import Interest
+
+_ANY, _WORDS = Interest("any"), Interest("words")
+_CONTENT = frozenset({"words", "body"})
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a comparison found, all of it noise if it is quiet; `within` are the things that all of it lies in, None if some lies elsewhere."""
+
+    found: ChangeSet = ChangeSet()
+    is_quiet: bool = False
+    within: frozenset[str] | None = None
+
+
+def settled(real: ChangeSet, whole: Callable[[], ChangeSet], mask: Mask) -> Heard:
+    """Return what is told and kept of a comparison: `real` is what it finds through a mask, `whole` makes what it finds without."""
+    if not mask.masked:
+        return Heard(real)
+    if real:
+        return Heard(with_masked(real, mask))
+    return Heard(with_masked(whole(), mask), is_quiet=True)
+
+
+class Quieter:
+    """What is known of one page's noise while a job runs. `pair_of` returns the pair of a reference and the new version."""
+
+    def __init__(self, noise: Noise, pair_of: Callable[[int], Pair], wanted: Sequence[Wanted] = ()) -> None:
+        self._noise = noise
+        self._pair_of = pair_of
+        self._memory = noise.memory
+        kinds = {interest.kind for one in wanted for interest in interests_of(one.expression)}
+        self._interest = _ANY if "any" in kinds else _WORDS  # what is compared already is not compared again
+        asked = (*noise.asked, *((one.expression, one.extraction) for one in wanted))
+        self._views = dict.fromkeys(view for each in asked for view in views_of(*each))
+        self._masks: dict[int, Mask] = {}
+        self._shared = Shared()
+        self.learned: Memory | None = None
+        """what is known after the look, None if it taught nothing"""
+        self.second_look = False
+
+    def learn(self, newest: int) -> None:
+        """Learn from a new body that differs from the newest version."""
+        noise = self._noise
+        for before, after in pairwise(noise.history):
+            old, new = self._pair_of(before).old, self._pair_of(after).old
+            if not (old.problem or new.problem):
+                at = noise.times.get(after, 0)
+                looked = Looked(self._memory.polls + 1, at)
+                self._take(Pair(old, new), looked, (noise.times.get(before, 0), at))
+        if noise.history:
+            self._memory = replace(self._memory, polls=max(0, noise.polls - 1))
+        pair = self._pair_of(newest)
+        if pair.old.problem or pair.old.textless or pair.new.textless:
+            return
+        self._take(pair, Looked(noise.polls, noise.at, noise.is_second), (noise.times.get(newest, 0), noise.at))
+        if not noise.is_second and self._has_view(pair.new):
+            self._memory, self.second_look = with_second_look(self._memory, noise.polls)
+        self.learned = self._memory = self._memory.settle()
+
+    def rest(self) -> None:
+        """Learn from a new body in which nothing differs that could be noise."""
+        noise = self._noise
+        if self._memory.things:
+            self.learned = self._memory = calm(self._memory, Looked(noise.polls, noise.at, noise.is_second))
+
+    def is_news(self, reference: int) -> bool:
+        """Return whether words that are no noise, or the body of what has none, differ from a reference."""
+        pair = self._pair_of(reference)
+        if pair.old.problem:
+            return True
+        found = pair.through(self._mask(reference)).compare(self._interest)
+        return any(_CONTENT.intersection(finding.kinds) for finding in found)
+
+    def heard(self, wanted: Wanted) -> Heard:
+        """Return what is found for one that waits; raises `RefusedError` if it cannot be compared."""
+        pair, mask = self._pair_for(wanted), self._mask(wanted.reference)
+        real = evaluate(wanted.expression, pair.through(mask), wanted.extraction)
+        heard = settled(real, lambda: evaluate(wanted.expression, pair, wanted.extraction), mask)
+        if not heard.found:
+            return heard
+        return replace(heard, within=self._within(wanted, heard, mask))
+
+    def _pair_for(self, wanted: Wanted) -> Pair:
+        return self._pair_of(wanted.reference).doubting(frozenset(wanted.doubted))
+
+    def _within(self, wanted: Wanted, heard: Heard, mask: Mask) -> frozenset[str] | None:
+        """Return the things that all of what was found lies in, whether they are noise or not; None if some lies elsewhere."""
+        if not heard.is_quiet:
+            if not self._memory.things:
+                return None
+            every = self._memory.wanting(thing.id for thing in self._memory.things)
+            mask = Mask(every, self._noise.kept, mask.old_at, mask.new_at, self._shared)
+            if evaluate(wanted.expression, self._pair_for(wanted).through(mask), wanted.extraction):
+                return None
+        return frozenset(one.mask for one in mask.masked)
+
+    def note(self, key: int, heard: Heard) -> tuple[Masked, ...]:
+        """Remember what was found for a subscription; return what masks left out if that is all that it would have been notified of of late."""
+        if not heard.found:
+            return ()
+        polls = self._noise.polls or self._memory.polls
+        self._memory = self._memory.with_heard(key, polls, heard.within)
+        self.learned = self._memory
+        names = self._memory.silences(key, polls) if heard.is_quiet else frozenset()
+        return tuple(one for one in heard.found.masked if one.mask in names)
+
+    def _mask(self, reference: int) -> Mask:
+        noise = self._noise
+        if reference not in self._masks:
+            at = noise.times.get(reference, 0)
+            self._masks[reference] = Mask(self._memory, noise.kept, at, noise.at, self._shared)
+        return self._masks[reference].again()
+
+    def _take(self, pair: Pair, looked: Looked, at: tuple[int, int]) -> None:
+        values = Mask(Memory(), self._noise.kept, *at, self._shared)
+        found = pair.through(values).compare(self._interest)
+        memory = learned(self._memory, pair.old, pair.new, _edits(found), looked)
+        for view in self._views:
+            if view.name and (part := _seen(view, pair)) is not None:
+                edits = _edits(part.through(values).compare(_WORDS))
+                memory = learned(memory, part.old, part.new, edits, looked, view.name)
+        self._memory = counted(memory, looked)
+
+    def _has_view(self, document: Document) -> bool:
+        """Return whether anybody looks at something of a page that may be noise."""
+        return any(not view.name or _document(view, document) is not None for view in self._views)
+
+
+def _seen(view: View, pair: Pair) -> Pair | None:
+    """Return what a view sees of two versions, None where that is nothing or one value."""
+    old, new = _document(view, pair.old), _document(view, pair.new)
+    return None if old is None or new is None else Pair(old, new)
+
+
+def _document(view: View, document: Document) -> Document | None:
+    try:
+        return view.document(document)
+    except RefusedError:  # the comparison says so
+        return None
+
+
+def _edits(found: Sequence[ChangeSet]) -> list[Edit]:
+    return [edit for finding in found if "words" in finding.kinds for edit in finding.edits]

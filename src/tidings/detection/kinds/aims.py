@@ -1,0 +1,138 @@
+"""Aims: which part of a page each interest of an expression looks at (sentinels_and_events.md §4.1: extraction node).
+
+An interest looks at its own selector within what the sentinel selects. What NOT names by a selector is taken out of the page for those beside
+it that contain it: `any change AND NOT any change in css ".clock"` is any change of the page without its clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tidings.detection.kinds.registry import KINDS, STRUCTURED, row_of, terms_of
+from tidings.document.extraction import Extraction
+from tidings.model.interest import AllOf, AnyOf, Expression, Interest, Not
+
+MOST_TERMS = 16
+"""So many keywords of one interest have digests of their own; of more, the text's decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """One interest and the part of a page that it looks at."""
+
+    interest: Interest
+    scope: Extraction
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """OR."""
+
+    parts: tuple[Aimed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """AND: all of `positive` must find something; `negative` is taken out of it, or vetoes it."""
+
+    positive: tuple[Aimed, ...]
+    negative: tuple[Aimed, ...]
+
+
+Aimed = Aim | Either | Both
+
+
+@lru_cache(maxsize=4_096)
+def aimed(expression: Expression, extraction: Extraction) -> Aimed:
+    """Return an expression with the part of a page that each interest looks at; `extraction` is what the sentinel selects."""
+    match expression:
+        case Interest():
+            return Aim(expression, extraction.within(expression.selector))
+        case AnyOf(parts):
+            return Either(tuple(aimed(part, extraction) for part in parts))
+        case AllOf(parts):
+            return _both(parts, extraction)
+        case Not():  # alone it would tell every quiet look; the language refuses it (E26)
+            return Either(())
+
+
+def aims_of(aim: Aimed) -> Iterator[Aim]:
+    """Yield the leaves, from left to right."""
+    match aim:
+        case Aim():
+            yield aim
+        case Either(parts):
+            for part in parts:
+                yield from aims_of(part)
+        case Both(positive, negative):
+            for part in (*positive, *negative):
+                yield from aims_of(part)
+
+
+@lru_cache(maxsize=4_096)
+def scopes_of(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
+    """Return the parts of a page that an expression looks at, in the order in which their tokens follow one another."""
+    return tuple(dict.fromkeys(aim.scope for aim in aims_of(aimed(expression, extraction)))) or (extraction,)
+
+
+@lru_cache(maxsize=4_096)
+def digests_in(expression: Expression, extraction: Extraction, scope: Extraction) -> frozenset[str]:
+    """Return the names of the digests that decide in one of these parts: where all are equal nothing is found there."""
+    aims = aims_of(aimed(expression, extraction))
+    return frozenset(name for aim in aims if aim.scope == scope for name in _digests(aim.interest))
+
+
+def _digests(interest: Interest) -> Iterator[str]:
+    terms = terms_of(interest)
+    if len(terms) > MOST_TERMS:
+        yield from KINDS[interest.kind].digests
+        return
+    for term in terms:
+        yield from row_of(interest, term).digests
+
+
+@lru_cache(maxsize=4_096)
+def scopes_of_items(expression: Expression, extraction: Extraction) -> tuple[Extraction, ...]:
+    """Return the parts of a page whose entries an expression looks at (`items`)."""
+    aims = aims_of(aimed(expression, extraction))
+    return tuple(dict.fromkeys(aim.scope for aim in aims if aim.interest.kind == "items"))
+
+
+@lru_cache(maxsize=4_096)
+def needs_nodes(expression: Expression, extraction: Extraction) -> bool:
+    """Return whether the parsed page has to be kept, since parts of it or things in it are looked at."""
+    aims = list(aims_of(aimed(expression, extraction)))
+    return any(not aim.scope.is_whole or aim.interest.kind in STRUCTURED for aim in aims)
+
+
+def _both(parts: Sequence[Expression], extraction: Extraction) -> Both:
+    positive = [part for part in parts if not isinstance(part, Not)]
+    negative = [part.part for part in parts if isinstance(part, Not)]
+    scopes = [extraction] * len(positive)
+    vetoes: list[Expression] = []
+    for unwanted in negative:
+        holders = [number for number, part in enumerate(positive) if _holds(part, unwanted)]
+        if not holders or not isinstance(unwanted, Interest) or unwanted.selector is None:
+            vetoes.append(unwanted)
+            continue
+        for number in holders:
+            scopes[number] = scopes[number].without(unwanted.selector)
+    return Both(
+        tuple(aimed(part, scope) for part, scope in zip(positive, scopes, strict=True)),
+        tuple(aimed(part, extraction) for part in vetoes),
+    )
+
+
+def _holds(whole: Expression, unwanted: Expression) -> bool:
+    """Return whether a part of a page that NOT names can be taken out of what another interest looks at."""
+    if not isinstance(unwanted, Interest) or unwanted.selector is None or not isinstance(whole, (Interest, AnyOf)):
+        return False
+    if unwanted.terms or unwanted.direction or unwanted.where:
+        return False
+    watched = (whole,) if isinstance(whole, Interest) else whole.parts
+    return any(
+        isinstance(one, Interest) and one.selector != unwanted.selector and unwanted.kind in KINDS[one.kind].contains
+        for one in watched
+    )

@@ -1,0 +1,117 @@
+"""Keywords: how often words stand on a page, wherever they stand (004 §5.3.2.3, §5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from tidings.detection.compare.objects import compare_objects
+from tidings.detection.compare.occurrences import occurrences
+from tidings.detection.compare.signatures import Span
+from tidings.detection.find.findings import finding_of_body, finding_of_objects
+from tidings.detection.find.placed import places_of
+from tidings.detection.find.terms import words_of, words_of_term
+from tidings.document.document import Document
+from tidings.model.change import ChangeSet
+from tidings.model.sentinel import Direction
+
+MANY = 32
+"""So many terms are looked for one by one; from then on one pass over the page finds all words."""
+
+COUNT: Final = "keyword "
+"""The name of the digest of how often a keyword stands on a page begins so, and its words follow."""
+
+
+@dataclass(frozen=True)
+class Keywords:
+    """One keyword, counted. A keyword of several words is counted where they stand in a row.
+
+    `exact`: case counts and symbols are no words, as in the thesis. That it stands elsewhere is no change.
+    """
+
+    term: str = ""
+    exact: bool = False
+    name: str = "keywords"
+    contains: frozenset[str] = frozenset({"keywords"})
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Return what decides: how often the keyword stands there, whatever else the text says; without a term, the text."""
+        return (f"{COUNT}{' '.join(self._wanted)}", "body") if self.term and not self.exact else ("text",)
+
+    def for_term(self, term: str) -> Keywords:
+        """Return this type for another keyword."""
+        return replace(self, term=term)
+
+    @cached_property
+    def _wanted(self) -> tuple[str, ...]:
+        return words_of_term(self.term, exact=self.exact)
+
+    def size(self, document: Document) -> int:
+        """Return how often it stands there."""
+        return sum(1 for _ in self._spans(document)) if self.exact else len(_places(document, self._wanted))
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the row of the keyword, if it stands there more or less often, and which of its occurrences came or went; of a body
+        without text, that it is another.
+        """
+        if old.textless or new.textless:
+            return finding_of_body(old, new)
+        rows = compare_objects(self.name, *([self.term] * self.size(document) for document in (old, new)))
+        if not rows:
+            return ()
+        spans = [{self.term: list(self._spans(document))} for document in (old, new)]
+        return (finding_of_objects(self.name, rows, *places_of(rows, (old, new), (spans[0], spans[1]))),)
+
+    def spans(self, old: Document, new: Document, direction: Direction | None) -> tuple[list[Span], list[Span]]:
+        """Return the tokens of both pages that belong to the keyword, and to changes of it in a direction."""
+        return (
+            list(self._spans(old)) if direction in {None, "deleted"} else [],
+            list(self._spans(new)) if direction in {None, "inserted"} else [],
+        )
+
+    def _spans(self, document: Document) -> Iterator[Span]:
+        length = len(self._wanted)
+        if not self.exact:
+            yield from ((start, start + length) for start in _starts(document, self._wanted))
+            return
+        wording = words_of(document, exact=True)
+        for start in occurrences(wording.words, self._wanted):
+            yield wording.tokens(start, start + length)
+
+
+def count_digest(name: str, document: Document) -> str:
+    """Return what decides whether a keyword stands more or less often on a page; `name` is that of its digest."""
+    return str(len(_places(document, tuple(name.removeprefix(COUNT).split(" ")))))
+
+
+def _places(document: Document, wanted: tuple[str, ...]) -> list[int]:
+    """Return where in the folded text a term stands, overlaps included; looked for once, and with all others once there are many."""
+    known = document.sought
+    if wanted not in known:
+        is_many = len(known) >= MANY and len(wanted) == 1
+        known[wanted] = document.index.get(wanted[0], []) if is_many else [*_found(document.folded_text, wanted)]
+    return known[wanted]
+
+
+def _found(text: str, wanted: tuple[str, ...]) -> Iterator[int]:
+    """Yield where a term stands in a text that has a space before and behind each word."""
+    if not wanted:
+        return
+    piece = f" {' '.join(wanted)} "
+    place = text.find(piece)
+    while place >= 0:
+        yield place
+        place = text.find(piece, place + 1)
+
+
+def _starts(document: Document, wanted: tuple[str, ...]) -> Iterator[int]:
+    """Yield the numbers of the words at which a term begins."""
+    text = document.folded_text
+    number = at = 0
+    for place in _places(document, wanted):
+        number += text.count(" ", at, place)
+        yield number
+        at = place

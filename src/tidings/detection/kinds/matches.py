@@ -1,0 +1,52 @@
+"""Regular expressions: what an RE2 pattern finds in the lines of a page, as a multiset (004 §3.4.2; detection.md §1.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.detection.compare.objects import compare_objects
+from tidings.detection.find.findings import finding_of_body, finding_of_objects
+from tidings.document.chosen import RefusedError
+from tidings.document.document import Document
+from tidings.document.lines import matches_of
+from tidings.document.words import plain, shown
+from tidings.model.change import ChangeSet
+
+MOST_MATCHES = 100_000
+"""Most matches in one version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """A pattern. An object is what it matches, or the group if it has one, or its groups with a space between them."""
+
+    pattern: str = ""
+    name: str = "regex"
+    contains: frozenset[str] = frozenset({"regex"})
+    digests: tuple[str, ...] = ("lines", "body")
+
+    def size(self, document: Document) -> int:
+        """Return the number of matches."""
+        return len(self._found(document))
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the matches that are there more or less often."""
+        if old.textless or new.textless:
+            return finding_of_body(old, new)
+        was, now = self._found(old), self._found(new)
+        own = {plain(text): text for text in (*was, *now)}
+        rows = compare_objects(self.name, *([own[plain(text)] for text in side] for side in (was, now)))
+        return (finding_of_objects(self.name, rows),) if rows else ()
+
+    def _found(self, document: Document) -> list[str]:
+        if not self.pattern:
+            return []
+        found: list[str] = []
+        for line in document.lines:
+            for match in matches_of(self.pattern, line):
+                groups = [group for group in match.groups if group is not None] if match.groups else [match.text]
+                if text := shown(" ".join(groups)):
+                    found.append(text)
+            if len(found) > MOST_MATCHES:
+                raise RefusedError(f"regex {self.pattern[:80]} matches more than {MOST_MATCHES:,} times")
+        return found

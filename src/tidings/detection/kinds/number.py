@@ -1,0 +1,62 @@
+"""Number: the first number of the text, as a change type and for conditions (sentinels_and_events.md §1.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tidings.detection.find.findings import finding_of_body
+from tidings.detection.find.numerals import Written, number_in, values
+from tidings.document.document import Document
+from tidings.model.change import ChangeSet, Edit
+
+
+def first_number(document: Document) -> Written | None:
+    """Return the first number of a document's text, None if it has none."""
+    return number_in(document.text, is_json=document.media == "json")
+
+
+def numbers(old: Document, new: Document) -> tuple[Decimal | None, Decimal | None]:
+    """Return the first number of each of two versions of a page."""
+    return values(first_number(old), first_number(new))
+
+
+def number_digest(document: Document) -> str:
+    """Return what decides what number a document has: how its first one is written."""
+    number = first_number(document)
+    return "" if number is None else f"{number.is_negative} {number.is_money} {number.sense} {number.digits}"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The first number of the text. That it is written otherwise, or in another currency, is no change; a number that goes or comes is."""
+
+    name: str = "number"
+    contains: frozenset[str] = frozenset({"number"})
+    digests: tuple[str, ...] = ("number", "body")
+
+    def size(self, document: Document) -> int:
+        """Return 1 if there is a number."""
+        return int(first_number(document) is not None)
+
+    def compare(self, old: Document, new: Document) -> tuple[ChangeSet, ...]:
+        """Return the two numbers as they are written, if they are not the same."""
+        if old.textless or new.textless:
+            return finding_of_body(old, new)
+        before, after = first_number(old), first_number(new)
+        was, now = values(before, after)
+        if was == now:
+            return ()
+        return (_finding(old, new, before, after),)
+
+
+def _finding(old: Document, new: Document, before: Written | None, after: Written | None) -> ChangeSet:
+    gone = old.tokens_at(before.start, before.end) if before is not None else (len(old.tokens),) * 2
+    come = new.tokens_at(after.start, after.end) if after is not None else (len(new.tokens),) * 2
+    return ChangeSet(
+        kinds=("number",),
+        inserted=(after.text,) if after is not None and before is None else (),
+        deleted=(before.text,) if before is not None and after is None else (),
+        updated=((before.text, after.text),) if before is not None and after is not None else (),
+        edits=(Edit("insert" if before is None else "delete" if after is None else "replace", *gone, *come),),
+    )

@@ -1,0 +1,421 @@
+"""Detect: one job per fetched body, all its comparisons in it; what comes back becomes changes, events and deliveries.
+
+Page content is parsed in the runner's process only (contracts.md §7). If the job dies, the version is kept and each comparison is owed
+as a `pending` row without moving a cursor; a sweep tries again, and after `detect.attempts` deaths it is given up and told so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tidings.detection.ask.summary import summary
+from tidings.detection.find.marks import remembered
+from tidings.detection.find.window import is_partial
+from tidings.detection.job.contract import Absent, Body, Examination, Found, FramedJob, Job, Noise, Part, Wanted
+from tidings.detection.job.run import examine, examine_framed
+from tidings.detection.kinds.interests import interests_of
+from tidings.document.canonical import RULES_VERSION
+from tidings.document.extraction import extraction_of
+from tidings.isolation.runner import Died, Done
+from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
+from tidings.service.show.records import spell_gap
+from tidings.service.watch.composite_parts import PART
+from tidings.service.watch.cursors import is_doubtful, reference, standing_still, taken, window_of
+from tidings.service.watch.subscription_memory import Remembered
+
+if TYPE_CHECKING:
+    from tidings.isolation.runner import Runner
+    from tidings.model.interval import Instant
+    from tidings.model.version import Digest
+    from tidings.service.watch.composite_parts import Asked
+    from tidings.service.watch.watchlist import Subscription, WatchedPage
+    from tidings.storage.db.instance import Instance
+
+QUIET = "change.quiet"
+"""The type of the event of a change that is all noise: nobody hears of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The newest version of a page as its subscriptions are about to see it."""
+
+    page: WatchedPage
+    seq: int
+    body: Body
+    references: Mapping[int, Body]
+    known: Mapping[int, Digest]
+    takers: tuple[Subscription, ...]
+    at: Instant
+    modified_at: Instant | None
+    lost: Mapping[int, str]
+    """stored versions whose bodies cannot be given back, and why"""
+    status: int = 200
+    is_unframed: bool = False
+    """only the end of the connection ended the body"""
+    usual_words: int | None = None
+    """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
+    parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
+    """the versions with their frames, the newest among them; empty for a page without"""
+    known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
+    """the digests known of what sentinels select of the references"""
+    noise: Noise | None = None
+    """what is known of the page's noise, and what this look may teach"""
+
+    def comparing(self) -> tuple[Subscription, ...]:
+        """Return the takers that have something to compare the newest version with."""
+        return tuple(s for s in self.takers if s.row.seen != self.seq and reference(s))
+
+    def beginning(self) -> tuple[Subscription, ...]:
+        """Return the takers for which the newest version is the first."""
+        return tuple(s for s in self.takers if s.row.seen != self.seq and not reference(s))
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a look brings to a unit."""
+
+    examination: Examination | None
+    cursors: tuple[CursorMove, ...]
+    comparisons: tuple[ComparisonRow, ...]
+    changes: tuple[ChangeRow, ...]
+    events: tuple[Event, ...]
+    died: str = ""
+
+
+class Detector:
+    """Runs jobs and reads their answers. `instance` makes change ids that no other installation makes."""
+
+    def __init__(
+        self, runner: Runner, instance: Instance, *, seconds: float, attempts: int, heals: bool = True
+    ) -> None:
+        self._heals = heals
+        self._runner = runner
+        self._instance = instance
+        self._seconds = seconds
+        self._attempts = attempts
+
+    async def examine(self, look: Look, *, attempts: Mapping[int, int] | None = None) -> Findings:
+        """Compare the newest version with what each taker last saw.
+
+        `attempts` counts, by subscription, how often this comparison has died before.
+        """
+        wanted = tuple(_wanted(look, heals=self._heals))
+        state = look.page.state
+        if look.parts:
+            return await self._examine_framed(look, wanted, attempts or {})
+        job = Job(
+            new=look.body,
+            references=look.references,
+            known=look.known,
+            wanted=wanted,
+            last_charset=state.charset,
+            text_digest=state.text_digest,
+            seed=self._instance.hash_seed,
+            usual_words=look.usual_words,
+            usual_title=state.title,
+            status=look.status,
+            asked_url=look.page.identity.url,
+            is_unframed=look.is_unframed,
+            depth=look.page.identity.frames,
+            known_parts=look.known_parts,
+            noise=look.noise,
+        )
+        return self._read(look, await self._runner.run(examine, job, seconds=self._seconds), attempts or {})
+
+    async def _examine_framed(self, look: Look, wanted: tuple[Wanted, ...], attempts: Mapping[int, int]) -> Findings:
+        job = FramedJob(
+            new=look.parts[look.seq],
+            references={seq: parts for seq, parts in look.parts.items() if seq != look.seq},
+            known=look.known,
+            wanted=wanted,
+            text_digest=look.page.state.text_digest,
+            seed=self._instance.hash_seed,
+            depth=look.page.identity.frames,
+            noise=look.noise,
+        )
+        return self._read(look, await self._runner.run(examine_framed, job, seconds=self._seconds), attempts)
+
+    def _read(self, look: Look, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Findings:
+        match answer:
+            case Done(value):
+                if value.problem:
+                    return self._given_up(look, value.problem, value)
+                return self._found(look, value)
+            case Died(reason=reason):
+                return self._owed(look, reason, attempts)
+
+    def _found(self, look: Look, examination: Examination) -> Findings:
+        found = {(f.key, f.number): f for f in examination.found}
+        changes, events = [], []
+        for sub in look.takers:
+            for asked in sub.asked:
+                if (f := found.get((sub.row.id, asked.number))) is not None and f.change:
+                    row = self._change(look, sub, f, asked, healed=_stand_ins(sub, examination))
+                    changes.append(row)
+                    events.append(event_of(row))
+        refused = {refusal.key: refusal.reason for refusal in examination.refused}
+        lost = {
+            s.row.id: reason
+            for s in look.comparing()
+            if (reason := look.lost.get(reference(s)) or refused.get(s.row.id))
+        }
+        lost |= {s.row.id: refused[s.row.id] for s in look.beginning() if s.row.id in refused}
+        rows = tuple(self._given_up_row(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
+        events.extend(_given_up_event(s, look, lost[s.row.id]) for s in look.takers if s.row.id in lost)
+        absent = _absent(look, examination)
+        moves = tuple(
+            _remembering(s, _seen(s, look, absent.get(s.row.id), is_lost=reference(s) in look.lost), examination)
+            for s in look.takers
+        )
+        for sub, move in zip(look.takers, moves, strict=True):
+            is_told = any(row.subscription_id == sub.row.id for row in changes)
+            events.extend(_absences(sub, look, move, is_told=is_told))
+            events.extend(_mended(sub, look, examination))
+        return Findings(examination, moves, rows, tuple(changes), tuple(events))
+
+    def _change(self, look: Look, sub: Subscription, found: Found, asked: Asked, *, healed: str = "") -> ChangeRow:
+        state = look.page.state
+        compare = sub.owner.sentinel.compare
+        return ChangeRow(
+            id=self._change_id(sub, look, found, asked),
+            sentinel_id=sub.row.sentinel_id,
+            subscription_id=sub.row.id,
+            page_id=state.page_id,
+            revision=sub.row.revision,
+            kind=asked.kind,
+            from_seq=found.reference,
+            to_seq=look.seq,
+            rules_version=RULES_VERSION,
+            extraction=found.extraction,
+            found=found.change,
+            summary=f"{summary(found.change)}{_across(sub, state.checked_at)}{healed}",
+            quiet=asked.is_part or found.quiet,
+            noise=found.quiet,
+            modified_at=look.modified_at,
+            polled_at=look.at,
+            detected_at=look.at,
+            partial=is_partial(compare, window_of(sub)),
+        )
+
+    def _change_id(self, sub: Subscription, look: Look, found: Found, asked: Asked) -> str:
+        parts = (
+            self._instance.id,
+            self._instance.restore_epoch,
+            sub.row.id,
+            sub.row.page_id,
+            found.reference,
+            look.seq,
+            RULES_VERSION,
+            found.extraction,
+            *((asked.kind,) if asked.is_part else ()),
+        )
+        return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
+
+    def _owed(self, look: Look, reason: str, attempts: Mapping[int, int]) -> Findings:
+        worst = max((attempts.get(s.row.id, 0) for s in look.takers), default=0) + 1
+        if worst >= self._attempts:
+            return self._given_up(look, reason, None)
+        owed = look.comparing()
+        first = [s for s in look.takers if s not in owed]
+        rows = tuple(
+            ComparisonRow(
+                subscription_id=s.row.id,
+                page_id=s.row.page_id,
+                from_seq=reference(s),
+                to_seq=look.seq,
+                revision=s.row.revision,
+                status="pending",
+                attempt=attempts.get(s.row.id, 0) + 1,
+                reason=reason,
+            )
+            for s in owed
+        )
+        events = tuple(_given_up_event(s, look, reason) for s in look.beginning())  # nobody tries these again
+        return Findings(None, tuple(taken(s, look.seq) for s in first), rows, (), events, reason)
+
+    def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Findings:
+        rows = tuple(self._given_up_row(s, look, reason) for s in look.comparing())
+        events = tuple(_given_up_event(s, look, reason) for s in (*look.beginning(), *look.comparing()))
+        return Findings(examination, tuple(taken(s, look.seq) for s in look.takers), rows, (), events, reason)
+
+    def _given_up_row(self, sub: Subscription, look: Look, reason: str) -> ComparisonRow:
+        return ComparisonRow(
+            subscription_id=sub.row.id,
+            page_id=sub.row.page_id,
+            from_seq=reference(sub),
+            to_seq=look.seq,
+            revision=sub.row.revision,
+            status="could_not_compare",
+            attempt=self._attempts,
+            reason=reason,
+        )
+
+
+def _across(sub: Subscription, checked_at: Instant | None) -> str:
+    """Return the mark of the one comparison that goes across a pause of its sentinel (sentinels_and_events §2), empty for others."""
+    looked_at = checked_at if sub.interval is None else sub.row.ticked_at
+    if not sub.row.paused or (looked_at or 0) >= sub.row.since:
+        return ""
+    return f" (across a pause of {spell_gap(sub.row.paused)})"
+
+
+def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
+    return Event(
+        type="comparison.given_up",
+        at=look.at,
+        sentinel_id=sub.row.sentinel_id,
+        page_id=sub.row.page_id,
+        data={"from": reference(sub), "to": look.seq, "reason": reason},
+    )
+
+
+def digests_of(look: Look, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
+    """Return the digests of a new version and of its parts that are to be kept."""
+    if seen is None or seen.problem:
+        return ()
+    return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
+
+
+def _wanted(look: Look, *, heals: bool) -> Iterator[Wanted]:
+    """Yield what the takers want: a comparison, or to know whether what they look at is there."""
+    for sub in look.takers:
+        sentinel = sub.owner.sentinel
+        seq = reference(sub)
+        is_again = sub.row.seen == look.seq  # only whether what it looks at is there
+        if (is_again and not is_doubtful(sub, look.at)) or (seq and not is_again and seq not in look.references):
+            continue
+        known = Remembered.of(sub.row.remembered)
+        for asked in sub.asked:
+            yield Wanted(
+                key=sub.row.id,
+                reference=0 if is_again else seq,
+                expression=asked.expression,
+                extraction=extraction_of(sentinel),
+                number=asked.number,
+                seen=known.marks,
+                targets=known.targets if heals else None,
+                mends=is_doubtful(sub, look.at),
+                doubted=sub.missing.doubt if sub.missing is not None else (),
+            )
+
+
+def _absent(look: Look, examination: Examination) -> dict[int, Absent]:
+    """Return what is missing, by subscription: all of it only if each of its comparisons lacks all that it looks at."""
+    found: dict[int, list[Absent]] = {}
+    for absence in examination.absent:
+        found.setdefault(absence.key, []).append(absence)
+    asked = {sub.row.id: len(sub.asked) for sub in look.takers if sub.row.id in found}
+    return {
+        key: Absent(
+            key=key,
+            names=tuple(dict.fromkeys(name for absence in some for name in absence.names)),
+            is_all=sum(absence.is_all for absence in some) >= asked.get(key, 1),
+        )
+        for key, some in found.items()
+    }
+
+
+def _seen(sub: Subscription, look: Look, absent: Absent | None, *, is_lost: bool) -> CursorMove:
+    """Return the cursor after a look: where all that is looked at is missing it stays, so that what comes back is compared with what went."""
+    is_again = sub.row.seen == look.seq and bool(sub.row.taken)
+    move = replace(standing_still(sub), missing=None) if is_again else taken(sub, look.seq, anew=is_lost)
+    if absent is None:
+        return move
+    known = sub.missing
+    before = known.names if known is not None else ()
+    never = absent.names if not sub.row.taken else known.never if known is not None else ()
+    missing = Missing(
+        seq=look.seq,
+        revision=sub.row.revision,
+        names=absent.names,
+        never=tuple(name for name in never if name in absent.names),
+        doubt=tuple(name for name in absent.names if name not in before and sub.row.taken),
+        doubt_at=look.at,
+    )
+    if absent.is_all and sub.row.taken:
+        row = sub.row
+        return replace(move, base=row.base, taken=row.taken, number=row.number, seen=row.seen, missing=missing)
+    return replace(move, missing=missing)
+
+
+def _remembering(sub: Subscription, move: CursorMove, examination: Examination) -> CursorMove:
+    """Return a cursor with what its subscription is to know of what it saw: the entries of a feed, what its selectors found."""
+    known = kept = Remembered.of(sub.row.remembered)
+    marks = [mark for found in examination.marks if found.key == sub.row.id for mark in found.marks]
+    if marks:
+        kept = replace(kept, marks=remembered(known.marks, tuple(dict.fromkeys(marks))))
+    targets = [target for found in examination.targets if found.key == sub.row.id for target in found.targets]
+    if any(found.key == sub.row.id for found in examination.targets):
+        kept = replace(kept, targets=tuple({target.selector: target for target in targets}.values()))
+    return move if kept == known else replace(move, remembered=kept.text)
+
+
+def _stand_ins(sub: Subscription, examination: Examination) -> str:
+    """Return what is said of a change that was found in a part whose selector was healed, empty for others."""
+    every = (target.stand_in for found in examination.targets if found.key == sub.row.id for target in found.targets)
+    used = dict.fromkeys(stand_in for stand_in in every if stand_in is not None)
+    return "".join(f' (selector healed: {one.language} "{one.text}")' for one in used)
+
+
+def _mended(sub: Subscription, look: Look, examination: Examination) -> Iterator[Event]:
+    """Yield for each selector of a subscription that was mended what stands in for it, once."""
+    every = (one for found in examination.targets if found.key == sub.row.id for one in found.mended)
+    for mended in {one.selector: one for one in every}.values():
+        yield Event(
+            type="part.healed",
+            at=look.at,
+            sentinel_id=sub.row.sentinel_id,
+            page_id=sub.row.page_id,
+            data={
+                "part": f'{mended.selector.language} "{mended.selector.text}"',
+                "stand_in": f'{mended.stand_in.language} "{mended.stand_in.text}"',
+                "score": mended.score,
+                "before": mended.before,
+                "after": mended.after,
+                "version": look.seq,
+            },
+        )
+
+
+def _absences(sub: Subscription, look: Look, move: CursorMove, *, is_told: bool) -> Iterator[Event]:
+    """Yield what happened to parts of the page: gone, there again, or there for the first time; each is said once, once it is beyond doubt.
+
+    What stands in a part that is there for the first time is a change from nothing. Only where that tells nothing, though all changes are
+    asked for (an empty element), its owner hears of the part itself.
+    """
+    asks_for_more = any(one.where or one.direction for one in interests_of(sub.owner.sentinel.monitor))
+    before, after = sub.missing, move.missing
+    was = set(before.names) - set(before.doubt) if before is not None else set()
+    now = set(after.names) - set(after.doubt) if after is not None else set()
+    never = set(before.never) if before is not None else set()
+    is_quiet = is_told or asks_for_more
+    gone = sorted(now - was) if sub.row.taken else []
+    for type_, names in (
+        ("part.lost", gone),
+        ("part.back", sorted(was - now - never)),
+        ("part.appeared", sorted((was - now) & never)),
+    ):
+        for name in names:
+            yield Event(
+                type=type_,
+                at=look.at,
+                sentinel_id=sub.row.sentinel_id,
+                page_id=sub.row.page_id,
+                data={"part": name, "version": look.seq}
+                | ({"quiet": True} if is_quiet and type_ == "part.appeared" else {}),
+            )
+
+
+def event_of(row: ChangeRow) -> Event:
+    """Return the event of a change: of news, of a part of a composite, or of what is all noise."""
+    return Event(
+        type=QUIET if row.noise else PART if row.quiet else "change.found",
+        at=row.detected_at,
+        sentinel_id=row.sentinel_id,
+        page_id=row.page_id,
+        change_id=row.id,
+        data={"summary": row.summary},
+    )

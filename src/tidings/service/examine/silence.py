@@ -1,0 +1,166 @@
+"""Silence: what is notified of what masks leave out (0044).
+
+Where masks left out all that a sentinel would have been notified of in its last ten polls, its owner is notified of that, once for the masks and at most
+once a day for a recipient. What was left out and then stays as it is has settled: it is news, once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY
+from tidings.detection.ask.summary import summary
+from tidings.model.change import ChangeSet
+from tidings.model.unit import Event
+from tidings.service.examine.detect import event_of
+from tidings.service.watch.noise import read
+from tidings.storage.watches import changes, events
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from tidings.detection.noise.memory import Memory
+    from tidings.model.change import Masked
+    from tidings.model.interval import Instant
+    from tidings.model.unit import ChangeRow
+    from tidings.service.examine.detect import Findings
+    from tidings.service.watch.watchlist import Subscription, WatchedPage
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+SILENCED: Final = "sentinel.silenced"
+"""The type of the event of a sentinel all of whose newest news was left out."""
+MOST_WORDS: Final = 5
+"""Places whose words are named to the owner."""
+LATEST: Final = 60
+"""Changes of a page among which one that has settled is looked for."""
+NEVER: Final = 0
+
+
+class Silence:
+    """Knows who was notified when, and when something on a page will have settled; both are read from the store when first needed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._notified: dict[int, Instant] | None = None
+        """when each recipient was last notified of silence"""
+        self._settles: dict[int, int] = {}
+        """at which poll of a page something will have settled if nothing changes until then; 0: nothing will"""
+
+    async def settles(self, page: WatchedPage) -> bool:
+        """Return whether something will have settled at this poll, which found the page unchanged."""
+        page_id = page.state.page_id
+        if page_id not in self._settles:
+            self.expect(page_id, (await self._store.read(read, page_id)).memory)
+        return NEVER < self._settles[page_id] <= page.state.polls + 1
+
+    def expect(self, page_id: int, memory: Memory) -> None:
+        """Hear what is known of a page's noise now."""
+        self._settles[page_id] = memory.settles_at
+
+    async def review(
+        self, page: WatchedPage, findings: Findings, memory: Memory | None, at: Instant
+    ) -> tuple[Findings, Memory | None]:
+        """Return findings with what is notified of silence, and what is known of the page's noise then (None as given)."""
+        if memory is None:
+            return findings, None
+        self.expect(page.state.page_id, memory)
+        said: list[Event] = []
+        for found in findings.examination.found if findings.examination is not None else ():
+            if not found.silenced or (sub := page.subscriptions.get(found.key)) is None:
+                continue
+            if (event := await self._notice(sub, found.silenced, at)) is not None:
+                said.append(event)
+                masks = {*memory.said.get(found.key, ()), *event.data["masks"]}
+                memory = replace(memory, said={**memory.said, found.key: tuple(sorted(masks))})
+        rows: Sequence[ChangeRow] = ()
+        if memory.settled:
+            rows = await self._store.read(settled_rows, page, memory.settled, at)
+        return replace(
+            findings,
+            changes=(*findings.changes, *rows),
+            events=(*findings.events, *map(event_of, rows), *said),
+        ), memory
+
+    async def _notice(self, sub: Subscription, masked: Sequence[Masked], at: Instant) -> Event | None:
+        """Return the event that its owner is notified of, None if a recipient was notified of silence less than a day ago."""
+        if self._notified is None:
+            self._notified = await self._store.read(_notified, at - DAY)
+        owner = sub.owner
+        targets = owner.error_targets() if owner.sentinel.errors else owner.everybody()
+        endpoints = [target.endpoint_id for target in targets]
+        if any(at - self._notified.get(endpoint, at - DAY) < DAY for endpoint in endpoints):
+            return None
+        self._notified |= dict.fromkeys(endpoints, at)
+        return Event(
+            type=SILENCED,
+            at=at,
+            sentinel_id=sub.row.sentinel_id,
+            page_id=sub.row.page_id,
+            data={
+                "masks": list(dict.fromkeys(one.mask for one in masked)),
+                "words": [[one.old, one.new] for one in masked[:MOST_WORDS]],
+                "endpoints": endpoints,
+            },
+        )
+
+
+def _notified(connection: Connection, since: Instant) -> dict[int, Instant]:
+    return {
+        endpoint: event.at
+        for event in events.since(connection, SILENCED, since)
+        for endpoint in event.data["endpoints"]
+    }
+
+
+def settled_rows(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:
+    """Return the changes that were left out by masks and have settled since, the newest of each subscription and mask."""
+    kept = read(connection, page.state.page_id).kept
+    wanted = {
+        (sub_id, mask)
+        for sub_id, sub in page.subscriptions.items()
+        if not any(asked.is_part for asked in sub.asked)
+        for mask in masks
+        if mask not in kept
+    }
+    rows: list[ChangeRow] = []
+    for stored in changes.listing(connection, page_id=page.state.page_id, quiet=True, limit=LATEST):
+        row = stored.row
+        for mask in dict.fromkeys(one.mask for one in row.found.masked):
+            if (row.subscription_id, mask) in wanted:
+                wanted.discard((row.subscription_id, mask))
+                rows.append(_settled(row, mask, at))
+    return rows
+
+
+def _settled(row: ChangeRow, mask: str, at: Instant) -> ChangeRow:
+    found = _found(row.found, [one for one in row.found.masked if one.mask == mask])
+    return replace(
+        row,
+        id=hashlib.sha256(f"{row.id}\x00{mask}\x00{at}".encode()).hexdigest()[:32],
+        found=found,
+        summary=f"{summary(found)} (left out as noise at first, it has stayed since)",
+        quiet=False,
+        noise=False,
+        polled_at=at,
+        detected_at=at,
+    )
+
+
+def _found(whole: ChangeSet, masked: Iterable[Masked]) -> ChangeSet:
+    """Return what a mask left out of a change, as a change."""
+    masked = list(masked)
+    return replace(
+        whole,
+        kinds=("words",) if whole.edits else whole.kinds,
+        inserted=tuple(one.new for one in masked if not one.old),
+        deleted=tuple(one.old for one in masked if not one.new),
+        updated=tuple((one.old, one.new) for one in masked if one.old and one.new),
+        moved=(),
+        objects=() if whole.edits else whole.objects,
+        places=(),
+        frames=(),
+        masked=(),
+    )

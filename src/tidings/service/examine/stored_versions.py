@@ -1,0 +1,251 @@
+"""Bodies: the stored versions that a look needs, and how a new one is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from tidings.archive.archive import Plan
+from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES, Body, Part
+from tidings.errors import BlobError
+from tidings.service.watch import noise
+from tidings.service.watch.noise import Known
+from tidings.storage.observed import members, pages, versions
+from tidings.storage.write import garbage
+
+if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.model.interval import Instant
+    from tidings.model.page import PageIdentity, PageState
+    from tidings.model.unit import Unit
+    from tidings.model.version import Blob, Digest, Member, Version
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+log = logging.getLogger("tidings.service.examine.stored_versions")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the database holds of the versions that a look needs; `lost` are those that cannot be given back, and why."""
+
+    bodies: Mapping[int, Body]
+    digests: Mapping[int, Digest]
+    lost: Mapping[int, str]
+    usual_words: int | None = None
+    """median number of words of the newest versions, None if there are none"""
+    newest: Version | None = None
+    """the page's newest version"""
+    parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
+    """the same versions with their frames, where the page has, or one of them had, any"""
+    digests_of_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
+    """what is known of the parts of these versions that sentinels select"""
+    times: Mapping[int, Instant] = field(default_factory=dict)
+    """when they were looked at"""
+    noise: Known = Known()
+    """what is known of the page's noise"""
+
+
+_WHOLE = frozenset({EXTRACTION, WITH_FRAMES})
+
+
+class Bodies:
+    """Reads and keeps bodies."""
+
+    def __init__(self, store: Store, archive: Archive) -> None:
+        self._store = store
+        self._archive = archive
+
+    async def stored(self, page_id: int, seqs: set[int], *, is_framed: bool = False) -> Stored:
+        """Return these versions of a page with the digests that are known of them; `is_framed`: it names frames now."""
+        return await self._store.read(self._read, page_id, seqs, is_framed) if seqs else Stored({}, {}, {})
+
+    async def context(self, page_id: int, seqs: set[int], *, is_framed: bool = False, learns: bool = False) -> Stored:
+        """Return these versions and what the page is usually like, to judge a new body by.
+
+        If it `learns`, and nothing is known of the page's noise yet, its newest versions are there too.
+        """
+        return await self._store.read(self._read_context, page_id, seqs, is_framed, learns)
+
+    def _read_context(
+        self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool, learns: bool
+    ) -> Stored:
+        if learns and len(seqs) and noise.read(connection, page_id).is_new:
+            seqs = seqs | versions.newest_seqs(connection, page_id, noise.HISTORY)
+        return replace(
+            self._read(connection, page_id, seqs, is_framed),
+            usual_words=versions.usual_words(connection, page_id),
+            newest=versions.newest(connection, page_id),
+        )
+
+    def _read(self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool) -> Stored:
+        known = noise.read(connection, page_id)
+        found: dict[int, Body] = {}
+        rows: dict[int, Version] = {}
+        lost: dict[int, str] = {}
+        for seq in sorted(seqs):
+            try:
+                rows[seq] = _version(connection, page_id, seq)
+                found[seq] = _body(connection, self._archive, rows[seq])
+            except (BlobError, LookupError) as error:
+                lost[seq] = str(error)
+        parts: dict[int, tuple[Part, ...]] = {}
+        if is_framed or any(row.frames for row in rows.values()):
+            holder = pages.identity(connection, page_id)
+            for seq, body in [*found.items()]:
+                try:
+                    parts[seq] = read_parts(connection, self._archive, holder, rows[seq], body)
+                except (BlobError, LookupError) as error:
+                    lost[seq] = str(error)
+                    del found[seq]
+        kept = versions.every_digest(connection, page_id, seqs)
+        whole = {seq: [d for d in found_of if d.extraction in _WHOLE] for seq, found_of in kept.items()}
+        return Stored(
+            found,
+            {seq: digests[-1] for seq, digests in whole.items() if digests},
+            lost,
+            times={seq: rows[seq].fetched_at for seq in found},
+            noise=known,
+            parts=parts,
+            digests_of_parts={
+                seq: tuple(d for d in found_of if d.extraction not in _WHOLE) for seq, found_of in kept.items()
+            },
+        )
+
+    async def frames(self, made_of: Sequence[Member]) -> tuple[Part, ...]:
+        """Return frames, named as members of a version."""
+        return await self._store.read(read_frames, self._archive, made_of)
+
+    async def commit_version(
+        self,
+        unit: Unit,
+        body: bytes,
+        commit: Callable[[Unit], Awaitable[object]],
+        *,
+        newest: Version | None,
+        picture: bytes = b"",
+    ) -> None:
+        """Plan how the body of a unit's version is kept and commit both; nobody else replans these blobs meanwhile.
+
+        `newest` is the page's version before it; there is one writer a page, so that it still is. A picture stands whole, leaning on
+        nothing.
+        """
+        version = unit.version
+        if version is None:
+            message = "a body is stored with the version that it is of"
+            raise ValueError(message)
+        former = newest.sha256 if newest is not None else ""
+        if picture:
+            await self.commit_parts(unit, [(body, former), (picture, "")], commit)
+            return
+        names = {version.sha256} | ({former} if former else set())
+        async with self._archive.hold(*names):
+            plan = await self._store.read(self._plan, former, body, version.sha256)
+            await self._carry_out(plan, unit, commit)
+
+    async def commit_parts(
+        self, unit: Unit, new: Sequence[tuple[bytes, str]], commit: Callable[[Unit], Awaitable[object]]
+    ) -> None:
+        """Commit a version and the bodies that are its own, each beside the hash of its former one ("": none).
+
+        They are the page's body, the list of its members and its picture; the bodies of frames are kept by their own pages.
+        """
+        named = [(body, hashlib.sha256(body).hexdigest(), former) for body, former in new]
+        async with self._archive.hold(*({sha for _, sha, _ in named} | {former for _, _, former in named if former})):
+            plans = [await self._store.read(self._plan, former, body, sha) for body, sha, former in named]
+            together = Plan(
+                blobs=tuple(blob for plan in plans for blob in plan.blobs),
+                garbage=tuple(name for plan in plans for name in plan.garbage),
+                files=tuple(file for plan in plans for file in plan.files),
+            )
+            await self._carry_out(together, unit, commit)
+
+    async def commit_apart(self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]]) -> None:
+        """Commit a unit with a body that is no version (quarantine): whole, leaning on nothing."""
+        sha256 = hashlib.sha256(body).hexdigest()
+        async with self._archive.hold(sha256):
+            plan = await self._store.read(self._plan, "", body, sha256)
+            await self._carry_out(plan, unit, commit)
+
+    async def _carry_out(self, plan: Plan, unit: Unit, commit: Callable[[Unit], Awaitable[object]]) -> None:
+        if plan.files:
+            await asyncio.to_thread(self._archive.write_files, plan)
+        await commit(replace(unit, blobs=plan.blobs, garbage=plan.garbage))
+        if plan.garbage:
+            self._archive.remove(plan.garbage)
+            await self._store.write(garbage.clear, plan.garbage)
+
+    def _plan(self, connection: Connection, former: str, body: bytes, sha256: str) -> Plan:
+        def row(sha: str) -> Blob | None:
+            return versions.blob(connection, sha)
+
+        return self._archive.plan(body, sha256, self._neighbour(row, former), row(sha256))
+
+    def _neighbour(self, row: Callable[[str], Blob | None], former: str) -> tuple[Blob, bytes] | None:
+        """Return the newest body, to be kept as a delta from now on; None if it is damaged: a new body must be stored all the same."""
+        held = row(former) if former else None
+        if held is None:
+            return None
+        try:
+            return held, self._archive.restore(held.sha256, row)
+        except BlobError as error:
+            log.error("%s; the page goes on with a body that stands alone", error)  # noqa: TRY400 - told to people, who mend the disk
+            return None
+
+
+def read_body(connection: Connection, archive: Archive, page_id: int, seq: int) -> Body:
+    """Return a stored version as a job takes it; of one with frames the page that holds them."""
+    return _body(connection, archive, _version(connection, page_id, seq))
+
+
+def read_parts(
+    connection: Connection, archive: Archive, holder: PageIdentity, version: Version, body: Body
+) -> tuple[Part, ...]:
+    """Return a version with its frames; `body` is that of the page that holds them."""
+    own = Part(key=holder.key, url=holder.url, sha256=members.holder_sha256(connection, version), body=body)
+    made_of = members.of_version(connection, version.page_id, version.seq) if version.frames else []
+    return (own, *read_frames(connection, archive, made_of[1:]))
+
+
+def read_frames(connection: Connection, archive: Archive, made_of: Sequence[Member]) -> tuple[Part, ...]:
+    """Return frames, named as members of a version; `LookupError` if the page of one is gone."""
+    found = []
+    for member in made_of:
+        page_id = pages.find_by_key(connection, member.key)
+        if page_id is None:
+            message = f"a frame of the page, version {member.seq} of the page {member.key}, is gone"
+            raise LookupError(message)
+        body = _body(connection, archive, _version(connection, page_id, member.seq))
+        url = pages.identity(connection, page_id).url
+        found.append(Part(key=member.key, url=url, sha256=member.sha256, body=body))
+    return tuple(found)
+
+
+def _version(connection: Connection, page_id: int, seq: int) -> Version:
+    version = versions.get(connection, page_id, seq)
+    if version is None:
+        message = f"version {seq} of page {page_id} is gone"
+        raise LookupError(message)
+    return version
+
+
+def _body(connection: Connection, archive: Archive, version: Version) -> Body:
+    sha256 = members.holder_sha256(connection, version)
+    data = archive.restore(sha256, lambda sha: versions.blob(connection, sha))
+    return Body(data=data, content_type=version.content_type or None, url=version.final_url, charset=version.charset)
+
+
+def xxh3(body: bytes, seed: int) -> str:
+    """Return gate 0's hash of a body, seeded per installation."""
+    return xxhash.xxh3_128_hexdigest(body, seed)
+
+
+def same_body(body: bytes, state: PageState, seed: int) -> bool:
+    """Say whether a body is that of the page's newest version (gate 0)."""
+    return len(body) == state.body_size and state.last_seq > 0 and xxh3(body, seed) == state.body_xxh3

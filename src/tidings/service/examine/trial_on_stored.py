@@ -1,0 +1,189 @@
+"""Hindsight: what a sentinel would have told of the versions of a page that are stored, with each Compare option (sentinels §4.4).
+
+For `tidings test`, before anything is stored: the newest versions are taken in turn, one job for each with all that is compared with it, as
+the running service would have taken them on change. What is known of the page's noise is left out as it would be; where nothing is known yet
+it is learned from these versions, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from tidings.detection.ask.summary import summary
+from tidings.detection.find import window
+from tidings.detection.find.window import Window
+from tidings.detection.job import run
+from tidings.detection.job.contract import Body, FramedJob, Job, Wanted
+from tidings.document.extraction import extraction_of
+from tidings.errors import BlobError
+from tidings.isolation.runner import Died
+from tidings.language.texts import compare_text
+from tidings.model.sentinel import Compare
+from tidings.model.version import version_id
+from tidings.service.examine.stored_versions import read_body, read_parts
+from tidings.service.watch import noise
+from tidings.service.watch.composite_parts import joint_of
+from tidings.storage.observed import pages, versions
+
+if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.detection.job.contract import Examination, Noise, Part
+    from tidings.isolation.runner import Runner
+    from tidings.model.interval import Instant
+    from tidings.model.page import PageIdentity
+    from tidings.model.sentinel import Sentinel, Watched
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+
+NEWEST = 20
+"""So many stored versions are looked at."""
+USUAL_N = 3
+"""The n of `moving` and `every` where the sentinel says none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A change that would have been told, between two versions of the page; `partial` as in a change. A `quiet` one is all noise: nobody would."""
+
+    from_version: str
+    to_version: str
+    summary: str
+    partial: bool
+    quiet: bool = False
+
+
+@dataclass(slots=True)
+class Hindsight:
+    """What one Compare option would have told; `is_own`: it is what the sentinel says. `problems` are comparisons that could not be made."""
+
+    compare: Compare
+    is_own: bool
+    versions: int = 0
+    reports: list[Report] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    window: Window = Window()
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a part of a record."""
+        reports = [
+            {
+                "from_version": r.from_version,
+                "to_version": r.to_version,
+                "summary": r.summary,
+                "partial": r.partial,
+                "quiet": r.quiet,
+            }
+            for r in self.reports
+        ]
+        return {
+            "compare": compare_text(self.compare),
+            "own": self.is_own,
+            "versions": self.versions,
+            "reports": reports,
+            "problems": self.problems,
+        }
+
+
+async def hindsight(
+    database: Database, archive: Archive, runner: Runner, sentinel: Sentinel, page: Watched, identity: PageIdentity
+) -> list[Hindsight]:
+    """Return what each option would have told of a page, the sentinel's own first; nothing for a page that has not two versions."""
+    page_id, stored, times = database.read(_stored, archive, identity)
+    if page_id is None or len(stored) < 2:
+        return []
+    found = [Hindsight(compare, is_own=place == 0) for place, compare in enumerate(_options(sentinel.compare))]
+    asked = joint_of(sentinel).asked_of(page.name or "")
+    known = database.read(noise.read, page_id)
+    before = 0
+    for seq, new in stored.items():
+        wanted = [
+            Wanted(
+                key=place,
+                reference=window.reference(option.compare, option.window),
+                expression=one.expression,
+                extraction=extraction_of(sentinel),
+                number=one.number,
+            )
+            for place, option in enumerate(found)
+            for one in asked
+        ]
+        seqs = {w.reference for w in wanted if w.reference} | ({before} if before and known.is_new else set())
+        references = {one: stored[one] for one in seqs}
+        masks = noise.of_archive(known, times, before, seq)
+        answer = await _examined(runner, new, references, tuple(wanted), identity, masks)
+        if not isinstance(answer, str) and answer.memory is not None:
+            known = replace(known, memory=answer.memory)
+        before = seq
+        for place, option in enumerate(found):
+            _take(option, place, seq, page_id, answer)
+    return found
+
+
+def _options(own: Compare) -> list[Compare]:
+    n = own.n if own.mode in {"moving", "every"} else USUAL_N
+    return [*dict.fromkeys((own, Compare(), Compare("moving", n), Compare("every", n), Compare("first")))]
+
+
+async def _examined(
+    runner: Runner,
+    new: tuple[Part, ...],
+    references: Mapping[int, tuple[Part, ...]],
+    wanted: tuple[Wanted, ...],
+    identity: PageIdentity,
+    masks: Noise,
+) -> Examination | str:
+    """Return what a job says of a version, or why it said nothing."""
+    if len(new) > 1 or any(len(parts) > 1 for parts in references.values()):
+        framed = FramedJob(new=new, references=references, known={}, wanted=wanted, depth=identity.frames, noise=masks)
+        answer = await runner.run(run.examine_framed, framed)
+    else:
+        bodies: dict[int, Body] = {seq: parts[0].body for seq, parts in references.items()}
+        job = Job(new=new[0].body, references=bodies, known={}, wanted=wanted, depth=identity.frames, noise=masks)
+        answer = await runner.run(run.examine, job)
+    if isinstance(answer, Died):
+        return answer.reason
+    return answer.value.problem or answer.value
+
+
+def _take(option: Hindsight, place: int, seq: int, page_id: int, answer: Examination | str) -> None:
+    """Let an option take a version as a subscription would."""
+    option.versions += 1
+    reference = window.reference(option.compare, option.window)
+    if isinstance(answer, str):
+        if reference:
+            option.problems.append(f"{reference}→{seq}: {answer}")
+    else:
+        option.problems += [f"{reference}→{seq}: {r.reason}" for r in answer.refused if r.key == place and reference]
+        option.reports += [
+            Report(
+                version_id(page_id, found.reference),
+                version_id(page_id, seq),
+                summary(found.change),
+                window.is_partial(option.compare, option.window),
+                found.quiet,
+            )
+            for found in answer.found
+            if found.key == place
+        ]
+        if option.window.kept and any(absent.key == place and absent.is_all for absent in answer.absent):
+            return  # what is looked at is not there: what comes back is compared with what went
+    option.window = window.after(option.compare, option.window, seq)
+
+
+def _stored(
+    connection: Connection, archive: Archive, identity: PageIdentity
+) -> tuple[int | None, dict[int, tuple[Part, ...]], dict[int, Instant]]:
+    """Return a page's id, its newest versions that can be given back, oldest first, and when they were looked at."""
+    page_id = pages.find_by_key(connection, identity.key)
+    found: dict[int, tuple[Part, ...]] = {}
+    times: dict[int, Instant] = {}
+    for version in versions.listing(connection, page_id)[-NEWEST:] if page_id is not None else ():
+        try:
+            body = read_body(connection, archive, version.page_id, version.seq)
+            found[version.seq] = read_parts(connection, archive, identity, version, body)
+            times[version.seq] = version.fetched_at
+        except (BlobError, LookupError):
+            continue
+    return page_id, found, times

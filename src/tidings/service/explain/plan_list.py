@@ -1,0 +1,93 @@
+"""Agenda: the next looks of all sentinels, in the order in which they come, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidings.service.explain.explain_sentinel import Prospect, hold_all, outlook
+from tidings.service.life import register
+from tidings.service.plan import learned_worth
+from tidings.service.show.records import rfc3339
+from tidings.storage.observed import estimates
+from tidings.storage.watches import sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tidings.model.interval import Instant
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look that comes: for which sentinel, at which page; `at` is None where it waits for something else than time. `learned` is what the
+    policy remembers of the page, `taught` what is stored of the worth of its changes to the sentinel.
+    """
+
+    sentinel: str
+    page_id: int
+    prospect: Prospect
+    learned: Mapping[str, Any]
+    taught: str = ""
+
+    def record(self, *, expert: bool) -> dict[str, Any]:
+        """Return the JSON record."""
+        known = {name: value for name, value in self.learned.items() if name in {"rate", "period", "saturated"}}
+        return {
+            "record": "plan",
+            "kind": "look",
+            "sentinel": self.sentinel,
+            "page": str(self.page_id),
+            "url": self.prospect.url,
+            "at": rfc3339(self.prospect.at),
+            "reason": self.prospect.why,
+            **({"learned": {**known, **learned_worth.record(self.taught)}} if expert else {}),
+        }
+
+    @property
+    def changes_a_day(self) -> float | None:
+        """Return how often the page is expected to change, None if no rate is learned of it."""
+        rate = self.learned.get("rate")
+        if not isinstance(rate, Mapping) or not rate.get("scale"):
+            return None
+        return float(rate["shape"]) / float(rate["scale"])
+
+
+def agenda(
+    connection: Connection,
+    settings: Settings,
+    *,
+    names: Collection[str],
+    now: Instant,
+    turns: Mapping[int, Instant] | None = None,
+) -> list[Look]:
+    """Return the looks of these sentinels (of all, if none is named), the soonest first, those without a time last; `turns` as for `outlook`.
+
+    Raises `UnknownNameError`.
+    """
+    rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
+    learned = estimates.load_all(connection, settings.schedule.policy)
+    find = register.lives(connection, dropped=True)
+    held = None if names else hold_all(connection)
+    subs = subscriptions.listing(connection) if held is None else [sub for own in held.subs.values() for sub in own]
+    texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subs}
+    found = [
+        Look(
+            row.name,
+            prospect.page_id,
+            prospect,
+            learned.get(prospect.page_id, {}),
+            texts.get((row.id, prospect.page_id), ""),
+        )
+        for row in rows
+        for prospect in outlook(
+            connection, row, find=find, settings=settings, now=now, learned=learned, turns=turns, held=held
+        )
+        if prospect.page_id is not None
+    ]
+    return sorted(
+        found, key=lambda look: (look.prospect.at is None, look.prospect.at or 0, look.sentinel, look.page_id)
+    )

@@ -1,0 +1,135 @@
+"""Outline: how many looks a day are made in all, what the pace asks for, and what the budget makes of it, in plain words.
+
+The pace is the one number that people move: twice of it is about half as many looks. Whether the budget is what limits is known to the running
+service, which keeps it in an event once an hour while it is so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.model.interval import spell_duration
+from tidings.service.show.finding import Finding, ok, warn
+from tidings.storage.watches import events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.explain.plan_list import Look
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+
+PRICED: Final = "plan.priced"
+"""The event in which the service keeps what the budget makes of the pace."""
+FRESH: Final[Duration] = 3 * HOUR
+ONLY_FIRST: Final = frozenset({"best_effort", "best_effort_weighted", "nutch", "stormcrawler"})
+"""Policies for which the pace is the first interval of a page only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """All a day: the looks that are `asked` for now, those that the pace wishes for, and the requests that the budget allows. `stretch` is by how much
+    pages may wait longer than a day, or than their sentinels say, since the budget cannot keep that.
+    """
+
+    asked: float
+    wished: float
+    budget: float
+    pace: Duration
+    stretch: float = 1.0
+    is_paced: bool = True
+
+    @property
+    def binds(self) -> bool:
+        """Say whether the budget limits looks, not the pace."""
+        return self.wished > self.asked
+
+    def lines(self) -> list[str]:
+        """Return it for people."""
+        if not self.binds:
+            seconds = self.pace / SECOND
+            moves = (
+                f"; quieter ½×: schedule.pace_seconds = {2 * seconds:g} · faster 2×: {seconds / 2:g}"
+                if self.is_paced
+                else ""
+            )
+            return [f"about {_number(self.asked)} looks a day (the budget allows {self.budget:,.0f}){moves}"]
+        slower = self.wished / max(self.asked, 1e-9)
+        pace, even = spell_duration(self.pace), round(self.pace * slower / SECOND)
+        asked = f"about {_number(self.asked)} looks a day: what the budget allows ({self.budget:,.0f})"
+        wished = f"the pace of {pace} asks for {_number(self.wished)}, so pages wait about {slower:.2g} times as long"
+        moves = f"faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = {even} on the pace is what limits"
+        return [f"{asked}; {wished}", moves, *([_too_small(self.stretch)] if self.stretch > 1 else [])]
+
+    def record(self) -> dict[str, Any]:
+        """Return the JSON record."""
+        return {
+            "record": "plan",
+            "kind": "outline",
+            "looks_a_day": round(self.asked, 3),
+            "wished_a_day": round(self.wished, 3),
+            "budget_a_day": self.budget,
+            "pace_seconds": self.pace / SECOND,
+            "stretch": round(self.stretch, 3),
+        }
+
+
+def outline(connection: Connection, settings: Settings, looks: Sequence[Look], *, now: Instant) -> Outline:
+    """Return the outline of all looks that come."""
+    asked, stretch = _a_day(looks), 1.0
+    wished = asked
+    if (priced := priced_lately(connection, now)) is not None:
+        asked, wished, stretch = priced
+    return Outline(
+        asked,
+        wished,
+        settings.budget.polls_per_day,
+        round(settings.schedule.pace_seconds * SECOND),
+        stretch,
+        is_paced=settings.schedule.policy not in ONLY_FIRST,
+    )
+
+
+def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
+    """Yield whether the budget limits looks, and whether it is too small for what pages may wait at most."""
+    if (priced := priced_lately(connection, now)) is None:
+        yield ok("budget", "the pace is what limits looks, not the budget")
+        return
+    asked, wished, stretch = priced
+    if stretch > 1:
+        yield warn("budget", _too_small(stretch), "raise budget.polls_per_day in tidings.toml, or watch fewer pages")
+        return
+    yield ok("budget", f"it allows {asked / max(wished, 1e-9):.0%} of the looks that the pace asks for (tidings plan)")
+
+
+def priced_lately(connection: Connection, now: Instant) -> tuple[float, float, float] | None:
+    """Return what was asked and wished for a day, and by how much waits were stretched, if the budget was what limits within the last hours."""
+    event = events.newest(connection, PRICED)
+    if event is None or now - event.at > FRESH:
+        return None
+    found = [event.data.get(name) for name in ("asked", "wished", "stretch")]
+    known = [float(value) for value in found if isinstance(value, int | float)]
+    return (known[0], known[1], known[2]) if len(known) == len(found) else None
+
+
+def _too_small(stretch: float) -> str:
+    return (
+        "the budget is too small for a look a day at each page:"
+        f" those that hardly change wait up to {stretch:.2g} times as long as they should"
+    )
+
+
+def _a_day(looks: Sequence[Look]) -> float:
+    """Return how many looks a day are made at all pages, each as often as the sentinel that asks for most."""
+    every: dict[int, Duration] = {}
+    for look in looks:
+        if look.prospect.every is not None and look.prospect.at is not None:
+            every[look.page_id] = min(look.prospect.every, every.get(look.page_id, look.prospect.every))
+    return sum(DAY / gap for gap in every.values())
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"

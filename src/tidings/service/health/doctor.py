@@ -1,0 +1,327 @@
+"""Doctor: is all well? Each thing a line, with the command that mends it (trust.md §6).
+
+`examine` never raises for what it finds: a database that is missing, damaged or newer is itself a finding, and one that can be opened
+but not read everywhere is read as far as it goes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from tidings.archive.names import is_file_name
+from tidings.errors import (
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreLostError,
+    StoreMissingError,
+    StoreNewerError,
+    TidingsError,
+)
+from tidings.model.interval import Instant
+from tidings.model.version import Blob
+from tidings.service.explain import plan_summary
+from tidings.service.health import browser, machine, promises, sources
+from tidings.service.health.machine import Usage, Version, quoted
+from tidings.service.life import secrets
+from tidings.service.run import outages, stall, wrong_clock
+from tidings.service.show.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
+from tidings.service.sources import websub
+from tidings.settings import Settings
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import REVISIONS, Database, open_database, quick_check
+from tidings.storage.observed import versions
+from tidings.storage.write import invariants, leases
+from tidings.storage.write.vault import Vault
+
+Restore = Callable[[str, Callable[[str], Blob | None]], bytes]
+"""`Archive.restore`: the body of a hash, verified, given how to look up rows."""
+
+UNREADABLE = (TidingsError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, OSError)
+"""What reading a damaged database raises: our own errors, or rows that hold what no row can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """The versions that are used: Python, SQLite and its mode, libxml2, the libraries with a floor (`machine.installed`)."""
+
+    python: Version
+    sqlite: Version
+    single_writer: bool
+    libxml2: Version
+    libraries: Mapping[str, Version]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ward:
+    """What the checks of an open database look at."""
+
+    settings: Settings
+    database: Database
+    now: Instant
+    polling: bool
+    restore: Restore | None
+
+
+def attempt(settings: Settings) -> tuple[Database | None, Exception | None]:
+    """Open the database of a data directory, if it can be opened; else return why it cannot. Nothing is made."""
+    try:
+        return open_database(settings, create=False), None
+    except UNREADABLE as error:
+        return None, error
+
+
+def examine(
+    settings: Settings,
+    database: Database | None,
+    *,
+    now: Instant,
+    installed: Installed,
+    refusal: Exception | None = None,
+    restore: Restore | None = None,
+    usage: Callable[[Path], Usage] = shutil.disk_usage,
+) -> Iterator[Finding]:
+    """Yield what is well and what is not, from the ground up.
+
+    `database` and `refusal` are what `attempt` gave. With `restore` every body is given back and verified by its hash, else it is only
+    seen to be there. `now` is wall time in µs.
+    """
+    yield machine.python(installed.python)
+    yield from machine.libraries(installed.libraries, libxml2=installed.libxml2)
+    if database is not None and database.dialect != "sqlite":
+        yield ok("database", f"PostgreSQL, schema {REVISIONS[-1]}: {database.where}")
+    else:
+        yield machine.sqlite(
+            installed.sqlite, single_writer=installed.single_writer if database is None else database.single_writer
+        )
+    yield machine.space(settings.data, usage)
+    holder, finding = machine.lock_holder(settings.data)
+    yield finding
+    if database is None:
+        yield refused(settings, refusal)
+        return
+    ward = _Ward(
+        settings=settings, database=database, now=now, polling=_is_polling(database, holder, now), restore=restore
+    )
+    if database.dialect == "sqlite":
+        yield ok("database", f"{database.where}, schema {REVISIONS[-1]}")
+    for what, check in CHECKS.items():
+        yield from _guarded(what, check, ward)
+
+
+def _is_polling(database: Database, holder: int | None, now: Instant) -> bool:
+    """Return whether a process polls: on one machine the lock says so, with PostgreSQL the lease does."""
+    if database.dialect == "sqlite":
+        return holder is not None
+    try:
+        lease = database.read(leases.current, leases.POLLER)
+    except UNREADABLE:
+        return False
+    return lease is not None and bool(lease.holder) and lease.until >= now
+
+
+def refused(settings: Settings, refusal: Exception | None) -> Finding:
+    """Return why the database cannot be opened, and what mends that."""
+    data = settings.data
+    if isinstance(refusal, StoreMissingError) and _is_unused(data):
+        return warn("database", f"there is none in {data} yet", "tidings add --url URL")
+    mend = put_back(settings)
+    match refusal:
+        case StoreNewerError():
+            mend = "python -m pip install --upgrade tidings"
+        case StoreBusyError():
+            mend = "tidings doctor  # again; or stop the process that holds it"
+        case StoreLostError():
+            mend = "tidings settings store  # store.url; and see that PostgreSQL runs and lets it in"
+        case StoreMissingError() | StoreDamagedError():
+            pass
+        case StoreError() | OSError():
+            mend = f"ls -la {quoted(data)}; df -h {quoted(data)}"
+    return fail("database", _spell(refusal), mend)
+
+
+def _spell(error: Exception | None) -> str:
+    """Return what an error says; one that is none of ours says what it is too."""
+    if isinstance(error, TidingsError | OSError):
+        return str(error)
+    return f"its content makes no sense ({type(error).__name__}: {error})"
+
+
+def put_back(settings: Settings) -> str:
+    """Return how a backup is put back in place of the database."""
+    if settings.store.url:
+        return "put back the server's own backup: pg_restore --clean --dbname=…"
+    path = quoted(settings.data / "tidings.db")
+    return f"with Tidings stopped: cp BACKUP {path} && rm -f {path}-wal {path}-shm"
+
+
+def _is_unused(data: Path) -> bool:
+    """Return whether nothing but a configuration has ever been put into the directory."""
+    try:
+        return all(path.name == "tidings.toml" for path in data.iterdir())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _guarded(what: str, check: Callable[[_Ward], Iterator[Finding]], ward: _Ward) -> Iterator[Finding]:
+    try:
+        yield from check(ward)
+    except StoreBusyError as error:
+        yield warn(what, str(error), "tidings doctor  # again")
+    except UNREADABLE as error:
+        yield fail(what, f"cannot be read: {_spell(error)}", put_back(ward.settings))
+
+
+# -- the database itself -----------------------------------------------------------------------------------------------------------
+
+
+def _whole(ward: _Ward) -> Iterator[Finding]:
+    mend = put_back(ward.settings)
+    faults = [fail("quick check", fault, mend) for text in quick_check(ward.database) for fault in text.splitlines()]
+    yield from shortened(faults, mend=mend)
+    if not faults:
+        yield ok("quick check", "the database finds no fault in itself")
+
+
+def _bodies(ward: _Ward) -> Iterator[Finding]:
+    kept, named = ward.database.read(_kept_and_named)
+    lost = [
+        fail("blob", f"the body {sha256} is named and not kept", put_back(ward.settings))
+        for sha256 in sorted(named - kept.keys())
+    ]
+    lost += [
+        fail("blob", f"blobs/{b.file} is gone, with the body {b.sha256}", _put_back_blob(ward, b))
+        for b in _without_file(ward, kept)
+    ]
+    files = sum(1 for blob in kept.values() if blob.file is not None)
+    if not lost and ward.restore is not None:
+        lost = _not_restored(ward, kept, ward.restore)
+    yield from shortened(lost, mend=put_back(ward.settings))
+    if not lost:
+        verified = "restored and verified by its hash" if ward.restore is not None else "there (--deep verifies them)"
+        yield ok(
+            "blobs",
+            f"{spell_count(len(kept), 'body', 'bodies')}, {spell_count(files, 'file')} under blobs/, each {verified}",
+        )
+
+
+def _kept_and_named(c: Connection) -> tuple[dict[str, Blob], set[str]]:
+    return {blob.sha256: blob for blob in versions.blobs(c)}, versions.referenced(c)
+
+
+def _put_back_blob(ward: _Ward, blob: Blob) -> str:
+    if blob.file is None or not is_file_name(blob.file):
+        return put_back(ward.settings)
+    return f"cp BACKUP/blobs/{blob.file} {quoted(ward.settings.data / 'blobs' / blob.file)}"
+
+
+def _without_file(ward: _Ward, kept: Mapping[str, Blob]) -> list[Blob]:
+    """Return the blobs whose file is gone; a poller may have replaced rows and files meanwhile, so rows are read again."""
+    if all(_has_file(ward, blob) for blob in kept.values()):
+        return []
+    again, _ = ward.database.read(_kept_and_named)
+    return [blob for blob in again.values() if not _has_file(ward, blob)]
+
+
+def _has_file(ward: _Ward, blob: Blob) -> bool:
+    if blob.file is None:
+        return True
+    return is_file_name(blob.file) and (ward.settings.data / "blobs" / blob.file).is_file()
+
+
+def _not_restored(ward: _Ward, kept: Mapping[str, Blob], restore: Restore) -> list[Finding]:
+    """Restore every body, each right after the one that it leans on, so that each is decoded once."""
+    found = []
+    for sha256 in _by_chain(kept):
+        try:
+            _restore(ward, sha256, restore)
+        except UNREADABLE as error:
+            found.append(fail("blob", _spell(error), put_back(ward.settings)))
+    return found
+
+
+def _restore(ward: _Ward, sha256: str, restore: Restore) -> None:
+    def lookup(name: str) -> Blob | None:
+        return ward.database.read(versions.blob, name)
+
+    try:
+        restore(sha256, lookup)
+    except TidingsError:
+        # The poller may just have written it anew, or let it go.
+        if lookup(sha256) is not None:
+            restore(sha256, lookup)
+
+
+def _by_chain(kept: Mapping[str, Blob]) -> Iterator[str]:
+    """Yield whole bodies, each followed by those that lean on it, then whatever leans on nothing that is there."""
+    leaning: dict[str, list[str]] = {}
+    for blob in kept.values():
+        leaning.setdefault(blob.base, []).append(blob.sha256)
+    left = dict.fromkeys(kept)
+    stack = leaning.get("", [])[::-1]
+    while stack:
+        sha256 = stack.pop()
+        if sha256 in left:
+            del left[sha256]
+            yield sha256
+            stack += leaning.get(sha256, ())
+    yield from left
+
+
+def _lease(ward: _Ward) -> Iterator[Finding]:
+    lease = ward.database.read(leases.current, leases.POLLER)
+    if lease is None or not lease.holder or ward.polling:
+        yield from _source(ward, "lease")
+    else:
+        detail = (
+            f"{lease.holder} ended without giving its lease back, which runs until {spell_since(lease.until, ward.now)}"
+        )
+        yield warn("lease", detail, "tidings serve  # or `tidings check`: the next poller takes it over")
+
+
+def _invariants(ward: _Ward) -> Iterator[Finding]:
+    mend = put_back(ward.settings)
+    faults = [fail("invariant", fault, mend) for fault in ward.database.read(invariants.check)]
+    yield from shortened(faults, mend=mend)
+    if not faults:
+        yield ok("invariants", "all hold")
+
+
+# -- how the watching goes ---------------------------------------------------------------------------------------------------------
+
+
+def _source(ward: _Ward, name: str) -> Iterator[Finding]:
+    """Yield what one of the sources of `health` says; each is read by itself, so that one that cannot be read stops no other."""
+    yield from ward.database.read(
+        lambda c: list(sources.findings(c, name, ward.settings, now=ward.now, is_polled=ward.polling))
+    )
+
+
+def _health(ward: _Ward, check: Callable[..., Iterator[Finding]], **more: object) -> Iterator[Finding]:
+    yield from ward.database.read(lambda c: list(check(c, **more)))
+
+
+CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
+    "quick check": _whole,
+    "blobs": _bodies,
+    "invariants": _invariants,
+    "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
+    "lease": _lease,
+    "outages": lambda ward: _health(ward, outages.findings, now=ward.now),
+    "clock": lambda ward: _health(ward, wrong_clock.findings, now=ward.now),
+    "browser": lambda ward: _health(ward, browser.findings, settings=ward.settings),
+    "intervals": lambda ward: _health(ward, promises.promises, settings=ward.settings),
+    "budget": lambda ward: _health(ward, plan_summary.findings, now=ward.now),
+    "class": lambda ward: _health(ward, promises.classes, settings=ward.settings, now=ward.now),
+    "hubs": lambda ward: _health(ward, websub.findings),
+    **{name: partial(_source, name=name) for name in sources.SOURCES if name not in {"lease", "secrets"}},
+    "stalls": lambda ward: _health(ward, stall.findings, now=ward.now),
+}
+"""Every check of an open database, in the order in which it is told."""

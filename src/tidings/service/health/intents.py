@@ -1,0 +1,54 @@
+"""What sentinels ask for, as far as their health depends on it. It brings the grammar: verbs that list import it only where it is needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.errors import StoreDamagedError
+from tidings.service.sources import outside_events
+from tidings.service.watch.composite_parts import joint_of
+from tidings.service.watch.subscription_memory import healed_parts
+from tidings.service.watch.watchlist import meaning, told_channels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tidings.model.sentinel import Sentinel
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.storage.watches.subscriptions import SubscriptionRow
+
+
+def meaning_of(owner: SentinelRow) -> Sentinel | None:
+    """Return what a sentinel says, None where its text cannot be read."""
+    try:
+        return meaning(owner.text)
+    except StoreDamagedError:
+        return None
+
+
+def is_only_shown(sentinel: Sentinel, label: str) -> bool:
+    """Return whether a page is checked again only when Then says so."""
+    return bool(sentinel.then) and label in joint_of(sentinel).shown
+
+
+def notifying(owners: Iterable[SentinelRow], kind: str, address: str) -> tuple[str, ...]:
+    """Return the names of the sentinels that notify an endpoint."""
+    meant = ((owner.name, meaning_of(owner)) for owner in owners)
+    return tuple(
+        name
+        for name, sentinel in meant
+        if sentinel is not None and any(c.endpoint == (kind, address) for c in told_channels(sentinel))
+    )
+
+
+def healed(owner: SentinelRow, sub: SubscriptionRow) -> list[tuple[str, str]]:
+    """Return the selectors that find nothing any more, each with what is watched instead, in words of the language."""
+    sentinel = meaning_of(owner)
+    parts = [] if sentinel is None else healed_parts(sub.remembered, sentinel)
+    return [(part["selector"], part["stand_in"]) for part in parts]
+
+
+def waiting(connection: Connection) -> Mapping[str, list[str]]:
+    """Return the names of the sentinels that wait for each event of other origin."""
+    return outside_events.names(connection)

@@ -1,0 +1,174 @@
+"""What Tidings stands on: Python, libraries, SQLite, free space, the lock. None of it needs the database to be whole.
+
+Versions below a floor have holes that the rest of the house relies on being closed (trust.md §6).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Final, Protocol
+
+from tidings.service.show.finding import Finding, fail, ok, spell_bytes, warn
+from tidings.storage.db.lock import PollerLock
+
+Version = tuple[int, ...]
+
+PYTHON_FLOOR: Final[Version] = (3, 11)
+LIBXML2_FLOOR: Final[Version] = (2, 14)
+"""From here on libxml2 bounds entities by itself."""
+LIBRARY_FLOORS: Final[Mapping[str, Version]] = {
+    "aiohttp": (3, 14),
+    "brotli": (1, 2),
+    "lxml": (6,),
+    "selectolax": (1, 0, 2),
+    "sqlalchemy": (2, 1),
+}
+BORROWED_FLOORS: Final[Mapping[str, Version]] = {"urllib3": (2, 6, 3)}
+"""Libraries that only others bring along: no fault if they are not there."""
+
+LEAST_FREE_BYTES: Final = 100 * 10**6
+LOW_FREE_BYTES: Final = 2**30
+LOW_FREE_SHARE: Final = 0.05
+
+SAFE_SQLITE: Final = "SQLite 3.51.3 or later (or 3.50.7, 3.44.6 of their lines)"
+
+
+class Usage(Protocol):
+    """Bytes of a file system, as `shutil.disk_usage` gives them."""
+
+    @property
+    def total(self) -> int:
+        """Return its size."""
+        ...
+
+    @property
+    def free(self) -> int:
+        """Return what may still be written."""
+        ...
+
+
+def python(version: Version) -> Finding:
+    """Return whether this Python is one that Tidings runs on."""
+    if version < PYTHON_FLOOR:
+        return fail("python", f"{spell(version)} is older than {spell(PYTHON_FLOOR)}", "PYTHON=python3.13 script/setup")
+    return ok("python", spell(version))
+
+
+def installed(names: Iterator[str] | tuple[str, ...] = (*LIBRARY_FLOORS, *BORROWED_FLOORS)) -> dict[str, Version]:
+    """Return the versions of the libraries that are installed, out of those that have a floor."""
+    found: dict[str, Version] = {}
+    for name in names:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = read_version(metadata.version(name))
+    return found
+
+
+def libraries(found: Mapping[str, Version], *, libxml2: Version) -> Iterator[Finding]:
+    """Yield a line for each library that is missing or below its floor, or one that says that none is."""
+    faults = []
+    for name, floor in {**LIBRARY_FLOORS, **BORROWED_FLOORS}.items():
+        mend = f'python -m pip install "{name}>={spell(floor)}"'
+        if name not in found:
+            if name in LIBRARY_FLOORS:
+                faults.append(fail("library", f"{name} is not installed", mend))
+        elif found[name] < floor:
+            faults.append(
+                fail(
+                    "library",
+                    f"{name} {spell(found[name])} is older than {spell(floor)}, which closes known holes",
+                    mend,
+                )
+            )
+    if libxml2 < LIBXML2_FLOOR:
+        detail = (
+            f"lxml uses libxml2 {spell(libxml2)}; from {spell(LIBXML2_FLOOR)} on it bounds what entities may grow to"
+        )
+        faults.append(warn("library", detail, 'python -m pip install --force-reinstall --only-binary lxml "lxml>=6"'))
+    yield from faults or [ok("libraries", f"{len(found) + 1} with known floors, none below")]
+
+
+def sqlite(version: Version, *, single_writer: bool) -> Finding:
+    """Return in which mode this SQLite is used: older ones can corrupt a WAL under two writers (DESIGN §4)."""
+    if single_writer:
+        detail = f"{spell(version)} is safe with one writing process only: while one polls, verbs that write are refused; {SAFE_SQLITE} has no such limit"
+        return warn(
+            "sqlite",
+            detail,
+            "python -m pip install pysqlite3  # where it has a wheel; else a Python with a newer SQLite",
+        )
+    return ok("sqlite", f"{spell(version)}, several processes may write")
+
+
+def space(data: Path, usage: Callable[[Path], Usage]) -> Finding:
+    """Return how much room the data directory has left."""
+    place = next(folder for folder in (data, *data.absolute().parents) if folder.exists())
+    try:
+        left = usage(place)
+    except OSError as error:
+        return warn(
+            "space", f"{place} does not say how much is free: {error.strerror or error}", f"df -h {quoted(place)}"
+        )
+    share = left.free / left.total if left.total else 0.0
+    detail = f"{spell_bytes(left.free)} free at {place} ({share:.0%})"
+    mend = f"df -h {quoted(place)}; make room, or take another directory with --data"
+    if left.free < LEAST_FREE_BYTES:
+        return fail("space", detail, mend)
+    if left.free < LOW_FREE_BYTES or share < LOW_FREE_SHARE:
+        return warn("space", detail, mend)
+    return ok("space", detail)
+
+
+def lock_holder(data: Path) -> tuple[int | None, Finding]:
+    """Return the process that has the poller's lock (None: nobody) and what is to be said of it."""
+    path = data / "lock"
+    try:
+        holder = PollerLock(data).holder()
+    except OSError as error:
+        return None, warn(
+            "lock", f"{path} cannot be opened: {error.strerror or error}", f"ls -l {quoted(path)}  # whose is it?"
+        )
+    if holder is None:
+        return None, ok("lock", "free: no process polls now")
+    if not holder:
+        return holder, ok("lock", "a process is just taking it")
+    if said := PollerLock(data).trouble():
+        return holder, fail(
+            "lock", f"process {holder} polls and stands still: {said}", f"df -h {quoted(data)}; ls -la {quoted(data)}"
+        )
+    if is_alive(holder):
+        return holder, ok("lock", f"process {holder} polls and delivers")
+    detail = f"held, but process {holder}, which took it, is not to be seen: it left a child behind, or runs in another container"
+    return holder, warn("lock", detail, f"fuser -v {quoted(path)}  # then stop what it names")
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether there is a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def read_version(text: str) -> Version:
+    """Return the numbers that a version begins with: 3.1.6rc1 is (3, 1, 6)."""
+    match = re.match(r"\d+(?:\.\d+)*", text)
+    return tuple(int(part) for part in match[0].split(".")) if match else ()
+
+
+def spell(version: Version) -> str:
+    """Return a version with dots."""
+    return ".".join(map(str, version))
+
+
+def quoted(path: Path) -> str:
+    """Return a path as a shell takes it."""
+    return shlex.quote(str(path))

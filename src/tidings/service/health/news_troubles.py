@@ -1,0 +1,137 @@
+"""Troubles of what is told: dead letters, receivers that refuse, events that cannot happen, outcomes that were not stored. Sources of `service/health/sources.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from tidings.clock import DAY, MINUTE
+from tidings.model.telling import secret_of
+from tidings.model.weight import WHOLE
+from tidings.notification.secrecy import shown
+from tidings.service.health.trouble import Trouble
+from tidings.service.show.finding import spell_count, spell_since
+from tidings.service.show.records import class_of
+from tidings.storage.watches import deliveries, endpoints, events
+from tidings.storage.watches import outside as sources
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration
+    from tidings.service.health.reading import Reading
+    from tidings.storage.watches.deliveries import DeliveryRow
+    from tidings.storage.watches.endpoints import EndpointRow
+
+LATE_DELIVERY: Final[Duration] = 10 * MINUTE
+RECENT: Final[Duration] = 7 * DAY
+MANY: Final = 100
+
+
+def undelivered(reading: Reading) -> Iterator[Trouble]:
+    """Yield whose news could not be delivered, or waits although it is due (trust.md F-28)."""
+    dead = deliveries.listing(reading.c, dead=True, limit=MANY + 1)
+    for name, rows in _by_sentinel(dead).items():
+        newest = rows[0]
+        ended = newest.created_at if newest.finished_at is None else newest.finished_at
+        count = spell_count(len(rows), "dead letter")
+        yield Trouble(
+            brief="dead letters",
+            words=f"{'at least ' if len(dead) > MANY else ''}{count} of {name}; the newest given up at {spell_since(ended, reading.now)}: {newest.error or 'no reason was noted'}",
+            mend=f"tidings deliveries --dead; tidings deliveries replay {newest.id}",
+            since=min(row.created_at for row in rows),
+            sentinels=(name,),
+        )
+    for name, rows in _by_sentinel(
+        deliveries.due(reading.c, now=reading.now - LATE_DELIVERY - 1, limit=MANY + 1)
+    ).items():
+        since = min(row.due_at for row in rows)
+        yield Trouble(
+            brief="news waits",
+            words=f"news of {name} waits to be delivered since {spell_since(since, reading.now)}",
+            mend="tidings deliveries" if reading.is_polled else "tidings serve  # or `tidings check`",
+            since=since,
+            sentinels=(name,),
+        )
+
+
+def _by_sentinel(rows: list[DeliveryRow]) -> dict[str, list[DeliveryRow]]:
+    found: dict[str, list[DeliveryRow]] = {}
+    for row in rows:
+        found.setdefault(row.sentinel, []).append(row)
+    return found
+
+
+def failing_endpoints(reading: Reading) -> Iterator[Trouble]:
+    """Yield the receivers that were switched off or only fail, with the sentinels that notify them."""
+    failing = [row for row in endpoints.listing(reading.c) if not row.enabled or row.failing_since is not None]
+    if not failing:
+        return
+    from tidings.service.health.intents import notifying  # it brings the grammar
+
+    for row in failing:
+        since = f" since {spell_since(row.failing_since, reading.now)}" if row.failing_since is not None else ""
+        reason = f": {row.reason}" if row.reason else ""
+        takes = "takes nothing" if row.enabled else "is switched off, it failed"
+        yield Trouble(
+            brief="not delivered" if row.enabled else "switched off",
+            words=f"{spell_endpoint(row)} {takes}{since}{reason}",
+            mend="tidings deliveries" if row.enabled else "tidings deliveries --dead; mend the receiver, then replay",
+            since=row.failing_since,
+            sentinels=notifying(reading.owners.values(), row.kind, row.address),
+        )
+
+
+def spell_endpoint(row: EndpointRow) -> str:
+    """Return a name that can be pasted into a report: addresses of channels hold tokens, so only their secret's name is shown, or a web host."""
+    if secret_of(row.address) is not None:
+        return f"{row.kind} {shown(row.kind, row.address)}"
+    parts = urlsplit(row.address)
+    place = f" at {parts.hostname}" if parts.scheme in {"http", "https"} and parts.hostname else ""
+    return f"{row.kind} {row.id}{place}"
+
+
+def impossible_events(reading: Reading) -> Iterator[Trouble]:
+    """Yield the events that cannot happen, since their file or command cannot be read, with the sentinels that name them."""
+    failing = [row for row in sources.listing(reading.c) if row.problem]
+    if not failing:
+        return
+    from tidings.service.health.intents import waiting  # it brings the grammar
+
+    names = waiting(reading.c)
+    for row in failing:
+        yield Trouble(
+            brief="event fails",
+            words=f"{row.name} cannot happen: {row.problem}",
+            mend=f"tidings show {row.name}",
+            sentinels=tuple(names[row.name]),
+        )
+
+
+def lost_classes(reading: Reading) -> Iterator[Trouble]:
+    """Yield the sentinels that name a budget class which is not set up (any more)."""
+    named = reading.settings.budget.named()
+    for owner in reading.owners.values():
+        if (name := class_of(owner.text)) not in {WHOLE, *named}:
+            yield Trouble(
+                brief="no such class",
+                words=f"{owner.name} names the class {name}, which is not set up: the budget of all polls pays",
+                mend=f'tidings settings budget  # budget.classes = ["{name}: 500 per day"]',
+                sentinels=(owner.name,),
+            )
+
+
+def unstored(reading: Reading) -> Iterator[Trouble]:
+    """Yield what could not be written in the last days (events `problem.unit`)."""
+    found = [e for e in events.listing(reading.c, types=("problem.unit",)) if reading.now - e.at < RECENT]
+    if not found:
+        return
+    last = found[-1]
+    where = f" of page {last.page_id}" if last.page_id is not None else ""
+    names = {name: None for event in found for name in reading.names(event.page_id or 0)}
+    yield Trouble(
+        brief="not stored",
+        words=f"{spell_count(len(found), 'outcome')} could not be stored in the last 7 days; the last{where} at {spell_since(last.at, reading.now)}: {last.data.get('error', '')}",
+        mend="tidings doctor --deep",
+        since=found[0].at,
+        sentinels=tuple(names),
+    )

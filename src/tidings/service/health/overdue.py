@@ -1,0 +1,133 @@
+"""Which pages have not been checked although they should have been (trust.md I-10): two intervals and the floor later is overdue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY, SECOND
+from tidings.model.sentinel import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand
+from tidings.model.weight import WHOLE
+from tidings.service.health.trouble import Trouble
+from tidings.service.plan.freshness import is_fresh_until
+from tidings.service.show.finding import spell_count, spell_since
+from tidings.storage.observed import estimates, hosts
+from tidings.storage.write import charge
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageState
+    from tidings.model.sentinel import Sentinel
+    from tidings.service.health.reading import Reading
+    from tidings.settings import Settings
+    from tidings.storage.watches.subscriptions import SubscriptionRow
+
+PATIENCE_INTERVALS: Final = 2
+
+
+def overdue(reading: Reading) -> Iterator[Trouble]:
+    """Yield the pages that are overdue, the longest overdue first, each with why if that is known."""
+    late = sorted(_overdue(reading), key=lambda found: found[0])
+    spent = [row.name for row in charge.budgets(reading.c) if row.refilled(reading.now).level < 1] if late else []
+    for since, page_id in late:
+        names = reading.names(page_id)
+        words = f"{reading.identities[page_id].given}: overdue since {spell_since(since, reading.now)}"
+        mend = f"tidings check {names[0]}"
+        if not reading.is_polled:
+            words += "; no process polls"
+            mend = "tidings serve  # or `tidings check` from cron"
+        elif spent:
+            words += f"; the budget {', '.join(spent)} is spent"
+            setting = "budget.polls_per_day" if WHOLE in spent else "budget.classes"
+            mend = f"raise {setting} in tidings.toml"
+        yield Trouble(brief="overdue", words=words, mend=mend, since=since, sentinels=names)
+
+
+def on_time(reading: Reading) -> str:
+    """Return what is said while no page is overdue."""
+    watched = reading.population
+    if not watched:
+        return "no page is watched now"
+    detail = f"none of {spell_count(len(watched), 'page')} is overdue"
+    if reading.is_polled:
+        return detail
+    last = max((state.polled_at for _, state in watched if state.polled_at is not None), default=None)
+    checked = (
+        "nothing has been checked yet" if last is None else f"the last check was at {spell_since(last, reading.now)}"
+    )
+    return f"no process polls; {checked}; {detail}"
+
+
+def _overdue(reading: Reading) -> Iterator[tuple[Instant, int]]:
+    """Yield since when, and which page, for each page that is overdue."""
+    paused = {host.name: host.paused_until or 0 for host in hosts.states(reading.c)}
+    states = {state.page_id: (identity, state) for identity, state in reading.population}
+    heed = round(reading.settings.fetch.freshness_seconds * SECOND)
+    learned = estimates.load_all(reading.c, reading.settings.schedule.policy)
+    found: dict[int, Instant] = {}
+    for sub in reading.subscriptions:
+        identity, state = states[sub.page_id]
+        fresh = 0 if sub.next_tick is not None else is_fresh_until(state, most=heed)
+        held = max(state.retry_at or 0, paused.get(identity.host, 0), fresh)
+        pace = _pace(learned.get(sub.page_id, {}), reading.settings)
+        since = _late_since(reading, sub, state, held=held, pace=pace)
+        if since is not None:
+            found[sub.page_id] = min(since, found.get(sub.page_id, since))
+    for page_id, since in found.items():
+        yield since, page_id
+
+
+def _late_since(
+    reading: Reading, sub: SubscriptionRow, state: PageState, *, held: Instant, pace: Duration
+) -> Instant | None:
+    """Return since when a check for this subscription has been due, None if that is not long ago; a back-off counts as a check."""
+    owner, now = reading.owners[sub.sentinel_id], reading.now
+    floor = round(reading.settings.fetch.page_floor_seconds * SECOND)
+    began = owner.created_at if owner.started_at is None else owner.started_at
+    since = max(began if state.polled_at is None else state.polled_at, held)
+    if now - since <= floor or (sub.next_tick is not None and sub.next_tick > now):
+        return None
+    sentinel = reading.timing(owner)
+    if _is_only_shown(sub, sentinel):
+        return None
+    interval = _interval(sentinel, pace=pace, floor=floor)
+    if interval is None or now - since <= PATIENCE_INTERVALS * interval + floor:
+        return None
+    return since + interval
+
+
+def _pace(learned: Mapping[str, object], settings: Settings) -> Duration:
+    """Return how long a page that is fetched on change may wait: what the policy remembers of it, the pace at least."""
+    period = learned.get("period")
+    seconds = (
+        max(float(period), settings.schedule.pace_seconds)
+        if isinstance(period, int | float)
+        else settings.schedule.pace_seconds
+    )
+    return round(seconds * SECOND)
+
+
+def _is_only_shown(sub: SubscriptionRow, sentinel: Sentinel | None) -> bool:
+    """Return whether a page that has been checked is checked again only when Then says so."""
+    if sentinel is None or not sub.taken or not sentinel.then:
+        return False
+    from tidings.service.health.intents import is_only_shown  # it brings the grammar
+
+    return is_only_shown(sentinel, sub.label)
+
+
+def _interval(sentinel: Sentinel | None, *, pace: Duration, floor: Duration) -> Duration | None:
+    """Return the time from one check to the next that a sentinel may count on, None if on none; the pace, where its text cannot be read."""
+    fetch: Fetch = FetchOnChange() if sentinel is None else sentinel.fetch
+    if sentinel is not None and sentinel.during and not isinstance(fetch, FetchOnDemand):
+        return 7 * DAY
+    match fetch:
+        case FetchEvery(interval):
+            return max(interval, floor)
+        case FetchOnChange(shortest, longest):
+            wanted = max(pace, shortest or 0)
+            return max(wanted if longest is None else min(wanted, longest), floor)
+        case FetchAt():
+            return 7 * DAY
+        case FetchOnDemand():
+            return None

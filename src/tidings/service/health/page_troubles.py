@@ -1,0 +1,217 @@
+"""Troubles of pages and their hosts: pages in error, pages that cannot be compared, parts that are missing. Sources of `service/health/sources.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY
+from tidings.model.page import MOVED_SIGHTS
+from tidings.service.health.trouble import Trouble
+from tidings.service.show.finding import matches_nothing, spell_count, spell_instant, spell_since
+from tidings.storage.observed import comparisons, hosts, members
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration
+    from tidings.model.page import HostState
+    from tidings.model.unit import ComparisonRow
+    from tidings.service.health.reading import Reading
+    from tidings.storage.watches.subscriptions import SubscriptionRow
+
+RECENT: Final[Duration] = 7 * DAY
+
+KIND_MENDS: Final[Mapping[str, str]] = {
+    "404": "tidings drop {name}, or watch its new address",
+    "410": "tidings drop {name}, or watch its new address",
+    "address": "tidings settings fetch  # fetch.allow_networks names private networks that may be asked",
+    "robots": "tidings settings fetch  # fetch.robots, or `Robots ignored because`, if the site is yours",
+    "size": "tidings settings fetch  # fetch.max_body_bytes",
+}
+"""What mends an error of that kind; `tidings check NAME` checks again for all others."""
+
+
+def failing(reading: Reading) -> Iterator[Trouble]:
+    """Yield the watched pages that are in error, with their kind and since when; those that failed just now are noted."""
+    for identity, state in reading.population:
+        if state.health == "ok":
+            continue
+        names = reading.names(state.page_id)
+        brief = f"{state.health}({state.kind})"
+        since = f" since {spell_since(state.failing_since, reading.now)}" if state.failing_since is not None else ""
+        words = f"{identity.given}: {brief}{since}: {state.reason or 'no reason was noted'}"
+        is_error = state.health == "error"
+        yield Trouble(
+            brief=brief,
+            words=words if is_error else f"{words}; it is tried again",
+            mend=KIND_MENDS.get(state.kind, "tidings check {name}").format(name=names[0]) if is_error else "",
+            severity="warn" if is_error else "note",
+            since=state.failing_since,
+            sentinels=names,
+        )
+
+
+def none_fails(reading: Reading) -> str:
+    """Return what is said while no page is in error."""
+    return f"{spell_count(len(reading.population), 'page')} watched, none in error"
+
+
+def moved(reading: Reading) -> Iterator[Trouble]:
+    """Yield the pages that have moved for good."""
+    for identity, state in reading.population:
+        if state.moved_sights >= MOVED_SIGHTS:
+            words = f"{identity.given} has moved for good to {state.moved_to}; it is watched there by way of its old address"
+            names = reading.names(state.page_id)
+            yield Trouble(brief="moved", words=words, severity="note", since=state.moved_at, sentinels=names)
+
+
+def incomparable(reading: Reading) -> Iterator[Trouble]:
+    """Yield the pages whose newest version cannot be compared: nothing can be told of them while they are so."""
+    for identity, state in reading.population:
+        if state.problem:
+            words = f"{identity.given}: what it shows now cannot be compared, so no change is told: {state.problem}"
+            names = reading.names(state.page_id)
+            yield Trouble(
+                brief="not compared",
+                words=words,
+                mend=f"tidings alter {names[0]} …  # `Select` one part of the page; `tidings test` tries it",
+                since=state.changed_at,
+                sentinels=names,
+            )
+
+
+def partial(reading: Reading) -> Iterator[Trouble]:
+    """Yield the frames of watched pages that cannot be read."""
+    for page_id in sorted(members.framed_pages(reading.c) & reading.identities.keys()):
+        for frame in members.frames(reading.c, page_id):
+            if frame.state.health == "error":
+                words = f"{frame.identity.url}: {frame.state.kind}: {frame.state.reason}; what it showed last stays"
+                yield Trouble(
+                    brief="partial",
+                    words=f"{reading.identities[page_id].given}: partial: {words}",
+                    since=frame.state.failing_since,
+                    sentinels=reading.names(page_id),
+                )
+
+
+def missing_parts(reading: Reading) -> Iterator[Trouble]:
+    """Yield the parts that sentinels want and that their page does not have: nothing can be told of them."""
+    for sub in reading.subscriptions:
+        names = sub.missing.names if sub.missing is not None and sub.missing.revision == sub.revision else ()
+        owner = reading.owners[sub.sentinel_id].name
+        for part in names:
+            yield Trouble(
+                brief="part missing",
+                words=f"{matches_nothing(part)}: {reading.identities[sub.page_id].given}",
+                mend=f"tidings alter {owner} …  # `tidings test` tries another selector",
+                sentinels=(owner,),
+            )
+
+
+def healed_selectors(reading: Reading) -> Iterator[Trouble]:
+    """Yield the selectors that find nothing any more, and what is watched instead."""
+    remembering = [sub for sub in reading.subscriptions if '"targets"' in sub.remembered]
+    if not remembering:
+        return
+    from tidings.service.health.intents import healed  # it brings the grammar, and most have no such selector
+
+    for sub in remembering:
+        owner = reading.owners[sub.sentinel_id]
+        for selector, stand_in in healed(owner, sub):
+            yield Trouble(
+                brief="healed",
+                words=f"selector healed: {selector} finds nothing, {stand_in} is watched: {reading.identities[sub.page_id].given}",
+                mend=f"tidings alter {owner.name} …  # write it into the clause to keep it",
+                severity="note",
+                sentinels=(owner.name,),
+            )
+
+
+def restless(reading: Reading) -> Iterator[Trouble]:
+    """Yield the watched pages that look different each time: what they tell is likely no news (`estimation.saturation`)."""
+    for identity, state in reading.population:
+        if state.saturation.since is not None:
+            names = reading.names(state.page_id)
+            yield Trouble(
+                brief="restless",
+                words=f"{identity.given} looks different each time, since {spell_since(state.saturation.since, reading.now)}",
+                mend=f"tidings mask {names[0]}  # what differs, or Select and Exclude",
+                since=state.saturation.since,
+                sentinels=names,
+            )
+
+
+def failing_hosts(reading: Reading) -> Iterator[Trouble]:
+    """Yield the watched hosts that fail or that asked to be left alone for a while."""
+    watched: dict[str, dict[str, None]] = {}
+    for identity, state in reading.population:
+        watched.setdefault(identity.host, {}).update(dict.fromkeys(reading.names(state.page_id)))
+    for host in hosts.states(reading.c):
+        is_paused = (host.paused_until or 0) > reading.now
+        if host.name in watched and (host.failures or is_paused):
+            yield Trouble(
+                brief="held" if is_paused else "host fails",
+                words=_spell_host(host, is_paused=is_paused),
+                mend="tidings list  # which of its pages fail, and why",
+                sentinels=tuple(watched[host.name]),
+            )
+
+
+def _spell_host(host: HostState, *, is_paused: bool) -> str:
+    parts = [f"{spell_count(host.failures, 'failure')} in a row"] if host.failures else []
+    if is_paused and host.paused_until is not None:
+        parts.append(f"left alone until {spell_instant(host.paused_until)}")
+    return f"{host.name}: {', '.join(parts)}"
+
+
+def no_host_fails(reading: Reading) -> str:
+    """Return what is said while no host fails."""
+    return f"{spell_count(len({identity.host for identity, _ in reading.population}), 'host')} watched, none fails"
+
+
+# -- comparisons -------------------------------------------------------------------------------------------------------------------
+
+
+def comparisons_owed(reading: Reading) -> Iterator[Trouble]:
+    """Yield comparisons that are owed or were given up (contracts.md §1); one that later versions have overtaken is noted for a week."""
+    subs = {sub.id: sub for sub in reading.subscriptions}
+    pending = [row for row in comparisons.pending(reading.c) if row.subscription_id in subs]
+    by_owner: dict[str, list[ComparisonRow]] = {}
+    for row in pending:
+        by_owner.setdefault(_owner(reading, subs[row.subscription_id]), []).append(row)
+    for name, rows in by_owner.items():
+        tried = max(row.attempt for row in rows)
+        yield Trouble(
+            brief="owed",
+            words=f"{spell_count(len(rows), 'comparison')} of {name} owed, tried {spell_count(tried, 'time')} so far",
+            mend="tidings check  # or a running service makes them",
+            sentinels=(name,),
+        )
+    recent = {_key(row) for row in comparisons.given_up(reading.c, since=reading.now - RECENT)}
+    problems = {state.page_id for _, state in reading.population if state.problem}
+    for row in comparisons.given_up(reading.c):
+        sub = subs.get(row.subscription_id)
+        if sub is None:
+            continue
+        is_now = row.to_seq >= sub.seen and row.revision == sub.revision
+        if (is_now and row.page_id not in problems) or (not is_now and _key(row) in recent):
+            yield _given_up(reading, sub, row, is_now=is_now)
+
+
+def _given_up(reading: Reading, sub: SubscriptionRow, row: ComparisonRow, *, is_now: bool) -> Trouble:
+    name, url = _owner(reading, sub), reading.identities[row.page_id].given
+    what = f"versions {row.from_seq} and {row.to_seq}" if row.from_seq else f"version {row.to_seq}"
+    return Trouble(
+        brief="not compared",
+        words=f"{what} of {url} could not be compared for {name}: {row.reason}",
+        mend=f"tidings diff {name} {row.from_seq} {row.to_seq}" if row.from_seq else f"tidings test {name}",
+        severity="warn" if is_now else "note",
+        sentinels=(name,),
+    )
+
+
+def _owner(reading: Reading, sub: SubscriptionRow) -> str:
+    return reading.owners[sub.sentinel_id].name
+
+
+def _key(row: ComparisonRow) -> tuple[int, int, int, int]:
+    return row.subscription_id, row.from_seq, row.to_seq, row.revision

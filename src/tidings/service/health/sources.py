@@ -1,0 +1,131 @@
+"""One truth about health: what counts as trouble, with its words. `list`, `show`, `check`, `doctor` and `/healthz` print what stands here.
+
+`SOURCES` is the one table. To add a kind of trouble, write a function of a `Reading` that yields `Trouble`s, and name it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tidings.service.health import news_troubles, overdue, page_troubles
+from tidings.service.health.reading import Reading
+from tidings.service.health.trouble import Health, Trouble
+from tidings.service.life import secrets
+from tidings.service.show.finding import Finding, shortened, spell_since
+from tidings.storage.db.lock import PollerLock
+from tidings.storage.watches import endpoints, outside
+from tidings.storage.write import leases
+from tidings.storage.write.vault import Vault
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where troubles of one kind are found, and what `doctor` says while there are none."""
+
+    find: Callable[[Reading], Iterator[Trouble]]
+    well: Callable[[Reading], str]
+
+
+def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: bool) -> Health:
+    """Return the health of all that is watched. `now` is wall time in µs, `is_polled` whether a process polls now."""
+    reading = Reading(c=c, settings=settings, now=now, is_polled=is_polled)
+    return Health.of_all([trouble for source in SOURCES.values() for trouble in source.find(reading)])
+
+
+def findings(c: Connection, name: str, settings: Settings, *, now: Instant, is_polled: bool) -> Iterator[Finding]:
+    """Yield what `doctor` says of one source: its troubles, or that there are none."""
+    source, reading = SOURCES[name], Reading(c=c, settings=settings, now=now, is_polled=is_polled)
+    found = [_finding(name, trouble) for trouble in Health.of_all([*source.find(reading)]).troubles]
+    yield from shortened(found, mend="tidings list")
+    if not found:
+        yield Finding("ok", name, source.well(reading))
+
+
+def _finding(name: str, trouble: Trouble) -> Finding:
+    status = trouble.severity
+    return Finding("ok" if status == "note" else status, name, trouble.words, trouble.mend)
+
+
+def is_polled(settings: Settings, database: Database, *, now: Instant) -> bool:
+    """Return whether a process polls: on one machine the lock says so, with PostgreSQL the lease does."""
+    if database.dialect == "sqlite":
+        return PollerLock(settings.data).holder() is not None
+    lease = database.read(leases.current, leases.POLLER)
+    return lease is not None and bool(lease.holder) and lease.until >= now
+
+
+def _stopped_poller(reading: Reading) -> Iterator[Trouble]:
+    """Yield the process that holds the lock but not a lease that runs: it was stopped, it hangs, or the machine slept."""
+    lease = leases.current(reading.c, leases.POLLER)
+    if lease is None or not lease.holder or not reading.is_polled or lease.until >= reading.now:
+        return
+    ended = spell_since(lease.until, reading.now)
+    yield Trouble(
+        brief="stopped",
+        words=f"{lease.holder} has the lock, but its lease ended at {ended}: it hangs, or was suspended",
+        mend="tidings serve  # or `tidings check`: it takes over",
+        since=lease.until,
+        is_general=True,
+    )
+
+
+def _unopened_secrets(reading: Reading) -> Iterator[Trouble]:
+    """Yield what keeps secrets from being opened: nothing that needs one is asked or sent meanwhile."""
+    for finding in secrets.findings(reading.c, Vault(reading.settings.data)):
+        if finding.status != "ok":
+            yield Trouble(
+                brief="secrets", words=finding.detail, mend=finding.mend, severity=finding.status, is_general=True
+            )
+
+
+def _spell_lease(reading: Reading) -> str:
+    """Return whose the lease is."""
+    lease = leases.current(reading.c, leases.POLLER)
+    if lease is None:
+        return "nobody has polled yet"
+    if not lease.holder:
+        return f"free; epoch {lease.epoch}"
+    return f"{lease.holder}, epoch {lease.epoch}, until {spell_since(lease.until, reading.now)}"
+
+
+def _constant(text: str) -> Callable[[Reading], str]:
+    return lambda reading: text  # noqa: ARG005 - it says the same of all
+
+
+def _spell_endpoints(reading: Reading) -> str:
+    return f"{len(endpoints.listing(reading.c))} known, none fails"
+
+
+def _spell_events(reading: Reading) -> str:
+    count = len(outside.listing(reading.c))
+    return f"{count} known, each can happen" if count else "none known"
+
+
+SOURCES: Final[Mapping[str, Source]] = {
+    "lease": Source(_stopped_poller, _spell_lease),
+    "secrets": Source(_unopened_secrets, _constant("each opens")),
+    "looks": Source(overdue.overdue, overdue.on_time),
+    "pages": Source(page_troubles.failing, page_troubles.none_fails),
+    "comparable pages": Source(page_troubles.incomparable, _constant("every page can be compared")),
+    "frames": Source(page_troubles.partial, _constant("every frame can be read")),
+    "parts": Source(page_troubles.missing_parts, _constant("all selectors match")),
+    "healed parts": Source(page_troubles.healed_selectors, _constant("no selector was healed")),
+    "restless pages": Source(page_troubles.restless, _constant("no page looks different each time")),
+    "moved pages": Source(page_troubles.moved, _constant("no page has moved for good")),
+    "hosts": Source(page_troubles.failing_hosts, page_troubles.no_host_fails),
+    "deliveries": Source(news_troubles.undelivered, _constant("none is dead, none waits longer than it should")),
+    "endpoints": Source(news_troubles.failing_endpoints, _spell_endpoints),
+    "events": Source(news_troubles.impossible_events, _spell_events),
+    "classes": Source(news_troubles.lost_classes, _constant("every class that is named is set up")),
+    "comparisons": Source(page_troubles.comparisons_owed, _constant("none is owed, none was given up")),
+    "problems": Source(news_troubles.unstored, _constant("none was recorded in the last 7 days")),
+}
+"""Every kind of trouble there is, in the order in which `doctor` tells them."""

@@ -1,0 +1,86 @@
+"""Health: what keeps a watch from seeing changes or from telling them, in the words that every verb says it in.
+
+`service/health/sources.py` decides what a trouble is; `list`, `show`, `check`, `doctor` and `/healthz` only print what it decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tidings.service.show.records import problem_record, rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from tidings.model.interval import Instant
+    from tidings.service.show.records import Record
+
+Severity = Literal["note", "warn", "fail"]
+"""`note`: worth knowing, nothing is lost yet; `warn`: changes may be missed or not told; `fail`: they are."""
+_RANKS: Final[Mapping[Severity, int]] = {"note": 0, "warn": 1, "fail": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One thing that is not well. `words` say all of it, `brief` is one or two words for a column, `mend` the command that mends it.
+
+    `since` is when it began (None: not known), `sentinels` the names of the sentinels that
+    it concerns, `is_general` whether it concerns all there are.
+    """
+
+    brief: str
+    words: str
+    mend: str = ""
+    severity: Severity = "warn"
+    since: Instant | None = None
+    sentinels: tuple[str, ...] = ()
+    is_general: bool = False
+
+    @property
+    def line(self) -> str:
+        """Return the words with what mends them."""
+        return f"{self.words}  (mend: {self.mend})" if self.mend else self.words
+
+    def record(self, *, sentinel: str = "") -> Record:
+        """Return the trouble as a record, as one of `sentinel` if that is given."""
+        details: dict[str, Any] = {
+            "trouble": self.brief,
+            "severity": self.severity,
+            "since": rfc3339(self.since),
+            "mend": self.mend,
+            "sentinels": list(self.sentinels),
+        }
+        return problem_record(self.words, where=sentinel or ", ".join(self.sentinels[:1]), details=details)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """All troubles there are, the worst first."""
+
+    troubles: tuple[Trouble, ...] = ()
+
+    @classmethod
+    def of_all(cls, found: Collection[Trouble]) -> Health:
+        """Return the health that these troubles make."""
+        return cls(tuple(sorted(found, key=lambda trouble: -_RANKS[trouble.severity])))
+
+    def of(self, name: str) -> Health:
+        """Return the health of one sentinel: its own troubles and those that concern all."""
+        return Health(tuple(t for t in self.troubles if t.is_general or name in t.sentinels))
+
+    def of_any(self, names: Collection[str]) -> Health:
+        """Return the health of some sentinels together."""
+        wanted = set(names)
+        return Health(tuple(t for t in self.troubles if t.is_general or not wanted.isdisjoint(t.sentinels)))
+
+    @property
+    def own(self) -> tuple[Trouble, ...]:
+        """Return the troubles that belong to some sentinels, not to all."""
+        return tuple(t for t in self.troubles if not t.is_general)
+
+    @property
+    def status(self) -> Severity | Literal["ok"]:
+        """Return the worst severity; `ok` where nothing is worse than a note."""
+        worst: Severity = self.troubles[0].severity if self.troubles else "note"
+        return "ok" if worst == "note" else worst

@@ -1,0 +1,145 @@
+"""Altering: a sentinel gets another meaning without losing its place (sentinels_and_events §2.2).
+
+Class A (whom to tell, how much it matters) takes effect at once; class B (when to look) ticks anew; class C (what is compared, how a page is
+asked for) compares the reference once more with the new meaning at the next look, which is made as if nothing were known. In no case
+is anything told for the switch itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.detection.find import window
+from tidings.detection.find.window import Window
+from tidings.fetching import address
+from tidings.language.dates import ends_at, starts_at
+from tidings.model.unit import Event, SentinelMove
+from tidings.service.notify import activate
+from tidings.service.watch import lifespan
+from tidings.service.watch.lifespan import Life
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.watches import events, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.sentinel import Compare, Sentinel
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+
+COMPARED = ("monitor", "window", "select", "exclude", "transform", "compare")
+"""The fields of a sentinel that say what is compared."""
+
+
+def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: str, now: Instant) -> SentinelRow:
+    """Give a sentinel another meaning, which `text` says in full, and return its row, as it was if it says that already.
+
+    Raises `AddressError`.
+    """
+    if text == row.text:
+        return row
+    before = meaning(row.text)
+    pages = [
+        (page, address.identify(page.url, before.asking), address.identify(page.url, after.asking))
+        for page in after.pages
+    ]
+    _compare_otherwise(connection, row, before.compare, after.compare)
+    start_at, end_at = row.start_at, row.end_at
+    if (before.start, before.end, before.span) != (after.start, after.end, after.span):
+        start_at, end_at = _life(row, after, now)
+    return sentinels.alter(
+        connection,
+        row.id,
+        after,
+        text=text,
+        pages=pages,
+        start_at=start_at,
+        end_at=end_at,
+        ticks_anew=(before.fetch, before.during, before.zone) != (after.fetch, after.during, after.zone),
+        compares_anew=any(getattr(before, name) != getattr(after, name) for name in COMPARED)
+        or any(was.key != now_.key for _, was, now_ in pages),
+        at=now,
+    )
+
+
+def calendar(sentinel: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
+    """Return when a sentinel starts and ends by the calendar; what hangs on another one is found out when it is asked for (`lifespan`)."""
+    start = starts_at(sentinel, now, _nobody) if sentinel.start.sentinel is None else None
+    return start, ends_at(sentinel, start, _nobody)
+
+
+def _nobody(name: str) -> None:  # noqa: ARG001 - no sentinel is asked
+    return None
+
+
+def _life(row: SentinelRow, after: Sentinel, now: Instant) -> tuple[Instant | None, Instant | None]:
+    """Return the life of a sentinel that is altered now: what has started has, and what has not does not start in the past."""
+    start, end = calendar(after, now)
+    if row.started_at is not None:
+        start = row.start_at if row.start_at is not None else row.started_at
+        end = ends_at(after, row.started_at, _nobody)
+    return start, end
+
+
+def enable(connection: Connection, row: SentinelRow, *, fresh: bool, find: lifespan.Find, now: Instant) -> None:
+    """Let a sentinel go on after a pause; `fresh`: from a new base, else its next comparison goes across the pause."""
+    sentinel = meaning(row.text)
+    if row.state == "disabled" and row.started_at is not None:
+        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="enabled", at=now))
+    elif row.state == "disabled":
+        start = lifespan.starts(Life.of(row, sentinel), find)
+        if start is not None and start < now:  # it would have started in the pause: it starts now
+            sentinels.settle(connection, row.id, start_at=now, end_at=row.end_at, at=now)
+        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="created", at=now))
+    if fresh and row.state != "ended":
+        sentinels.renew(connection, row.id, sentinel, now)
+
+
+def confirm(connection: Connection, row: SentinelRow, *, now: Instant) -> None:
+    """Let the newest version that a sentinel has taken of each page be what it compares with from now on (`Compare first`)."""
+    if meaning(row.text).compare.mode != "first":
+        return
+    for sub in subscriptions.listing(connection, sentinel_id=row.id):
+        if sub.seen:
+            subscriptions.rewrite(connection, sub.id, base=sub.seen, taken=(sub.seen,), number=1)
+    data = {"name": row.name}
+    events.append(connection, [Event(type="sentinel.confirmed", at=now, sentinel_id=row.id, data=data)])
+
+
+def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare, after: Compare) -> None:
+    """Let the versions that a sentinel has kept be those that another Compare clause begins with (sentinels §4.4)."""
+    for sub in subscriptions.listing(connection, sentinel_id=row.id):
+        now = window.switched(before, after, Window(sub.number, sub.taken), sub.seen)
+        if now.kept != sub.taken or now.number != sub.number:
+            base = (
+                sub.seen if now.number == window.TO_BEGIN else sub.base
+            )  # newer than that of a look under way, which keeps its hands off then
+            subscriptions.rewrite(connection, sub.id, base=base, taken=now.kept, number=now.number)
+
+
+def sever(connection: Connection, name: str, *, now: Instant) -> None:
+    """Fix what hangs on the sentinel that had a name until it was dropped, before the name means another one."""
+    gone = sentinels.last_holder(connection, name)
+    if gone is None:
+        return
+    past = Life.of(gone, meaning(gone.text))
+
+    def find(other: str) -> Life | None:
+        return past if other == name else None
+
+    for row in sentinels.listing(connection):
+        if f"({name})" not in row.text:
+            continue
+        life = Life.of(row, meaning(row.text))
+        start_at, end_at = row.start_at, row.end_at
+        if life.sentinel.start.sentinel == name and life.started_at is None:
+            if lifespan.never_starts(life, find) is not None:
+                step = SentinelMove(
+                    sentinel_id=row.id, state="ended", at=now, reason=activate.NEVER_STARTED, before=row.state
+                )
+                sentinels.move(connection, step)
+                continue
+            start_at = lifespan.starts(life, find)
+        if life.sentinel.end is not None and life.sentinel.end.sentinel == name:
+            end_at = lifespan.ends(life, find)
+        if (start_at, end_at) != (row.start_at, row.end_at):
+            sentinels.settle(connection, row.id, start_at=start_at, end_at=end_at, at=now)

@@ -1,0 +1,101 @@
+"""Lives: the steps in sentinels' lives are written as they fall due, in their order (sentinels_and_events §2, §2.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from tidings.service.notify import activate
+from tidings.storage.watches import changes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidings.model.interval import Instant
+    from tidings.model.unit import SentinelMove, Unit
+    from tidings.service.plan.planner import Planner
+    from tidings.service.watch.committer import Committer
+    from tidings.service.watch.watchlist import Watchlist
+    from tidings.storage.write.store import Store
+
+
+class Lives:
+    """Steps on the sentinels of one poller. `next_at` is when the next step is due (None: never by time alone)."""
+
+    def __init__(
+        self, store: Store, watchlist: Watchlist, planner: Planner, committer: Committer, *, epoch: int
+    ) -> None:
+        self._store = store
+        self._watchlist = watchlist
+        self._planner = planner
+        self._committer = committer
+        self._epoch = epoch
+        self._noted: list[SentinelMove] = []
+        """steps that looks have taken"""
+        self._reported: set[int] = set()
+        """sentinels that live `To first change` and had one in a unit that did not end them: a report across pages"""
+        self._is_new = True
+        self.next_at: Instant | None = 0
+
+    def wake(self) -> None:
+        """Hear that another process may have made, altered or moved a sentinel."""
+        self.next_at = 0
+
+    def note(self, unit: Unit) -> None:
+        """Hear of a unit that was committed: a look may have ended a sentinel (`To first change`)."""
+        if unit.sentinels and unit.changes:
+            self._noted += unit.sentinels
+            self.wake()
+            return
+        reported = {row.sentinel_id for row in unit.changes if not row.quiet}
+        if reported and (ending := reported & self._ending_with_a_report()):
+            self._reported |= ending
+            self.wake()
+
+    async def live(self, now: Instant) -> list[SentinelMove]:
+        """Take the steps that are due; return all that were taken since the last call."""
+        if self._is_new:
+            self._is_new = False
+            self._reported |= await self._told_before()
+        taken, self._noted = self._noted, []
+        await self._reload(taken)
+        if self._reported:
+            reported, self._reported = self._reported & self._ending_with_a_report(), set()
+            moves = [activate.ended_with_a_report(sentinel_id, now) for sentinel_id in sorted(reported)]
+            await self._write(moves)
+            taken += moves
+        while self.next_at is not None and self.next_at <= now:
+            course = activate.course(self._watchlist.lives(), now=now)
+            self.next_at = course.next_at
+            await self._write(course.moves)
+            taken += course.moves
+        return taken
+
+    def _ending_with_a_report(self) -> set[int]:
+        held = self._watchlist.sentinels.values()
+        return {h.row.id for h in held if h.row.state == "enabled" and activate.ends_with_a_report(h.sentinel)}
+
+    async def _told_before(self) -> set[int]:
+        """Return which of those that end with their first report had it before the service stopped."""
+        found = set()
+        for sentinel_id in self._ending_with_a_report():
+            row = self._watchlist.sentinels[sentinel_id].row
+            told = await self._store.read(changes.listing, sentinel=row.name, since=row.revised_at)
+            found |= {sentinel_id} & {change.row.sentinel_id for change in told}
+        return found
+
+    async def _write(self, moves: Sequence[SentinelMove]) -> None:
+        """Write steps in their order; the store takes many in one transaction. After a crash those that are left are worked out again."""
+        if not moves:
+            return
+        held = self._watchlist.sentinels
+        units = [activate.unit_for(move, held[move.sentinel_id], epoch=self._epoch) for move in moves]
+        await asyncio.gather(*(self._committer.write(unit) for unit in units))
+        await self._reload(moves)
+
+    async def _reload(self, moves: Sequence[SentinelMove]) -> None:
+        concerned = [i for move in moves for i in (move.sentinel_id, *(other for other, _ in move.revisions))]
+        if concerned:  # what a step rested on may be what made it none
+            self._planner.touch(await self._watchlist.reload(concerned))
+        if any(move.state == "ended" for move in moves):
+            self._watchlist.forget()

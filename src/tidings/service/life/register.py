@@ -1,0 +1,395 @@
+"""Register: from the text of sentinels to rows in the database.
+
+All statements of a text are read and judged before the first is written, and they are written in one transaction: nothing half done.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from tidings.clock import SECOND
+from tidings.errors import AddressError, SentinelError, UnknownNameError
+from tidings.fetching import address, files
+from tidings.language import means, parser, printer, verify, words
+from tidings.language.forms import parse_file
+from tidings.language.means import Means
+from tidings.model.sentinel import (
+    Alter,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    Point,
+    Sentinel,
+)
+from tidings.model.unit import SentinelMove
+from tidings.service.life import alter as altering
+from tidings.service.life import references
+from tidings.service.life.addressees import addressees, check_addressees
+from tidings.service.notify import resolving
+from tidings.service.sources import outside_events
+from tidings.service.watch import lifespan
+from tidings.service.watch.lifespan import Life
+from tidings.service.watch.watchlist import SENDABLE, meaning, told_channels
+from tidings.storage.observed import pages
+from tidings.storage.watches import endpoints, sentinels, subscriptions, tag_defaults
+from tidings.storage.write import secrets
+from tidings.storage.write.vault import Vault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tidings.language.parser import Parsed
+    from tidings.language.problems import Problem
+    from tidings.model.interval import Instant
+    from tidings.model.page import PageIdentity
+    from tidings.model.sentinel import Statement, Watched
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of a text: the sentinels made, the commands done, warnings, the sentinels altered and those that said the same before, the
+    defaults that hold now, and the events of other origin that there are now, or are no more.
+    """
+
+    made: tuple[SentinelRow, ...]
+    commanded: tuple[tuple[Command, SentinelRow], ...]
+    warnings: tuple[Problem, ...]
+    altered: tuple[SentinelRow, ...] = ()
+    defaults: tuple[Defaults, ...] = ()
+    events: tuple[CreateEvent, ...] = ()
+    events_dropped: tuple[DropEvent, ...] = ()
+    unaltered: tuple[SentinelRow, ...] = ()
+
+    @property
+    def is_something(self) -> bool:
+        """Say whether the text held a statement."""
+        return any(
+            (self.made, self.commanded, self.altered, self.defaults, self.events, self.events_dropped, self.unaltered)
+        )
+
+
+def register(database: Database, text: str, *, settings: Settings, now: Instant, file: str = "") -> Registered:
+    """Read statements of the language and carry them out, all or none; the name of the `file` says in which form they are.
+
+    Raises `SentinelError` with every problem found, `AddressError` for a URL that cannot be watched.
+    """
+    return database.write(_register, text, settings, now, file)
+
+
+def _register(connection: Connection, text: str, settings: Settings, now: Instant, file: str) -> Registered:
+    vault = Vault(settings.data)
+    references.seal_older(connection, vault, at=now)
+    parsed = understood(connection, file, text, settings=settings, now=now)
+    if parsed.problems:
+        raise SentinelError(parsed.problems)
+    for statement in parsed.statements:
+        check_addressees(statement)
+        if isinstance(statement, Sentinel):
+            check_files(statement, settings)
+    statements = refer(connection, vault, parsed.statements, now=now)
+    made: list[SentinelRow] = []
+    altered: list[SentinelRow] = []
+    unaltered: list[SentinelRow] = []
+    commanded: list[tuple[Command, SentinelRow]] = []
+    defaults: list[Defaults] = []
+    happenings: list[CreateEvent] = []
+    gone: list[DropEvent] = []
+    for statement in statements:
+        match statement:
+            case Sentinel():
+                made.append(create(connection, statement, now=now))
+            case Command():
+                commanded.append((statement, command(connection, statement, now=now)))
+            case Alter(name=name, sentinel=Sentinel() as after):
+                before = find(connection, name)
+                row = alter(connection, before, after, now=now)
+                (altered if row.revision > before.revision else unaltered).append(row)
+            case Defaults():
+                remember(connection, statement)
+                defaults.append(statement)
+            case CreateEvent():
+                outside_events.create(connection, statement, settings=settings, now=now)
+                happenings.append(statement)
+            case DropEvent(name=name):
+                outside_events.drop(connection, name)
+                gone.append(statement)
+    resolving.note_schemes(connection, vault)
+    return Registered(
+        tuple(made),
+        tuple(commanded),
+        parsed.warnings,
+        tuple(altered),
+        tuple(defaults),
+        tuple(happenings),
+        tuple(gone),
+        tuple(unaltered),
+    )
+
+
+def refer(
+    connection: Connection, vault: Vault, statements: Iterable[Statement], *, now: Instant
+) -> tuple[Statement, ...]:
+    """Return statements that can be stored: the addresses that they write out are secrets, to which they refer (0049).
+
+    Raises `AddressError` for a secret that holds no address where one is named, `SecretError` where nothing can be encrypted.
+    """
+    known = references.References(connection, vault, at=now)
+    referring = tuple(map(known.sealed, statements))
+    resolving.check_secrets(connection, vault, (c for statement in referring for c in addressees(statement)[1]))
+    return referring
+
+
+def check_files(sentinel: Sentinel, settings: Settings) -> None:
+    """Raise `AddressError` for a file: address that is not below a directory that the operator allows."""
+    allowed = settings.fetch.allow_files
+    for page in sentinel.pages:
+        if files.is_file(page.url) and not files.is_below(files.path_of(files.rebuild(page.url)), allowed):
+            message = f"{page.url} is not below a directory of fetch.allow_files: {', '.join(allowed)}"
+            raise AddressError(message)
+
+
+def said(file: str, text: str, settings: Settings) -> Sequence[Statement]:
+    """Return the statements of a file by themselves, whatever there is beside them: which names they make, which defaults they set."""
+    return parse_file(file, text, zone=settings.serve.zone, files=bool(settings.fetch.allow_files)).statements
+
+
+def understood(
+    connection: Connection, /, file: str, text: str, *, settings: Settings, now: Instant, **given: Any
+) -> Parsed:
+    """Return what a text says among all that there is here, judged by what this installation has (E48, W10, W19).
+
+    The name of the `file` says in which form it is; what is `given`, of what `parser.parse` takes, holds instead of what there is.
+    """
+    here: dict[str, Any] = {
+        "known": lookup(connection),
+        "zone": settings.serve.zone,
+        "now": now,
+        "floor": round(settings.fetch.page_floor_seconds * SECOND),
+        "names": sentinels.names(connection),
+        "secrets": frozenset(secrets.names(connection)),
+        "defaults": group(connection),
+        "files": bool(settings.fetch.allow_files),
+        "events": outside_events.names(connection),
+    }
+    own = Means(tuple(settings.budget.named()), settings.schedule.policy, _policies)
+    parsed = means.within(parse_file(file, text, **here | given), own)
+    warnings = (w for w in parsed.warnings if w.code != "W10" or not settings.notify.smtp_host)
+    return replace(parsed, warnings=tuple(warnings))
+
+
+def _policies() -> dict[str, frozenset[str]]:
+    """Return of each policy which of the clauses Urgency and Life it reads."""
+    from tidings.scheduling.policies import (  # brings numpy: few texts need it, and all would wait for it
+        POLICIES,
+        reads_of,
+    )
+
+    return {name: frozenset(p for p in ("urgency", "life") if f"{p}_kind" in reads_of(name)) for name in POLICIES}
+
+
+def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
+    """Return the view of existing sentinels that the language needs."""
+    find = lives(connection)
+
+    def known(name: str) -> verify.Known | None:
+        try:
+            row = sentinels.find(connection, name)
+        except UnknownNameError:
+            return None
+        life = Life.of(row, meaning(row.text))
+        start, end = lifespan.starts(life, find), lifespan.ends(life, find)
+        return verify.Known(life.sentinel, row.state, start, end, row.ended_at)
+
+    return known
+
+
+def lives(connection: Connection, *, dropped: bool = False) -> lifespan.Find:
+    """Return what finds the life of the sentinel of a name; with `dropped` also that of the last one that was dropped, as the service does."""
+
+    def found(name: str) -> Life | None:
+        try:
+            row: SentinelRow | None = sentinels.find(connection, name)
+        except UnknownNameError:
+            row = sentinels.last_holder(connection, name) if dropped else None
+        return None if row is None else Life.of(row, meaning(row.text))
+
+    return found
+
+
+def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
+    """Store a sentinel that was read and judged, with its pages and endpoints; raises `AddressError`."""
+    watched: list[tuple[Watched, PageIdentity]] = [
+        (page, address.identify(page.url, sentinel.asking)) for page in sentinel.pages
+    ]
+    _ensure_endpoints(connection, sentinel)
+    altering.sever(connection, sentinel.name, now=now)
+    text = canonical(sentinel, lives(connection))
+    alone = meaning(text)
+    start, end = altering.calendar(replace(sentinel, start=alone.start, end=alone.end), now)
+    base = find(connection, sentinel.base) if sentinel.base else None
+    return sentinels.create(
+        connection,
+        sentinel,
+        text=text,
+        pages=watched,
+        state="created",
+        start_at=start,
+        end_at=end,
+        at=now,
+        base_id=base.id if base is not None else None,
+    )
+
+
+def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
+    """Give a sentinel another meaning on the pages that it has (sentinels §2.2); nothing is reported for the switch itself."""
+    _ensure_endpoints(connection, sentinel)
+    return altering.alter(connection, row, sentinel, text=canonical(sentinel, lives(connection)), now=now)
+
+
+def group(connection: Connection) -> Callable[[str], Clauses | None]:
+    """Return what finds the defaults of a tag."""
+
+    def found(tag: str) -> Clauses | None:
+        text = tag_defaults.get(connection, tag)
+        return None if text is None else clauses_of(text)
+
+    return found
+
+
+def clauses_of(text: str) -> Clauses:
+    """Return the clauses of a stored `Defaults For Tags` statement."""
+    statement = parser.recall(text)
+    return statement.clauses if isinstance(statement, Defaults) else Clauses()
+
+
+def remember(connection: Connection, statement: Defaults) -> None:
+    """Let defaults hold for their tags from now on; sentinels that are there already stay as they are."""
+    for tag in statement.tags:
+        text = printer.to_text(replace(statement, tags=(tag,))) if statement.clauses.said else None
+        tag_defaults.put(connection, tag, text)
+
+
+def canonical(sentinel: Sentinel, find: lifespan.Find) -> str:
+    """Return the text under which a sentinel is stored: canonical, and complete by itself."""
+    return printer.to_text(_effective(sentinel, find))
+
+
+def _ensure_endpoints(connection: Connection, sentinel: Sentinel) -> None:
+    for channel in told_channels(sentinel):
+        if channel.kind in SENDABLE:
+            endpoints.ensure(connection, *channel.endpoint)
+
+
+def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
+    """Return a sentinel that says all by itself: what it inherited stays although its base may be altered or dropped.
+
+    A life that is that of the base (sentinels §1.3, Inheritance) is spelled as what it means: from start(base) to end(base). Where that
+    one has ended the new one starts now and has no end (W2).
+    """
+    if sentinel.base is None:
+        return sentinel
+    alone = replace(sentinel, base=None, correlated=False)
+    if not sentinel.correlated:
+        return alone
+    base = find(sentinel.base)
+    if base is not None and base.ended_at is not None:
+        return replace(alone, start=Point("now"), end=None, span=None)
+    return replace(
+        alone, start=Point("start", sentinel=sentinel.base), end=Point("end", sentinel=sentinel.base), span=None
+    )
+
+
+def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:
+    """Enable, disable, drop or confirm one sentinel (sentinels §2); return its row as it is now."""
+    row = find(connection, statement.name)
+    if statement.verb == "drop":
+        sentinels.drop(connection, row.id, now)
+    elif statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
+        sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
+    elif statement.verb == "enable" and row.state != "ended":
+        altering.enable(connection, row, fresh=statement.fresh, find=lives(connection), now=now)
+    elif statement.verb == "confirm" and row.state != "ended":
+        altering.confirm(connection, row, now=now)
+    elif row.state == "ended":
+        message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
+        raise UnknownNameError(message)
+    return sentinels.get(connection, row.id)
+
+
+def find(connection: Connection, name: str) -> SentinelRow:
+    """Return the sentinel of that name; `UnknownNameError` with the nearest names if there is none."""
+    try:
+        return sentinels.find(connection, name)
+    except UnknownNameError:  # only now all names are read: a check may name every sentinel there is
+        near = difflib.get_close_matches(name, sentinels.names(connection), n=1)
+    message = f'there is no sentinel "{name}"' + (
+        f"; did you mean {near[0]}?" if near else "; `tidings list` shows all"
+    )
+    raise UnknownNameError(message)
+
+
+def find_past(connection: Connection, name: str) -> SentinelRow:
+    """Return the sentinel of that name, else the one that had it last and was dropped: what it found is still there. Raises what `find` does."""
+    return sentinels.last_of(connection, name) or find(connection, name)
+
+
+def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: Instant) -> SentinelRow:
+    """Name a sentinel that was just made after its page's title, and return it."""
+    row = sentinels.get(connection, sentinel_id)
+    (page_id, *_) = [s.page_id for s in subscriptions.listing(connection, sentinel_id=sentinel_id)]
+    title = pages.state(connection, page_id).title
+    others = [name for name in sentinels.names(connection) if name != row.name]
+    name = automatic_name(url, title, others)
+    if name == row.name:
+        return row
+    text = printer.to_text(replace(meaning(row.text), name=name))
+    return sentinels.rename(connection, sentinel_id, name, text=text, at=now)
+
+
+def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
+    """Make a name from the host and the title, or from the path while there is no title (DESIGN §5)."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "page").removeprefix("www.")
+    described = (
+        title or parts.path.strip("/").rpartition("/")[2].rpartition(".")[0] or parts.path.strip("/").rpartition("/")[2]
+    )
+    stem = "_".join(piece for piece in _pieces(f"{host.split('.')[0] if not host[0].isdigit() else host} {described}"))[
+        :40
+    ].strip("_")
+    stem = stem if stem[:1].isalpha() else f"page_{stem}"
+    name, number = stem, 2
+    held = {other.lower() for other in taken}
+    while name.lower() in held or words.is_reserved(name):
+        name, number = f"{stem}_{number}", number + 1
+    return name
+
+
+def _pieces(text: str) -> list[str]:
+    kept = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in text)
+    return kept.split()
+
+
+def statement_for(url: str, *, name: str, monitor: str, every: str | None, notify: Sequence[str]) -> str:
+    """Return the sentence of the language that `add --url` stands for."""
+    lines = [f"Create Sentinel {name} Using {url}", f"Monitor {monitor}"]
+    lines.append(f"Fetch every {every}" if every else "Fetch on change")
+    lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)
+    return "\n".join(lines)
+
+
+def channel_words(target: str) -> str:
+    """Return how the language says where news go: an http(s) address is a webhook, a mail address e-mail."""
+    if target.startswith(("http://", "https://")):
+        return f"webhook {target}"
+    if "@" in target and "://" not in target:
+        return f"email {target}"
+    return target

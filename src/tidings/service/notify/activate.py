@@ -1,0 +1,181 @@
+"""Activate: the steps in a sentinel's life that time or another sentinel brings (sentinels_and_events §2).
+
+`created → waiting → enabled → ended`. All steps that are due by now are worked out at once, in the order in which they fell due: at one
+instant ends before starts, then in the order of creation. Each has the instant at which it fell due, not that at which it was
+found, so that a stop of the service moves no life.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidings.model.unit import Event, SentinelMove, Unit
+from tidings.service.notify import news
+from tidings.service.show.records import life_record
+from tidings.service.watch.lifespan import Life, ends, never_starts, starts
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.sentinel import Sentinel
+    from tidings.model.unit import ChangeRow
+    from tidings.service.watch.watchlist import Subscription, WatchedSentinel
+
+MISSED = "missed"
+NEVER_STARTED = "never started"
+REPORTED = "its first change was told"
+_END, _START, _WAIT = range(3)
+"""the order of steps at one instant"""
+
+
+class Course(NamedTuple):
+    """The steps that are due, in order, and the next instant after them at which time alone brings one (None: there is none)."""
+
+    moves: tuple[SentinelMove, ...]
+    next_at: Instant | None
+
+
+def course(lives: Iterable[Life], *, now: Instant) -> Course:
+    """Return the steps that `lives`, all sentinels that there are and were, take until `now`. They are left as they will be then."""
+    return _Play(lives, now).run()
+
+
+class _Step(NamedTuple):
+    """A step that falls due; of those of one sentinel only the `number`th counts."""
+
+    at: Instant
+    order: int
+    sentinel_id: int
+    number: int
+    reason: str
+
+
+class _Play:
+    """Plays the lives of sentinels forward, step by step."""
+
+    def __init__(self, lives: Iterable[Life], now: Instant) -> None:
+        self._now = now
+        self._lives: dict[int, Life] = {}
+        self._names: dict[str, Life] = {}
+        for life in lives:
+            self._lives[life.row.id] = life
+            if (other := self._names.get(life.row.name)) is None or other.state == "ended":
+                self._names[life.row.name] = life
+        self._waiting: dict[str, list[Life]] = {}
+        self._numbers = dict.fromkeys(self._lives, 0)
+        self._due: list[_Step] = []
+        for life in self._lives.values():
+            if life.state != "ended":
+                for name in life.awaits():
+                    self._waiting.setdefault(name, []).append(life)
+
+    def run(self) -> Course:
+        moves: list[SentinelMove] = []
+        for life in self._lives.values():
+            if life.state != "ended":
+                self._expect(life, 0)
+        while self._due and self._due[0].at <= self._now:
+            step = heapq.heappop(self._due)
+            if step.number == self._numbers[step.sentinel_id]:
+                moves += self._take(self._lives[step.sentinel_id], step)
+        return Course(
+            tuple(moves), min((s.at for s in self._due if s.number == self._numbers[s.sentinel_id]), default=None)
+        )
+
+    def _take(self, life: Life, step: _Step) -> Iterator[SentinelMove]:
+        before = life.state
+        if step.order == _END:
+            life.state, life.ended_at = "ended", step.at
+        elif step.order == _START:
+            life.state, life.started_at = "enabled", step.at
+        else:
+            life.state = "waiting"
+        rests_on = (life, *(self._names[name] for name in sorted(life.awaits()) if name in self._names))
+        yield SentinelMove(
+            sentinel_id=life.row.id,
+            state=life.state,
+            at=step.at,
+            reason=step.reason,
+            before=before,
+            revisions=tuple((other.row.id, other.row.revision) for other in rests_on),
+        )
+        self._numbers[life.row.id] += 1
+        concerned = [life] if step.order == _WAIT else [life, *self._waiting.get(life.row.name, ())]
+        for other in concerned:
+            if other.state != "ended":
+                self._expect(other, step.at)
+
+    def _expect(self, life: Life, at: Instant) -> None:
+        """Note the next step of a life, not before an instant."""
+        found = self._next(life)
+        self._numbers[life.row.id] += 1
+        if found is not None:
+            due, order, reason = found
+            due = max(due, at, life.row.revised_at)
+            heapq.heappush(self._due, _Step(due, order, life.row.id, self._numbers[life.row.id], reason))
+
+    def _next(self, life: Life) -> tuple[Instant, int, str] | None:
+        start, end, never = (
+            starts(life, self._names.get),
+            ends(life, self._names.get),
+            never_starts(life, self._names.get),
+        )
+        if never is not None:
+            return never, _END, NEVER_STARTED
+        is_over = end is not None and end <= self._now
+        if life.has_begun:
+            return None if end is None else (end, _END, "its end has come")
+        if end is not None and (is_over or (start is not None and end <= start)):
+            return end, _END, MISSED
+        if start is not None and (start <= self._now or life.state == "waiting"):
+            return start, _START, ""
+        if life.state == "created":
+            return self._now, _WAIT, ""
+        return None if end is None else (end, _END, MISSED)
+
+
+def too_late(found: Iterable[ChangeRow], subscriptions: dict[int, Subscription]) -> frozenset[str]:
+    """Return the ids of changes of sentinels that have made the one report they live for."""
+    return frozenset(
+        row.id
+        for row in found
+        if row.subscription_id in subscriptions and subscriptions[row.subscription_id].owner.has_reported
+    )
+
+
+def first_report(
+    found: Iterable[ChangeRow], subscriptions: dict[int, Subscription], at: Instant
+) -> tuple[SentinelMove, ...]:
+    """Return the ends of the sentinels that live `To first change` and have one now: it is told in the same unit."""
+    owners = {
+        row.sentinel_id: subscriptions[row.subscription_id].owner
+        for row in found
+        if row.subscription_id in subscriptions and not row.quiet
+    }
+    ending = [sentinel_id for sentinel_id, owner in owners.items() if ends_with_a_report(owner.sentinel)]
+    for sentinel_id in ending:
+        owners[sentinel_id].has_reported = True
+    return tuple(ended_with_a_report(sentinel_id, at) for sentinel_id in ending)
+
+
+def ends_with_a_report(sentinel: Sentinel) -> bool:
+    """Say whether a sentinel lives `To first change`."""
+    return sentinel.end is not None and sentinel.end.base == "change"
+
+
+def ended_with_a_report(sentinel_id: int, at: Instant) -> SentinelMove:
+    """Return the end of a sentinel whose first change is told."""
+    return SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
+
+
+def unit_for(move: SentinelMove, held: WatchedSentinel, *, epoch: int) -> Unit:
+    """Return the unit that carries one step; an end that nobody asked for is told at once to all who are told anything."""
+    unit = Unit(at=move.at, epoch=epoch, sentinels=(move,))
+    if move.reason not in {MISSED, NEVER_STARTED}:
+        return unit
+    told = Event(type="life.told", at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
+    record = life_record(move, sentinel=held.row.name, url=held.sentinel.pages[0].url)
+    drafts = tuple(news.draft(target, held, [record], move.at, events=(0,)) for target in held.everybody())
+    return replace(unit, events=(told,), deliveries=drafts)

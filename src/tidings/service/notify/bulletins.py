@@ -1,0 +1,49 @@
+"""Bulletins: what concerns the whole service is announced once to each recipient, however many sentinels notify them.
+
+A bulletin is for states in which no page of its own is at fault: this machine's network, clock, disk or database. It waits for no rate,
+quiet hours or cap of a Notify clause.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.model.unit import Unit
+from tidings.service.notify.news import draft
+from tidings.service.show.records import bulletin_record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from tidings.model.unit import DeliveryDraft, Event
+    from tidings.service.watch.watchlist import Watchlist
+
+
+class Bulletins:
+    """Writes bulletins for the sentinels of a watchlist."""
+
+    def __init__(self, watchlist: Watchlist) -> None:
+        self._watchlist = watchlist
+
+    def unit(self, event: Event, *, epoch: int, concerned: Collection[int] | None = None) -> Unit:
+        """Return what stores an event of the whole service (`records.BULLETINS`) and notifies each recipient of it.
+
+        `concerned` are the sentinels whose recipients are notified; None: of all.
+        """
+        return Unit(
+            at=event.at, epoch=epoch, events=(event,), deliveries=tuple(self.drafts(event, concerned=concerned))
+        )
+
+    def drafts(
+        self, event: Event, *, place: int = 0, concerned: Collection[int] | None = None
+    ) -> Iterator[DeliveryDraft]:
+        """Yield a message to each recipient of enabled sentinels; the event is at `place` of the unit that it is written with."""
+        record = bulletin_record(event)
+        notified: set[int] = set()
+        for held in self._watchlist.sentinels.values():
+            if held.row.state != "enabled" or (concerned is not None and held.row.id not in concerned):
+                continue
+            for target in held.error_targets() or held.everybody():
+                if target.endpoint_id not in notified:
+                    notified.add(target.endpoint_id)
+                    yield draft(target, held, [record], event.at, events=(place,))

@@ -1,0 +1,232 @@
+"""Deliver: from events to deliveries, from deliveries to people, with retries that survive a restart (trust.md §1).
+
+Deliveries are written in the same unit as the change they tell of, with the bytes that every attempt sends. One attempt an endpoint at a
+time, in the order of numbers for each sentinel: while one is to be tried again, later ones wait. The id stays the same over retries.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidings.clock import DAY
+from tidings.errors import SecretError
+from tidings.model.unit import DeliveryDraft, DeliveryResult, Event, Unit
+from tidings.notification.channel import Message, Refused, Sender, Sent
+from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
+from tidings.notification.secrecy import shown
+from tidings.service.notify.news import draft, is_notice, notices_of
+from tidings.service.notify.receivers import Receivers
+from tidings.service.show.records import NOTICES, change_record, notice_record
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.unit import ChangeRow
+    from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
+    from tidings.storage.db.instance import Instance
+    from tidings.storage.watches.deliveries import DeliveryRow
+
+STREAMED = "stream.record"
+"""A record is on the stream from here on; `data` says which delivery's and which line of it."""
+
+
+class Teller:
+    """Writes what is told at once; the rest waits for rules (`telling`). `instance` makes ids that no other installation makes."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+
+    def drafts(
+        self, page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
+    ) -> tuple[DeliveryDraft, ...]:
+        """Return the deliveries of the clauses that tell each change by itself: one per endpoint and change.
+
+        `told` are the unit's events, among them one for each change.
+        """
+        places = {event.change_id: place for place, event in enumerate(told) if event.change_id is not None}
+        made: list[DeliveryDraft] = []
+        for row in found:
+            owner = page.subscriptions[row.subscription_id].owner
+            made += self.of_change(row, owner, page.identity.given, place=places[row.id], at=at)
+        return (*made, *self._notices(page, told, at))
+
+    @staticmethod
+    def of_change(row: ChangeRow, owner: WatchedSentinel, url: str, *, place: int, at: Instant) -> list[DeliveryDraft]:
+        """Return the deliveries that tell a change by itself, its event at `place` of the unit; none for a quiet one."""
+        if row.quiet:
+            return []
+        record = change_record(row, sentinel=owner.row.name, url=url)
+        return [draft(target, owner, [record], at, events=(place,)) for target in owner.at_once()]
+
+    @staticmethod
+    def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
+        """Yield what is told beside changes: to each sentinel on the page, or to the one whose comparison it was."""
+        owners = {sub.row.sentinel_id: sub.owner for sub in page.subscriptions.values()}
+        for place, event in enumerate(told):
+            if event.type not in NOTICES:
+                continue
+            for owner in owners.values():
+                if is_notice(event, owner):
+                    record = notice_record(event, sentinel=owner.row.name, url=page.identity.given)
+                    targets = owner.at_once() if event.type in notices_of(owner) else owner.error_targets()
+                    for target in targets:
+                        yield draft(target, owner, [record], at, events=(place,))
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How an attempt at a delivery went. `number` is which one it was; one made before its time is not counted (None)."""
+
+    delivery: DeliveryRow
+    answer: Sent | Refused
+    number: int | None
+    at: Instant
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether later messages of its sentinel wait for it."""
+        return isinstance(self.answer, Refused) and self.answer.retry and self.answer.holds
+
+
+class Deliverer:
+    """Sends what is due. `following` returns what waits behind a delivery, `sentinels` those that are watched now.
+
+    `address_of` returns where an endpoint's stored address says to send to; it raises `SecretError` for a secret that does not open.
+    """
+
+    def __init__(
+        self,
+        senders: Mapping[str, Sender],
+        *,
+        disable_after: Instant = 5 * DAY,
+        rng: random.Random | None = None,
+        awaits: Callable[[int, int], bool] = lambda sentinel_id, endpoint_id: False,  # noqa: ARG005 - nobody waits
+        following: Callable[[DeliveryRow, Instant], Awaitable[DeliveryRow | None]] | None = None,
+        sentinels: Callable[[], Iterable[WatchedSentinel]] = tuple,
+        address_of: Callable[[str], Awaitable[str]] | None = None,
+    ) -> None:
+        self._senders = senders
+        self._address_of = address_of
+        self._awaits = awaits
+        self._following = following
+        self._disable_after = disable_after
+        self._rng = rng or random.Random()
+        self._receivers = Receivers(sentinels)
+        self.in_flight: set[int] = set()
+        """endpoints with an attempt under way"""
+
+    def choose(self, due: Sequence[DeliveryRow]) -> list[DeliveryRow]:
+        """Return of the first due deliveries, one an endpoint, those whose endpoint has no attempt under way."""
+        return [delivery for delivery in due if delivery.endpoint_id not in self.in_flight]
+
+    async def attempt(self, delivery: DeliveryRow, *, epoch: int, now: Instant) -> Unit:
+        """Try once and return what came of it.
+
+        If a delivery failed so often that the fault may be in its message, the next one of its sentinel is tried too: where the receiver
+        judges that one, the first holds nobody any more.
+        """
+        tried = await self._try(delivery, now)
+        unit = self._unit(tried, epoch=epoch)
+        if not tried.is_held or delivery.attempt < PATIENT_ATTEMPTS or self._following is None:
+            return unit
+        if unit.endpoints[0].held_until is not None or unit.results[0].status == "dead":
+            return unit
+        behind = await self._following(delivery, now)
+        if behind is None:
+            return unit
+        second = await self._try(behind, now)
+        if second.is_held:
+            return unit
+        passed = (replace(unit.results[0], holds=False),)
+        other = self._unit(second, epoch=epoch)
+        return replace(
+            other, results=(*passed, *other.results), endpoints=(*unit.endpoints, *other.endpoints), events=other.events
+        )
+
+    async def _try(self, delivery: DeliveryRow, now: Instant) -> Attempt:
+        number = None if delivery.due_at > now else delivery.attempt + 1
+        try:
+            address = delivery.address if self._address_of is None else await self._address_of(delivery.address)
+        except SecretError as error:
+            return Attempt(delivery, Refused(reason=str(error)), number, now)
+        message = Message(
+            id=delivery.id,
+            address=address,
+            subject=delivery.subject,
+            content_type=delivery.content_type,
+            body=delivery.body,
+            attempt=delivery.attempt + 1,
+            sent_at=now,
+            sequence=delivery.last_seq,
+            sentinel=delivery.sentinel,
+            thread=str(delivery.sentinel_id),
+        )
+        answer = await self._senders[delivery.kind].send(message)
+        return Attempt(delivery, answer, number, now)
+
+    def _unit(self, tried: Attempt, *, epoch: int) -> Unit:
+        """Return what an attempt writes: its result, what it says of the endpoint, and what people are notified of."""
+        delivery, answer, now = tried.delivery, tried.answer, tried.at
+        result = self._result(tried)
+        is_dead = result.status == "dead"
+        move = judge_endpoint(
+            delivery.endpoint_id,
+            answer,
+            attempt=result.attempt,
+            now=now,
+            failing_since=delivery.failing_since,
+            disable_after=self._disable_after,
+        )
+        told: tuple[Event, ...] = (_dead_letter(delivery, result, now),) if is_dead else ()
+        move, notices, drafts = self._receivers.judge(delivery, move, is_dead=is_dead, place=len(told), at=now)
+        told += notices
+        if result.status != "waiting":
+            told += self._done(delivery, now)
+        if result.status == "delivered":
+            told += tuple(_streamed(delivery, now))
+        return Unit(at=now, epoch=epoch, results=(result,), endpoints=(move,), events=told, deliveries=drafts)
+
+    def _result(self, tried: Attempt) -> DeliveryResult:
+        delivery, answer, now = tried.delivery, tried.answer, tried.at
+        number = delivery.attempt if tried.number is None else tried.number
+        if isinstance(answer, Sent):
+            number = delivery.attempt + 1
+            return DeliveryResult(delivery_id=delivery.id, status="delivered", attempt=number, at=now)
+        again: Instant | None = delivery.due_at
+        if not answer.retry:
+            again, number = None, delivery.attempt + 1
+        elif tried.number is not None:
+            jitter = self._rng.uniform(-1, 1)
+            again = next_attempt(number, now=now, jitter=jitter, retry_after=answer.retry_after)
+        return DeliveryResult(
+            delivery_id=delivery.id,
+            status="dead" if again is None else "waiting",
+            attempt=number,
+            at=now,
+            due_at=again,
+            error=answer.reason,
+            holds=answer.holds,
+        )
+
+    def _done(self, delivery: DeliveryRow, now: Instant) -> tuple[Event, ...]:
+        """Return the event that lets news go on that waited for a message under way; few wait so."""
+        if not self._awaits(delivery.sentinel_id, delivery.endpoint_id):
+            return ()
+        data = {"endpoint": delivery.endpoint_id, "last": delivery.last_seq}
+        return (Event(type="delivery.done", at=now, sentinel_id=delivery.sentinel_id, data=data),)
+
+
+def _dead_letter(delivery: DeliveryRow, result: DeliveryResult, now: Instant) -> Event:
+    address = shown(delivery.kind, delivery.address)
+    data = {"delivery": delivery.id, "endpoint": delivery.endpoint_id, "address": address, "reason": result.error}
+    return Event(type="delivery.dead", at=now, sentinel_id=delivery.sentinel_id, data=data)
+
+
+def _streamed(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:
+    """Yield an event for each record that is laid out on the stream: its number is the place there, in the order of commits."""
+    if delivery.kind == "stream":
+        for line in range(delivery.body.count(b"\n")):
+            data = {"delivery": delivery.id, "line": line}
+            yield Event(type=STREAMED, at=now, sentinel_id=delivery.sentinel_id, data=data)

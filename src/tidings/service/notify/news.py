@@ -1,0 +1,98 @@
+"""News: what a sentinel has to tell, read from the log of events, and the messages that tell it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tidings.detection.kinds.states import watches_state
+from tidings.model.unit import DeliveryDraft
+from tidings.notification.rendering import News, render
+from tidings.service.show.records import NOTICES, STATES, TROUBLES, Record, change_record, notice_record
+from tidings.storage.observed import pages
+from tidings.storage.watches import changes, events, subscriptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidings.model.interval import Instant
+    from tidings.service.watch.watchlist import Target, WatchedSentinel
+    from tidings.storage.db.connection import Connection
+
+
+class Happening(Protocol):
+    """An event, stored or about to be."""
+
+    @property
+    def type(self) -> str:
+        """Return its dotted type."""
+        ...
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Return what is said of it; one that is `quiet` is in the log only."""
+        ...
+
+    @property
+    def sentinel_id(self) -> int | None:
+        """Return whose it is, None for all that watch its page."""
+        ...
+
+
+def is_notice(event: Happening, held: WatchedSentinel) -> bool:
+    """Say whether a sentinel on the page of an event tells it beside its changes; a state of the page that it monitors is a change."""
+    is_change = event.type in STATES and watches_state(held.sentinel.monitor)
+    is_meant = event.type in NOTICES and event.sentinel_id in {None, held.row.id} and not event.data.get("quiet")
+    return is_meant and not is_change
+
+
+def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
+    """Return the types of notices that a sentinel's Notify clauses tell; an Errors clause takes the troubles of pages to itself."""
+    return tuple(kind for kind in NOTICES if kind not in TROUBLES) if held.sentinel.errors else NOTICES
+
+
+def draft(target: Target, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any) -> DeliveryDraft:
+    """Return a message to one recipient, made at `at` and due then if `more` does not say otherwise."""
+    shown = held.sentinel.presentation
+    news = News(
+        sentinel=held.row.name, scheme=target.scheme, records=records, at=at, presentation=shown, zone=held.zone
+    )
+    message = render(target.kind, news)
+    given: dict[str, Any] = {"due_at": at, "changes": sum(record["record"] == "change" for record in records)}
+    return DeliveryDraft(
+        endpoint_id=target.endpoint_id,
+        sentinel_id=held.row.id,
+        content_type=message.content_type,
+        body=message.body,
+        subject=message.subject,
+        **(given | more),
+    )
+
+
+def gathered(
+    connection: Connection,
+    held: WatchedSentinel,
+    after: int,
+    upto: int,
+    pauses: Sequence[tuple[Instant, Instant]] = (),
+) -> list[tuple[int, Record]]:
+    """Return the (number, record) of all that a sentinel's Notify clauses have to tell of the events above `after`, up to `upto`.
+
+    What happened to its pages in `pauses` (begin, end) is none of its business: others watched them.
+    """
+    name = held.row.name
+    told = [
+        (row.event_seq or 0, change_record(row.row, sentinel=name, url=row.url))
+        for row in changes.for_events(connection, after + 1, upto, held.row.id)
+    ]
+    urls = {
+        sub.page_id: pages.identity(connection, sub.page_id).given
+        for sub in subscriptions.listing(connection, sentinel_id=held.row.id)
+    }
+    told += [
+        (event.seq, notice_record(event, sentinel=name, url=urls[event.page_id]))
+        for event in events.listing(connection, after=after, upto=upto, types=notices_of(held))
+        if event.page_id in urls
+        and is_notice(event, held)
+        and (event.sentinel_id is not None or not any(begun <= event.at < ended for begun, ended in pauses))
+    ]
+    return sorted(told, key=lambda pair: pair[0])

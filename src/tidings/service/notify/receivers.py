@@ -1,0 +1,117 @@
+"""Receivers: what becomes of an endpoint that takes nothing, and who is notified of it by another way (trust.md F-28).
+
+An owner is notified once for each time that an endpoint fails: at the first dead letter, after an hour in which nothing was taken, or when
+it is switched off; and once more when it takes news again. The message goes to the other endpoints of the sentinels that use this one, one
+message to each. Where there is no other, the log of `serve`, `list`, `show` and `doctor` say it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidings.model.unit import DeliveryDraft, EndpointMove, Event
+from tidings.notification.retry import SILENT
+from tidings.notification.secrecy import shown
+from tidings.service.notify.news import draft
+from tidings.service.show.records import problem_record, rfc3339, spell_gap
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.service.show.records import NoticeEvent, Record
+    from tidings.service.watch.watchlist import Target, WatchedSentinel
+    from tidings.storage.watches.deliveries import DeliveryRow
+
+log = logging.getLogger("tidings.service")
+FAILING = "endpoint.failing"
+OFF = "endpoint.off"
+OK = "endpoint.ok"
+
+
+def endpoint_text(event: NoticeEvent) -> str:
+    """Return what is said of an endpoint that takes nothing, or takes news again."""
+    data = event.data
+    who, since = f"{data['channel']} {data['address']}", data["since"]
+    gap = f" for {spell_gap(event.at - since)}" if since is not None and since < event.at else ""
+    replay = "`tidings deliveries --dead` lists what was given up, `tidings deliveries replay ID` sends it again"
+    if event.type == OK:
+        return f"{who} takes news again, after it took none{gap}"
+    if event.type == OFF:
+        return f"{who} is switched off ({data['reason']}): news for it waits until you mend it; {replay}"
+    if data["dead"]:
+        return f"{who} refused a message for good ({data['reason']}); {replay}"
+    return f"{who} has taken no news{gap} ({data['reason']}): what is found waits and is sent again for three days"
+
+
+def _record(event: NoticeEvent, sentinel: str) -> Record:
+    summary = endpoint_text(event)
+    details = {
+        "event": event.type,
+        "sentinel": sentinel,
+        "page": "",
+        "url": "",
+        "kind": event.data["channel"],
+        "summary": summary,
+        "since": rfc3339(event.data["since"]),
+        "detected_at": rfc3339(event.at),
+    }
+    return problem_record(summary, where=sentinel, details=details)
+
+
+class Receivers:
+    """Writes the notices about endpoints. `sentinels` returns those that are watched now."""
+
+    def __init__(self, sentinels: Callable[[], Iterable[WatchedSentinel]]) -> None:
+        self._sentinels = sentinels
+
+    def judge(
+        self, delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, place: int, at: Instant
+    ) -> tuple[EndpointMove, tuple[Event, ...], tuple[DeliveryDraft, ...]]:
+        """Return the move with what its owner knows, the event of a notice and its messages; the event stands at `place` in its unit.
+
+        `is_dead`: the attempt was the last of its delivery.
+        """
+        kind = self._kind(delivery, move, is_dead=is_dead, at=at)
+        noticed = move.failing_since is not None and (kind is not None or delivery.noticed)
+        move = replace(move, noticed=noticed)
+        if kind is None:
+            return move, (), ()
+        data = {
+            "endpoint": delivery.endpoint_id,
+            "channel": delivery.kind,
+            "address": shown(delivery.kind, delivery.address),
+            "reason": move.reason,
+            "since": move.failing_since if move.failing_since is not None else delivery.failing_since,
+            "dead": is_dead,
+        }
+        event = Event(type=kind, at=at, sentinel_id=delivery.sentinel_id, data=data)
+        (log.info if kind == OK else log.warning)("%s", endpoint_text(event))
+        made = tuple(
+            draft(target, owner, [_record(event, owner.row.name)], at, events=(place,))
+            for owner, target in self._others(delivery)
+        )
+        return move, (event,), made
+
+    @staticmethod
+    def _kind(delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, at: Instant) -> str | None:
+        """Return the type of the notice that is due, None if there is nothing to say that was not said."""
+        if move.failing_since is None:
+            return OK if delivery.noticed else None
+        if not move.enabled:
+            return OFF
+        is_news = is_dead or at - move.failing_since >= SILENT
+        return FAILING if is_news and not delivery.noticed else None
+
+    def _others(self, delivery: DeliveryRow) -> Iterable[tuple[WatchedSentinel, Target]]:
+        """Yield the other endpoints of the sentinels that use this one, each once, those of the delivery's own sentinel first."""
+        users = [held for held in self._sentinels() if delivery.endpoint_id in held.endpoints.values()]
+        users.sort(key=lambda held: (held.row.id != delivery.sentinel_id, held.row.id))
+        met = {delivery.endpoint_id}
+        for held in users:
+            others = [t for t in held.error_targets() if t.endpoint_id != delivery.endpoint_id] or held.everybody()
+            for target in others:
+                if target.endpoint_id not in met:
+                    met.add(target.endpoint_id)
+                    yield held, target

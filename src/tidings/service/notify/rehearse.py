@@ -1,0 +1,90 @@
+"""Rehearse: one test message to each channel of a sentinel, so that a mistyped address is found now and not with the first news.
+
+A test is no delivery: it is not stored, tried once, and belongs to no event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets as randomness
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidings.clock import SECOND
+from tidings.errors import SecretError
+from tidings.notification.channel import PULLED, Answer, Message, Refused
+from tidings.notification.rendering import rehearsal
+from tidings.notification.secrecy import shown
+from tidings.service.watch.watchlist import told_channels
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.sentinel import Channel, Sentinel
+    from tidings.notification.channel import Sender
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What came of a test message; the address is shown without its secrets, `reason` is empty if it was taken."""
+
+    kind: str
+    address: str
+    reason: str
+
+
+def channels_of(sentinel: Sentinel, sendable: frozenset[str]) -> list[Channel]:
+    """Return the channels of a sentinel that a test message can go to, each once; the console needs none, nor what is pulled."""
+    tested = sendable - PULLED - {"console"}
+    return [channel for channel in dict.fromkeys(told_channels(sentinel)) if channel.kind in tested]
+
+
+async def rehearse(
+    channels: Sequence[Channel],
+    senders: Mapping[str, Sender],
+    *,
+    sentinel: str,
+    now: Instant,
+    patience: Duration,
+    address_of: Callable[[str], str] = str,
+) -> list[Rehearsed]:
+    """Send one test message to each channel, all at once, and return what came of them within `patience` (µs).
+
+    `address_of` returns the address of an endpoint's stored one, which may refer to a secret; it raises `SecretError` where that does not open.
+    """
+
+    async def tested(channel: Channel) -> Answer:
+        try:
+            address = address_of(channel.endpoint[1])
+        except SecretError as error:
+            return Refused(reason=str(error))
+        return await _test(channel, address, senders, sentinel=sentinel, now=now, patience=patience)
+
+    answers = map(tested, channels)
+    return [_tested(channel, answer) for channel, answer in zip(channels, await asyncio.gather(*answers), strict=True)]
+
+
+async def _test(
+    channel: Channel, address: str, senders: Mapping[str, Sender], *, sentinel: str, now: Instant, patience: Duration
+) -> Answer:
+    content = rehearsal(channel.kind, sentinel, at=now)
+    message = Message(
+        id=f"test_{randomness.token_hex(8)}",
+        address=address,
+        subject=content.subject,
+        content_type=content.content_type,
+        body=content.body,
+        attempt=1,
+        sent_at=now,
+        sequence=0,
+        sentinel=sentinel,
+    )
+    try:
+        return await asyncio.wait_for(senders[channel.kind].send(message), patience / SECOND)
+    except TimeoutError:
+        return Refused(reason=f"no answer within {patience / SECOND:.2g} s; it may still arrive")
+
+
+def _tested(channel: Channel, answer: Answer) -> Rehearsed:
+    reason = answer.reason if isinstance(answer, Refused) else ""
+    return Rehearsed(channel.kind, shown(*channel.endpoint), reason)

@@ -1,0 +1,222 @@
+"""Choosing: of the pages that are due, those that are looked at now; and where the budget has looks to spare, those that are nearly due."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from tidings.clock import SECOND
+from tidings.model.unit import Grant
+from tidings.model.weight import WHOLE
+from tidings.scheduling import allocator
+from tidings.scheduling.lateness import FIRST
+from tidings.scheduling.needs import Sought, Supply, ranks
+from tidings.scheduling.policy import Floats, Rows
+from tidings.service.watch.page_schedule import importance_to
+
+if TYPE_CHECKING:
+    from tidings.fetching.politeness import HostGate
+    from tidings.model.interval import Instant
+    from tidings.service.plan.next_poll import Dues
+    from tidings.service.plan.page_table import Roster
+    from tidings.service.plan.proposals import Proposals
+    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.watchlist import WatchedPage
+
+ASKED: Final = 1e15
+NEEDED: Final = 4e14
+TICKED: Final = 1e14
+"""Bids of looks that somebody asked for, of those that are needed in time (times 1 to 2 by their rank), and of ticks (plus seconds of
+lateness) and second looks, which are worth nothing later: before whatever a policy bids."""
+SPARE: Final = "on change, sooner than it would be, since the budget has looks to spare"
+MOST_SPARE: Final = 1024
+"""So many pages are looked through for those that are worth a spare look: those that have waited longest, as parts of their waits."""
+
+
+class Limits(NamedTuple):
+    """What a tick may spend: `tokens` of the budget of all polls, `purses` of each class, `looks` at most."""
+
+    tokens: float
+    looks: int
+    purses: Mapping[str, float]
+
+
+class Chooser:
+    """Chooses among the rows of the roster. `classes` are the budgets within the budget; a browser has `render_places`."""
+
+    def __init__(
+        self,
+        roster: Roster,
+        pages: Mapping[int, WatchedPage],
+        proposals: Proposals,
+        dues: Dues,
+        needs: Needs,
+        *,
+        classes: Collection[str],
+        host_connections: int,
+        render_places: int,
+        budget: float,
+        ranking: str,
+    ) -> None:
+        self._roster = roster
+        self._pages = pages
+        self._proposals = proposals
+        self._dues = dues
+        self._needs = needs
+        self._purses = (WHOLE, *classes)
+        self._host_connections = host_connections
+        self._render_places = render_places
+        self._budget = budget
+        self._ranking = ranking
+
+    def due(
+        self,
+        now: Instant,
+        gate: HostGate,
+        limits: Limits,
+        *,
+        only: Collection[int] | None = None,
+        empty_at: Instant = 0,
+    ) -> list[Grant]:
+        """Return the grants of the best of the pages that are due; they are reserved. `only` leaves all others alone; the budget was last
+        found empty at `empty_at`.
+        """
+        roster = self._roster
+        rows = roster.ready(now)
+        if only is not None:
+            rows = rows[np.isin(roster.ids[rows], list(only))]
+        if not len(rows):
+            return []
+        ready = self._ready(rows, now, gate)
+        needed = self._needed(now, gate, min(limits.tokens, Supply(1.0, self._budget).by(now - empty_at)))
+        rows = self._with_places(rows, now, ready, needed)
+        chosen = self._allocated(rows, self._bids(rows, now, needed), ready, limits)
+        return [self._granted(row, self._reason(row, now)) for row in chosen]
+
+    def spare(self, now: Instant, gate: HostGate, limits: Limits) -> list[Grant]:
+        """Return the grants of the pages that bid most below the price; they are reserved.
+
+        None that would not be looked at by now if the budget did not bind: its bid at the floor price says so. None whose host
+        others wait for, that is left alone or not open now, or that waits for the browser.
+        """
+        roster = self._roster
+        free = np.flatnonzero((roster.due > now) & ~roster.busy & (roster.ids >= 0) & ~roster.rendered)
+        rows = self._longest_waiting(free[~np.isin(roster.host[free], roster.host[roster.ready(now)])], now)
+        bids = self._proposals.bids(roster.ids[rows], now, 0.0)
+        rows, bids = rows[(bids > 0) & (bids < FIRST)], bids[(bids > 0) & (bids < FIRST)]
+        may = np.array([self._dues.may(self._pages[page], now) for page in roster.ids[rows].tolist()], np.bool_)
+        if not may.any():
+            return []
+        chosen = self._allocated(rows[may], bids[may], self._ready(rows[may], now, gate), limits)
+        return [self._granted(row, SPARE) for row in chosen]
+
+    def _longest_waiting(self, rows: Rows, now: Instant) -> Rows:
+        if len(rows) <= MOST_SPARE:
+            return rows
+        last = self._proposals.last_looked(self._roster.ids[rows])
+        waited = (now - last) / np.maximum(self._roster.due[rows] - last, 1)
+        return np.sort(rows[np.argpartition(-waited, MOST_SPARE)[:MOST_SPARE]])
+
+    def _ready(self, rows: Rows, now: Instant, gate: HostGate) -> dict[int, bool]:
+        names = self._roster.names_of(self._roster.host[rows])
+        return {code: gate.ready_at(name) <= now for name, code in names}
+
+    def _allocated(self, rows: Rows, bids: Floats, ready: Mapping[int, bool], limits: Limits) -> list[int]:
+        """Return the rows that are looked at now, best first; ties go by what is due longest, then by page, over restarts too.
+
+        A look that somebody asked for is chosen whatever its class may spend: who charges it can say that it must wait.
+        """
+        roster = self._roster
+        order = np.lexsort((roster.ids[rows], roster.due[rows]))
+        rows, bids = rows[order], bids[order]
+        busy = roster.host[roster.busy]
+        none = np.zeros(len(busy))
+        purses = np.array([math.inf, *(limits.purses.get(name, math.inf) for name in self._purses[1:])])
+        purse = np.where(roster.forced[rows], 0, roster.purse[rows])
+        chosen = allocator.choose(
+            np.concatenate([bids, none]),
+            np.concatenate([roster.cost[rows], none + 1]),
+            np.concatenate([roster.host[rows], busy]),
+            limits.tokens,
+            host_ready=ready,
+            in_flight=np.concatenate([np.zeros(len(rows), np.bool_), np.ones(len(busy), np.bool_)]),
+            host_connections=self._host_connections,
+            limit=limits.looks,
+            purse=np.concatenate([purse, np.zeros(len(busy), np.int64)]) if limits.purses else None,
+            purses=purses if limits.purses else None,
+        )
+        best: list[int] = rows[chosen].tolist()
+        return best
+
+    def _granted(self, row: int, reason: str) -> Grant:
+        """Reserve a page and return the grant of a look at it."""
+        roster = self._roster
+        page = self._pages[int(roster.ids[row])]
+        roster.busy[row] = True
+        roster.forced[row] = False
+        return Grant(
+            page_id=page.state.page_id,
+            host=page.identity.host,
+            cost=float(roster.cost[row]),
+            reason=reason,
+            budget=self._purses[roster.purse[row]],
+        )
+
+    def _with_places(self, rows: Rows, now: Instant, ready: Mapping[int, bool], needed: Mapping[int, float]) -> Rows:
+        """Return the rows without the rendered pages for which the browser has no place now: they wait without a grant."""
+        roster = self._roster
+        rendered = rows[roster.rendered[rows]]
+        if not len(rendered):
+            return rows
+        free = max(0, self._render_places - int((roster.busy & roster.rendered).sum()))
+        could = rendered[[ready.get(code, True) for code in roster.host[rendered].tolist()]]
+        best = could[np.argsort(-self._bids(could, now, needed), kind="stable")][:free]
+        return np.sort(np.concatenate([rows[~roster.rendered[rows]], best]))
+
+    def _reason(self, row: int, now: Instant) -> str:
+        """Return why a page is looked at."""
+        if self._roster.forced[row]:
+            return "asked for"
+        page_id = int(self._roster.ids[row])
+        if (needed := self._needs.most_urgent(page_id, now)) is not None:
+            return needed.reason(now)
+        return self._dues.why(page_id, ticks=bool(self._roster.tick[row] <= now))
+
+    def _needed(self, now: Instant, gate: HostGate, saved: float) -> dict[int, float]:
+        """Return the ranks of the pages that are needed in time now; `saved` is what the budget holds at most."""
+        sought = [
+            Sought(d.page_id, d.interval.end, importance_to(self._pages[d.page_id], d.sentinel_id), d.left, d.together)
+            for d in self._needs.begun(now)
+            if d.page_id in self._roster and d.page_id in self._pages
+        ]
+        if not sought:
+            return {}
+        hosts = {one.page: self._pages[one.page].identity.host for one in sought}
+        gaps = {host: gate.gap(host) for host in hosts.values()}
+        return ranks(
+            sought,
+            now,
+            by=self._ranking,
+            budget=Supply(saved, self._budget),
+            costs={page: float(self._roster.cost[self._roster[page]]) for page in hosts},
+            hosts=hosts,
+            supplies={host: Supply(1.0, 1.0 / gap) for host, gap in gaps.items() if gap},
+        )
+
+    def _bids(self, rows: Rows, now: Instant, needed: Mapping[int, float]) -> Floats:
+        """Return what a look at each page is worth now, whoever wants it."""
+        roster = self._roster
+        ids, ticks = roster.ids[rows], roster.tick[rows]
+        bids = self._proposals.bids(ids, now, self._proposals.price)
+        late = ticks <= now
+        bids[late] = TICKED + (now - np.maximum(ticks[late], 0)) / SECOND
+        if second := self._dues.second_now(now):
+            bids[np.isin(ids, second) & ~late] = TICKED
+        if needed:
+            rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
+            bids = np.where(rank > 0, NEEDED * (1.0 + rank), bids)
+        bids[roster.forced[rows]] = ASKED
+        return np.maximum(bids, 1e-9)

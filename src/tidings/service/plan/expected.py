@@ -1,0 +1,56 @@
+"""Expected: looks that must be made soon after a page is expected to change (`Fetch on change within …`; paper 001 §5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidings.model.interval import spell_duration
+from tidings.model.sentinel import FetchOnChange
+from tidings.scheduling.expected import RATE, execution_interval, learned_interval, next_update, rate_interval
+from tidings.service.watch.cursors import hours_of
+from tidings.service.watch.needs import Deadline
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration
+    from tidings.service.watch.watchlist import WatchedPage
+
+IN_TIME = "an update was expected"
+"""How the reason of a look begins that was made in the interval of an expected update."""
+LATE = "the look for an expected update is late"
+"""How that of one begins which was made when the interval was over: that update was missed."""
+
+
+def has_expectations(page: WatchedPage) -> bool:
+    """Return whether some sentinel asks for looks within a time of expected updates."""
+    return any(isinstance(s.fetch, FetchOnChange) and s.fetch.within is not None for s in page.subscriptions.values())
+
+
+def _interval(learned: Mapping[str, Any]) -> Duration | None:
+    """Return how far apart changes of a page are, as its policy remembers: the intervals that it saw, or the rate that it learned."""
+    rate = learned.get(RATE)
+    return rate_interval(rate) if isinstance(rate, Mapping) else learned_interval(learned.get("intervals") or ())
+
+
+def expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline]:
+    """Yield the next looks at a page, for each sentinel that asks for them; none before it was seen to change at intervals.
+
+    `learned` is what the policy remembers of the page.
+    """
+    interval = _interval(learned)
+    last = learned.get("modified") or page.state.text_changed_at
+    if interval is None or last is None or page.state.checked_at is None:
+        return
+    update = next_update(last, interval, page.state.checked_at)
+    for sub in page.subscriptions.values():
+        if isinstance(sub.fetch, FetchOnChange) and sub.fetch.within is not None:
+            within = spell_duration(sub.fetch.within)
+            asked = execution_interval(update, interval, sub.fetch.within, sub.fetch.until)
+            yield Deadline(
+                page.state.page_id,
+                sub.row.sentinel_id,
+                hours_of(sub).open_part(asked) if sub.owner.sentinel.during else asked,
+                f"{IN_TIME}, to be seen within {within}",
+                late=f"{LATE}: it was to be made within {within}",
+                is_heard=False,
+            )

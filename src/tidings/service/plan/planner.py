@@ -1,0 +1,393 @@
+"""Plan: which pages are looked at now, and when the next one is.
+
+Four kinds of claims meet here: looks that somebody asked for, looks that are needed in time (`needs`: the earliest deadline first as long as
+all can be made, else those that serve most), ticks of fixed intervals (arithmetic, served in order of lateness), and the bids of the policy
+for pages that are fetched on change (`proposals`). When a page is due is said by `dues`, at what price the policy bids by `pricing`, and who of
+those that are due is looked at by `choosing`; `roster` has it all as arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tidings.clock import SECOND
+from tidings.model.weight import WHOLE
+from tidings.scheduling.needs import BY_DEMAND
+from tidings.scheduling.policy import NEVER, Policy
+from tidings.scheduling.price.dry_run import STEP
+from tidings.service.plan.choose import Chooser, Limits
+from tidings.service.plan.expected import expected, has_expectations
+from tidings.service.plan.next_poll import Dues
+from tidings.service.plan.page_table import Roster
+from tidings.service.plan.price import Pricing
+from tidings.service.plan.proposals import Proposals
+from tidings.service.watch.needs import Needs
+from tidings.service.watch.page_schedule import budget_class, is_on_change, open_share, promised_interval
+
+if TYPE_CHECKING:
+    from tidings.fetching.politeness import HostGate
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageIdentity
+    from tidings.model.unit import Grant, Unit
+    from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.watchlist import WatchedPage
+
+EXPECTED = "expected"
+"""whose deadlines those of expected updates are"""
+OVERDUE: Duration = SECOND
+"""Pages that are due for less than this have not been missed."""
+FILLED_EVERY: Duration = 60 * SECOND
+AT_ONCE = 1024
+"""Pages that are given other due instants in a tick when something is another for all of them."""
+
+
+class Planner:
+    """The due instants of all watched pages, as arrays. `pages` is the watchlist's own table, read and never written. What the policy knows and at
+    which price it bids can be looked at: `proposals`, `pricing`.
+
+    `heed` is the longest time for which a claim of freshness holds a page back, `spreads` whether dues that crowd are drawn apart.
+    Without `second_looks` no page is looked at again to tell noise from news. A rendered page costs `render_cost`, and at most
+    `render_places` of them are under way. `classes` are the budgets within the budget, the most generous first, with what each can save up.
+    `budget` is what all polls may cost per µs, `soonest` the least time between two looks on change where no sentinel says less.
+    `ranking` is a name of `scheduling.needs.RANKINGS`. Without `hearing` nobody knows of hints, and no date is believed.
+    """
+
+    def __init__(
+        self,
+        policy: Policy[Any],
+        pages: Mapping[int, WatchedPage],
+        *,
+        floor: Duration,
+        host_connections: int,
+        rng: np.random.Generator,
+        heed: Duration = 0,
+        spreads: bool = False,
+        render_cost: float = 1.0,
+        render_places: int = 1,
+        needs: Needs | None = None,
+        hearing: Hearing | None = None,
+        second_looks: bool = True,
+        classes: Mapping[str, float] | None = None,
+        budget: float = float("inf"),
+        soonest: Duration = 0,
+        ranking: str = BY_DEMAND,
+    ) -> None:
+        self._pages = pages
+        self._floor = floor
+        self._render_cost = render_cost
+        self._needs = needs or Needs()
+        self._needs.touched = self.touch
+        self._classes = dict(classes or {})
+        self._purses = (WHOLE, *self._classes)
+        self._roster = Roster()
+        self._dues = Dues(self._needs, floor=floor, heed=heed, spreads=spreads, second_looks=second_looks)
+        self.proposals = Proposals(
+            policy,
+            pages,
+            floor=floor,
+            rng=rng,
+            cost=lambda page: self.cost(page.identity, self.budget(page)),
+            code=self._roster.code,
+            soonest=soonest,
+            budget=budget,
+            hearing=hearing,
+        )
+        self.pricing = Pricing(self.proposals, self._roster, pages, budget)
+        self._chooser = Chooser(
+            self._roster,
+            pages,
+            self.proposals,
+            self._dues,
+            self._needs,
+            classes=self._classes,
+            host_connections=host_connections,
+            render_places=render_places,
+            budget=budget,
+            ranking=ranking,
+        )
+        self._hosts_told_at: Instant = 0
+        self._fills_at: Instant = 0
+        self._filled: set[int] = set()
+        """pages that are looked at below the price"""
+        self._stale: set[int] = set()
+        self._asked: set[int] = set()
+        self._waiting: list[int] = []
+        """pages that are still due by what held before: another price, other hosts"""
+
+    # -- what is told to it --------------------------------------------------------------------------------------------------------
+
+    def touch(self, page_ids: Iterable[int]) -> None:
+        """Say that these pages have changed, come or gone."""
+        self._stale.update(page_ids)
+
+    def observe(self, unit: Unit) -> None:
+        """Hear how a poll ended: the policy learns from good looks only; the page may be chosen again."""
+        if unit.page is None:
+            return
+        page_id = unit.page.page_id
+        self.release(page_id)
+        if unit.poll is None:
+            return
+        self._dues.looked(page_id, unit)
+        self.proposals.observe(page_id, unit)
+        if (row := self._roster.get(page_id)) is not None:
+            cost = max(float(self._roster.cost[row]), float(unit.poll.requests))
+            self.pricing.spent(cost, below_price=page_id in self._filled)
+        self._filled.discard(page_id)
+
+    def interrupt(self, host: str) -> None:
+        """Hear that a host is left alone for a while: that time is not an interval of its pages."""
+        self.proposals.interrupt(self._roster.of_host(host))
+
+    def catch_up(self, now: Instant) -> None:
+        """Draw apart what fell due while nobody looked, if it is a crowd."""
+        self._refresh()
+        roster = self._roster
+        rows = np.flatnonzero((roster.due <= now - OVERDUE) & ~roster.forced & ~roster.busy & (roster.ids >= 0))
+        missed = [(self._pages[int(roster.ids[row])], int(roster.due[row])) for row in rows]
+        self.touch(self._dues.catch_up(missed, now, pages=len(roster)))
+
+    def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> None:
+        """Give the policy back what it knew before a restart."""
+        self._refresh()
+        self.touch(self.proposals.recall(memories))
+
+    def recall_price(self, memory: Mapping[str, Any], age: Duration) -> None:
+        """Give back what `priced` told so long ago, before a restart."""
+        self.pricing.recall(memory, age)
+
+    def priced(self) -> dict[str, Any] | None:
+        """Return price and trim as they are now, to be kept over a restart, as plain JSON; None while the budget does not bind."""
+        return self.pricing.memory()
+
+    def memories(self) -> dict[int, dict[str, Any]]:
+        """Return what the policy has learned since this was last asked, by page, as plain JSON."""
+        return self.proposals.memories()
+
+    def force(self, page_id: int) -> None:
+        """Look at a page now, whatever its schedule, floor or back-off."""
+        self._asked.add(page_id)
+        self.touch((page_id,))
+
+    def unforce(self, page_id: int) -> None:
+        """Take that back."""
+        self._asked.discard(page_id)
+        if (row := self._roster.get(page_id)) is not None:
+            self._roster.forced[row] = False
+
+    def reserve(self, page_id: int) -> bool:
+        """Take a page so that nothing else touches it; False if it is taken."""
+        return self._roster.reserve(page_id)
+
+    def is_busy(self, page_id: int) -> bool:
+        """Say whether somebody has a page."""
+        row = self._roster.get(page_id)
+        return row is not None and bool(self._roster.busy[row])
+
+    def release(self, page_id: int) -> None:
+        """Give a page back."""
+        if self._roster.release(page_id):
+            self.touch((page_id,))
+
+    def hold(self, page_id: int, until: Instant) -> None:
+        """Give a page back and leave it alone until then: something went wrong that was not its fault."""
+        self._dues.hold(page_id, until)
+        self.release(page_id)
+
+    def look_again(self, page_id: int, at: Instant) -> None:
+        """Let a page have the second look that it was to have when the service stopped."""
+        self._dues.look_again(page_id, at)
+        self.touch((page_id,))
+
+    # -- what is asked of it -------------------------------------------------------------------------------------------------------
+
+    def choose(
+        self,
+        now: Instant,
+        gate: HostGate,
+        *,
+        tokens: float,
+        limit: int,
+        only: Collection[int] | None = None,
+        purses: Mapping[str, float] | None = None,
+        empty_at: Instant = 0,
+        spare: float = 0.0,
+    ) -> list[Grant]:
+        """Return the grants of this tick; their pages are reserved.
+
+        `tokens` is what the budget may spend now, `purses` what each class may, and `empty_at` when the budget was last found empty; `only`
+        leaves all other pages alone. `spare` is what the budget has saved beyond half of what it can: where it `fills`, that goes to the
+        pages that bid most below the price.
+        """
+        self._tell_hosts(now, gate)
+        self._refresh(now)
+        limits = Limits(tokens, limit, purses or {})
+        grants = self._chooser.due(now, gate, limits, only=only, empty_at=empty_at)
+        if only is None and self.fills(now):
+            spare = min(spare, tokens) - sum(grant.cost for grant in grants)
+            grants += self._fill(now, gate, Limits(spare, limit - len(grants), limits.purses))
+        return grants
+
+    def fills(self, now: Instant) -> bool:
+        """Say whether it is time to spend what the budget has to spare: only where it binds, or pages would be asked more often than the
+        pace says.
+        """
+        return self.pricing.binds and now >= self._fills_at
+
+    def _fill(self, now: Instant, gate: HostGate, limits: Limits) -> list[Grant]:
+        self._fills_at = now + FILLED_EVERY
+        if limits.tokens <= 0:
+            return []
+        filled = self._chooser.spare(now, gate, limits)
+        self._filled.update(grant.page_id for grant in filled)
+        if len(filled) >= limits.looks:
+            self._fills_at = now
+        return filled
+
+    def cost(self, identity: PageIdentity, budget: str = WHOLE) -> float:
+        """Return what a poll of a page takes from the budget: of a class not more than that can save up."""
+        return min(self._render_cost, self._classes.get(budget, self._render_cost)) if identity.render else 1.0
+
+    def budget(self, page: WatchedPage) -> str:
+        """Return the class that pays for the looks at a page."""
+        return budget_class(page, tuple(self._classes)) if self._classes else WHOLE
+
+    def wanting(self, now: Instant) -> dict[str, float]:
+        """Return of each class with pages that are due and not taken what the dearest of them costs."""
+        rows = self._roster.ready(now)
+        wanting: dict[str, float] = {}
+        for number, cost in zip(self._roster.purse[rows].tolist(), self._roster.cost[rows].tolist(), strict=True):
+            if number:
+                name = self._purses[number]
+                wanting[name] = max(wanting.get(name, 0.0), cost)
+        return wanting
+
+    def due_pages(self, now: Instant) -> set[int]:
+        """Return the pages that are due now, asked for or by schedule."""
+        self._refresh(now)
+        return set(self._roster.ids[self._roster.ready(now)].tolist())
+
+    def next_due(self, now: Instant, gate: HostGate) -> Instant | None:
+        """Return when a page next comes due or a host that is waited for is free; None: only what is in flight can bring news."""
+        self._refresh(now)
+        roster = self._roster
+        due = roster.due[~roster.busy & (roster.ids >= 0)]
+        later = due[due > now]
+        instants = [int(later.min())] if len(later) and int(later.min()) != NEVER else []
+        waiting = roster.host[roster.ready(now)]
+        instants += [at for name, _ in roster.names_of(waiting) if (at := gate.ready_at(name)) > now]
+        instants += [at for at in (self.pricing.next_at,) if at is not None and at > now]
+        return min(instants, default=None)
+
+    def has_tick(self, page_id: int) -> bool:
+        """Say whether a page is due for a tick of a fixed interval, and not sooner for anything else."""
+        row = self._roster.get(page_id)
+        return row is not None and bool(self._roster.tick[row] <= self._roster.due[row] < NEVER)
+
+    def due_at(self, page_id: int) -> Instant | None:
+        """Return when a page is due, None if it never is."""
+        self._refresh()
+        row = self._roster.get(page_id)
+        due = NEVER if row is None else int(self._roster.due[row])
+        return None if due == NEVER else due
+
+    def pace(self, page_id: int) -> Duration | None:
+        """Return the current interval of a page that is fetched on change, None if it is not or while nothing is known of it."""
+        self._refresh()
+        page = self._pages.get(page_id)
+        if page is None or not is_on_change(page) or page.state.checked_at is None or page_id not in self._roster:
+            return None
+        due = self.proposals.due(page_id)
+        return None if due is None else max(due - page.state.checked_at, self._floor)
+
+    def servable(self) -> list[int]:
+        """Return the pages with a subscription that can be served from the newest stored version, without a poll."""
+        self._refresh()
+        return [page_id for page_id in self._dues.servable() if not self.is_busy(page_id)]
+
+    # -- keeping up ----------------------------------------------------------------------------------------------------------------
+
+    def _refresh(self, now: Instant | None = None) -> None:
+        """Take in what was told since; at an instant also what time brings: deadlines and hours that are over, another price."""
+        if now is not None:
+            self._needs.expire(now)
+        self._renew()
+        if now is None:
+            return
+        if self.pricing.renew(now) | self.proposals.take_compared():
+            self._touch_proposed()
+        if self._waiting:
+            self.touch(self._waiting[:AT_ONCE])
+            del self._waiting[:AT_ONCE]
+            self._renew()
+        if self._shut_out(now):
+            self._renew()
+
+    def _tell_hosts(self, now: Instant, gate: HostGate) -> None:
+        """Let the policy know what hosts take, every ten minutes; one that heeds it has other dues then."""
+        if now < self._hosts_told_at:
+            return
+        self._hosts_told_at = now + STEP
+        self._renew()
+        names = {code: name for name, code in self._roster.names_of(self._roster.host)}
+        if self.proposals.hear_of_hosts(lambda code: gate.gap(names[code])):
+            self._touch_proposed()
+
+    def _touch_proposed(self) -> None:
+        """Let all pages that are left to the policy have other due instants, so many a tick."""
+        self._waiting = self.proposals.state.population.ids.tolist()
+
+    def _renew(self) -> None:
+        if not self._stale and not self.proposals.has_news:
+            return
+        stale, self._stale = self._stale, set()
+        gone = [i for i in stale if i not in self._pages]
+        here = [i for i in stale if i in self._pages]
+        self.proposals.tell(here, gone, self._roster.__contains__)
+        for page_id in gone:
+            self._dues.forget(page_id)
+            self._needs.settle(EXPECTED, page_id, ())
+            self._roster.leave(page_id)
+        for page_id in here:
+            identity = self._pages[page_id].identity
+            if self._roster.enter(page_id, identity.host, rendered=bool(identity.render)):
+                self.proposals.interrupt((page_id,))  # who looked at it before, if anybody did, has not looked since
+        due = self.proposals.dues(here)
+        for page_id in here:
+            self._schedule(page_id, due.get(page_id, NEVER))
+        for page_id in self._asked:
+            if (row := self._roster.get(page_id)) is not None:
+                self._roster.forced[row] = True
+        self._asked.clear()
+
+    def _schedule(self, page_id: int, on_change: Instant) -> None:
+        """Write down when a page is due; `on_change` is when its policy would look."""
+        page, row, roster = self._pages[page_id], self._roster[page_id], self._roster
+        budget = self.budget(page)
+        roster.purse[row], roster.cost[row] = self._purses.index(budget), self.cost(page.identity, budget)
+        interval = promised_interval(page)
+        roster.promised[row], roster.open_share[row] = (
+            roster.cost[row] / interval if interval else 0.0,
+            open_share(page),
+        )
+        self._expect(page)
+        due = self._dues.of(page, on_change, pages=len(roster))
+        roster.due[row], roster.tick[row], roster.closes[row] = due
+
+    def _shut_out(self, now: Instant) -> bool:
+        """Put off the pages that are due and whose hours are over; say whether there are any."""
+        roster = self._roster
+        over = np.flatnonzero((roster.closes <= now) & (roster.due <= now) & ~roster.busy & (roster.ids >= 0))
+        page_ids = roster.ids[over].tolist()
+        self._dues.shut(page_ids, now)
+        self.touch(page_ids)
+        return bool(page_ids)
+
+    def _expect(self, page: WatchedPage) -> None:
+        """Need a look soon after the page is expected to change, if a sentinel asks for it."""
+        page_id = page.state.page_id
+        learned = self.proposals.memory(page_id) if has_expectations(page) else None
+        self._needs.settle(EXPECTED, page_id, () if learned is None else expected(page, learned))

@@ -1,0 +1,308 @@
+"""Proposals: what the policy makes of the pages that are fetched on change: what they look like to it, what it learns, when it would look.
+
+Only this module and `pricing` know that there is a policy. Pages are in its population as long as some sentinel leaves their rate to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from tidings.clock import HOUR, SECOND
+from tidings.scheduling import effective
+from tidings.scheduling.learned import has_compared
+from tidings.scheduling.policy import (
+    NEVER,
+    PRESENT,
+    UNPOLLED,
+    Floats,
+    HeedsHosts,
+    Ids,
+    Instants,
+    Observation,
+    Policy,
+    Population,
+    Prices,
+    Remembers,
+    Signal,
+)
+from tidings.service.plan.worth import weight, worth
+from tidings.service.sources.signals import updated_in
+from tidings.service.watch.hints import DATES, UPDATED
+from tidings.service.watch.page_schedule import bounds, is_on_change, retry_at
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.unit import Unit
+    from tidings.service.watch.hints import Hearing
+    from tidings.service.watch.watchlist import WatchedPage
+
+RESTLESS: Final = HOUR
+"""The least time between two polls of a page that differs each time, where its sentinels name none."""
+
+
+class Observed(NamedTuple):
+    """What a good look showed, as `scheduling.policy.Observation` has it."""
+
+    at: Instant
+    changed: bool
+    modified_at: Instant
+    interrupted: bool
+    changes: float
+
+
+class Proposals:
+    """The policy and what it knows. `pages` is the watchlist's own table; `cost` says what a look at a page costs, `code` the number of a host.
+
+    `floor` is the least time between two looks at a page, `soonest` that between two on change where no sentinel says less; `hearing` knows what
+    hints say of pages.
+    """
+
+    def __init__(
+        self,
+        policy: Policy[Any],
+        pages: Mapping[int, WatchedPage],
+        *,
+        floor: Duration,
+        rng: np.random.Generator,
+        cost: Callable[[WatchedPage], float],
+        code: Callable[[str], int],
+        soonest: Duration = 0,
+        budget: float = math.inf,
+        hearing: Hearing | None = None,
+    ) -> None:
+        self.policy = policy
+        self.state = policy.begin(Population({"id": np.empty(0, np.int64)}), rng)
+        self.price = 0.0
+        self.stretch = 1.0
+        """by how much pages may wait longer than their sentinels say, since the budget cannot keep that"""
+        self._pages = pages
+        self._floor = floor
+        self._soonest = soonest
+        self._budget = budget
+        self.cost = cost
+        self._code = code
+        self._hearing = hearing
+        self._weighs_hints = policy.reads >= effective.HINTS
+        self._observed: dict[int, Observed] = {}
+        self._interrupted: set[int] = set()
+        """pages that nobody could look at for a while since their last good look"""
+        self._learned: set[int] = set()
+        self._has_compared = False
+        self._now: Instant = 0
+
+    @property
+    def has_news(self) -> bool:
+        """Say whether looks were heard of that the policy has not been told yet."""
+        return bool(self._observed)
+
+    def pass_time(self, now: Instant) -> None:
+        """Let the policy know that it is as late as that; an instant that is over says nothing."""
+        if now > self._now > 0:
+            self.state = self.policy.advance(self.state, now - self._now)
+        self._now = max(now, self._now)
+
+    def interrupt(self, page_ids: Iterable[int]) -> None:
+        """Hear that nobody could look at these pages for a while: that time is not an interval of theirs."""
+        self._interrupted.update(page_ids)
+
+    def observe(self, page_id: int, unit: Unit) -> None:
+        """Hear how a look ended: only a good one is told to the policy."""
+        if unit.poll is None:
+            return
+        if unit.poll.outcome not in {"new", "unchanged", "changed"}:
+            self._interrupted.add(page_id)
+            return
+        changed, is_interrupted = unit.poll.text_changed, page_id in self._interrupted
+        changes = self._judged(page_id, unit.at, changed=changed, is_interrupted=is_interrupted)
+        self._observed[page_id] = Observed(unit.at, changed, self._dated(page_id, unit), is_interrupted, changes)
+        self._interrupted.discard(page_id)
+
+    def take_compared(self) -> bool:
+        """Say, once, whether looks have taught something of pages that nobody looked at: then all may be due at other instants."""
+        compared, self._has_compared = self._has_compared, False
+        return compared
+
+    def hear_of_hosts(self, gap: Callable[[int], Duration]) -> bool:
+        """Tell the policy how long each host's gap is, if it heeds that; say whether it does: then all pages may be due at other instants."""
+        before = self.state
+        if isinstance(self.policy, HeedsHosts):
+            hosts = np.unique(before.population["host"]).tolist()
+            self.state = self.policy.on_hosts(before, {code: gap(code) for code in hosts})
+        return self.state is not before
+
+    def _dated(self, page_id: int, unit: Unit) -> Instant:
+        """Return when a page changed last, where its host's dates have proved to say so, else `UNPOLLED`."""
+        page = self._pages.get(page_id)
+        if unit.version is None or page is None or self._hearing is None:
+            return UNPOLLED
+        for kind, dated in ((DATES, unit.version.modified_at), (UPDATED, updated_in(unit))):
+            if dated is not None and self._hearing.dates_are_exact(page.identity.host, kind):
+                return min(dated, unit.at)
+        return UNPOLLED
+
+    def _judged(self, page_id: int, at: Instant, *, changed: bool, is_interrupted: bool) -> float:
+        """Return how many changes a look shows, by the hints that came before it; nan where no source speaks of the page, or nothing can be learned."""
+        if self._hearing is None:
+            return math.nan
+        population: Population = self.state.population
+        rows, _ = population.present([page_id])
+        last = UNPOLLED if not rows.size else int(population["last_polled"][rows[0]])
+        if not self._weighs_hints or is_interrupted or last == UNPOLLED or at < last:
+            self._hearing.pass_over(page_id)
+            return math.nan
+        rate = float(population["rate"][rows[0]])
+        changes = self._hearing.judge(page_id, at, gap=at - last, rate=rate, changed=changed)
+        return math.nan if changes is None else changes
+
+    def tell(self, here: Sequence[int], gone: Sequence[int], known: Callable[[int], bool]) -> None:
+        """Tell the policy of pages that are as they are now and of those that are gone, and of all looks that were heard of since.
+
+        `known` says whether a page was there before.
+        """
+        observed, self._observed = self._observed, {}
+        population: Population = self.state.population
+        members = [i for i in here if is_on_change(self._pages[i])]
+        out = [i for i in (*gone, *(i for i in here if not is_on_change(self._pages[i]))) if known(i)]
+        seen = [i for i in observed if i in self._pages and is_on_change(self._pages[i])]
+        was_here = dict(zip(seen, population.has(seen).tolist(), strict=True))
+        if out:
+            self.state = self.policy.on_update(self.state, out, {PRESENT: np.zeros(len(out), np.bool_)})
+        self._teach([i for i in seen if was_here[i]], observed)  # before the columns, which a look may have changed
+        if members:
+            columns = self._columns(members)
+            if not population.has(members).all() or self._differs(members, columns):
+                self.state = self.policy.on_update(self.state, members, columns)
+        self._teach([i for i in seen if not was_here[i]], observed)
+        self._interrupted.difference_update(gone)
+        self._tell_hints()
+
+    def _teach(self, seen: Sequence[int], observed: Mapping[int, Observed]) -> None:
+        if not seen:
+            return
+        told = Observation.of(*zip(*(observed[i] for i in seen), strict=True))
+        self.pass_time(int(told.at.max()))
+        before, self.state = self.state, self.policy.on_poll(self.state, seen, told)
+        self._has_compared |= has_compared(before, self.state)
+        self._learned.update(seen)
+
+    def _tell_hints(self) -> None:
+        """Tell the policy of the hints that it has not heard of, by how much they make their pages older."""
+        if self._hearing is None or not self._weighs_hints or not (unsaid := self._hearing.unsaid()):
+            return
+        population: Population = self.state.population
+        rows, here = population.present(ids := np.array(sorted(unsaid), dtype=np.int64))
+        if not rows.size:
+            return
+        known = zip(
+            ids[here].tolist(), population["rate"][rows].tolist(), population["last_polled"][rows].tolist(), strict=True
+        )
+        ages = [self._hearing.extra_age(i, rate, since=max(last, 0)) for i, rate, last in known]
+        self.state = self.policy.on_signal(self.state, ids[here], Signal("hints", np.array(ages, dtype=np.int64)))
+
+    def dues(self, page_ids: Iterable[int]) -> dict[int, Instant]:
+        """Return when the policy would look at those of these pages that are left to it."""
+        left = [i for i in page_ids if is_on_change(self._pages[i])]
+        return (
+            dict(zip(left, self.policy.next_due(self.state, left, 0, self.price).tolist(), strict=True)) if left else {}
+        )
+
+    def due(self, page_id: int) -> Instant | None:
+        """Return when the policy would look at a page that is left to it, None if it never would."""
+        due = int(self.policy.next_due(self.state, [page_id], 0, self.price)[0])
+        return None if due == NEVER else due
+
+    def bids(self, page_ids: Ids, now: Instant, price: float) -> Floats:
+        """Return what a look now is worth to the policy per unit of cost at a price; 0 for pages that are not left to it."""
+        bids = np.zeros(len(page_ids))
+        population: Population = self.state.population
+        known = population.has(page_ids)
+        if known.any():
+            bids[known] = self.policy.bid(self.state, now, price, rows=population.rows(page_ids[known]))
+        return bids
+
+    def last_looked(self, page_ids: Ids) -> Instants:
+        """Return when pages were last looked at well, as the policy knows; 0 for those that it does not know."""
+        population: Population = self.state.population
+        rows, known = population.present(page_ids)
+        last = np.zeros(len(page_ids), np.int64)
+        last[known] = np.maximum(population["last_polled"][rows], 0)
+        return last
+
+    def recall(self, memories: Mapping[int, Mapping[str, Any]]) -> list[int]:
+        """Give the policy back what it knew before a restart; return the pages that it knows again."""
+        known = {i: dict(m) for i, m in memories.items() if self.state.population.has([i])[0]}
+        if not known or not isinstance(self.policy, Remembers):
+            return []
+        self.state = self.policy.recall(self.state, known)
+        return list(known)
+
+    def memories(self) -> dict[int, dict[str, Any]]:
+        """Return what the policy has learned since this was last asked, by page, as plain JSON."""
+        learned, self._learned = self._learned, set()
+        kept = [i for i in sorted(learned) if self.state.population.has([i])[0]]
+        return {i: memory for i in kept if (memory := self.memory(i)) is not None}
+
+    def owe(self, page_ids: Iterable[int]) -> None:
+        """Hear that what was learned of pages could not be kept: it is told again."""
+        self._learned.update(page_ids)
+
+    def memory(self, page_id: int) -> dict[str, Any] | None:
+        """Return what the policy knows of a page, None if it remembers nothing of any; where looks have a price, `period` (s) is how long the page
+        waits at the price of now.
+        """
+        if not isinstance(self.policy, Remembers):
+            return None
+        known = self.policy.remember(self.state, page_id)
+        if isinstance(self.policy, Prices) and (due := self.due(page_id)) and "period" in known:
+            last = int(self.last_looked(np.array([page_id]))[0])
+            known = {**known, "period": max(due - last, 0) / SECOND}
+        return known
+
+    def _differs(self, members: list[int], columns: Mapping[str, Any]) -> bool:
+        population: Population = self.state.population
+        rows = population.rows(members)
+        return any(
+            (population[name][rows] != values).any() for name, values in columns.items() if name != "last_polled"
+        )
+
+    def _shortest(self, page: WatchedPage, low: Duration, high: Duration) -> Duration:
+        """Return the least time between two polls of a page, within what its sentinels ask for (0: they leave that open).
+
+        A page that differs each time has no more of the budget than its even share: what it shows says nothing of how often it changes.
+        """
+        if low or page.state.saturation.since is None:
+            return low or min(self._soonest, high)
+        even = float(self.state.population["cost"].sum()) / self._budget if self._budget > 0 else 0.0
+        return min(max(self._soonest, RESTLESS, round(min(even, NEVER))), high)
+
+    def _columns(self, members: list[int]) -> dict[str, Any]:
+        pages = [self._pages[i] for i in members]
+        limits = [bounds(page, self._floor) for page in pages]
+        worths = [worth(page) for page in pages]
+        return {
+            "host": np.array([self._code(p.identity.host) for p in pages], np.int64),
+            "cost": np.array([self.cost(p) for p in pages]),
+            "importance": np.array([weight(p) for p in pages]),
+            "urgency_kind": np.array([w.urgency_kind for w in worths], np.int8),
+            "urgency_scale": np.array([w.urgency_scale for w in worths], np.int64),
+            "life_kind": np.array([w.life_kind for w in worths], np.int8),
+            "life_scale": np.array([w.life_scale for w in worths], np.int64),
+            "added": np.array(
+                [min((s.owner.row.created_at for s in p.subscriptions.values()), default=0) for p in pages], np.int64
+            ),
+            "last_polled": np.array(
+                [UNPOLLED if p.state.checked_at is None else p.state.checked_at for p in pages], np.int64
+            ),
+            "not_before": np.array([UNPOLLED if (at := retry_at(p)) is None else at for p in pages], np.int64),
+            "shortest": np.array([self._shortest(p, *each) for p, each in zip(pages, limits, strict=True)], np.int64),
+            "longest": np.array([min(round(high * self.stretch), NEVER) for _, high in limits], np.int64),
+            **(
+                {}
+                if self._hearing is None or not self._weighs_hints
+                else {"unheard": np.array([self._hearing.unheard(i) for i in members])}
+            ),
+        }

@@ -1,0 +1,145 @@
+"""Asking: from what identifies a page to the request that leaves, with the secrets put in (trust.md R-19).
+
+Secrets are opened for one request and kept nowhere. A page without secrets is asked for without a look at the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidings.errors import SecretError, UsageError
+from tidings.fetching import cookies
+from tidings.model.asking import secret_names
+from tidings.model.outcome import Failed, FetchRequest, Validators
+from tidings.model.secret import Secret
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidings.model.asking import Header, Value
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageIdentity
+    from tidings.model.secret import Cookie
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.vault import Opened, Vault
+
+LOCAL = 1
+"""The owner of pages that belong to everybody, and of their requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What a request has beyond what identifies its page.
+
+    `audited_at` is when the page last gave a whole answer to an unconditional request: a secret that was set later makes this one
+    unconditional too, since validators speak of what the old one showed.
+    """
+
+    now: Instant
+    timeout: Duration | None = None
+    validators: Validators = Validators()
+    audited_at: Instant | None = None
+    final_url: str = ""
+    obey_robots: bool = True
+    robots_ignored: bool = False
+    screenshot: bool = False
+
+
+class Asker:
+    """Builds requests. `vault` has the secrets, in `data` lie files that are named without a folder."""
+
+    def __init__(self, vault: Vault, data: Path) -> None:
+        self.vault = vault
+        self._data = data
+
+    @staticmethod
+    def needs_secrets(identity: PageIdentity) -> bool:
+        """Return whether the page is asked for with a secret."""
+        return bool(secret_names(identity))
+
+    def plain(self, identity: PageIdentity, occasion: Occasion) -> FetchRequest:
+        """Return the request for a page without secrets."""
+        return self._built(identity, occasion, {})
+
+    def with_secrets(self, c: Connection, identity: PageIdentity, occasion: Occasion) -> FetchRequest | Failed:
+        """Return the request for a page, or why there can be none: a secret that is not set, does not open or does not fit."""
+        opened: dict[str, Opened] = {}
+        try:
+            for name in secret_names(identity):
+                found = self.vault.open(c, name, owner_id=identity.owner_id or LOCAL)
+                if found is None:
+                    return _refused(f"the secret {name} is not set; `tidings secret set {name}` sets it")
+                opened[name] = found
+        except SecretError as error:
+            return _refused(str(error))
+        if fault := _misused(identity, opened):
+            return _refused(fault)
+        request = self._built(identity, occasion, opened)
+        if request.cookies and not cookies.fitting(request.cookies, request.url, now=occasion.now):
+            return _refused(_nothing_fits(identity, opened, request.cookies, occasion.now))
+        return request
+
+    def _built(self, identity: PageIdentity, occasion: Occasion, opened: Mapping[str, Opened]) -> FetchRequest:
+        def is_jar(header: Header) -> bool:
+            return header.value.is_secret and opened[header.value.text].kind == "cookies"
+
+        jars = [header.value.text for header in identity.headers if is_jar(header)]
+        newest = max((secret.set_at for secret in opened.values()), default=0)
+        is_new = bool(opened) and newest > (occasion.audited_at or 0)
+        return FetchRequest(
+            url=identity.url,
+            method=identity.method,
+            headers=tuple((h.name, _text(h.value, opened)) for h in identity.headers if not is_jar(h)),
+            body=None if identity.body is None else _text(identity.body, opened),
+            cookies=tuple(cookie for name in jars for cookie in cookies.read(opened[name].value.reveal())),
+            timeout=occasion.timeout,
+            trust=str(self._data / identity.trust) if identity.trust else "",
+            proxy="" if identity.proxy is None else _text(identity.proxy, opened),
+            validators=Validators() if is_new or identity.render else occasion.validators,
+            final_url=occasion.final_url,
+            obey_robots=occasion.obey_robots,
+            robots_ignored=occasion.robots_ignored,
+            render=identity.render,
+            screenshot=bool(identity.render) and occasion.screenshot,
+        )
+
+
+def _text(value: Value, opened: Mapping[str, Opened]) -> str | Secret:
+    return opened[value.text].value if value.is_secret else value.text
+
+
+def _misused(identity: PageIdentity, opened: Mapping[str, Opened]) -> str:
+    """Return why a secret cannot stand where it does, or an empty text."""
+    for secret in opened.values():
+        if secret.kind == "signing":
+            return f"the secret {secret.name} signs webhooks and is sent to nobody; use another name in the sentinel"
+        if secret.kind in {"address", "naming"}:
+            return f"the secret {secret.name} is the address of a receiver and is sent to no page; use another name in the sentinel"
+        if secret.kind == "hook":
+            return f"the secret {secret.name} is the token of an event and is sent to nobody; use another name in the sentinel"
+    others = [header.value for header in identity.headers if header.name != "cookie"]
+    for value in [*others, identity.body, identity.proxy]:
+        if value is not None and value.is_secret and opened[value.text].kind == "cookies":
+            return f'the secret {value.text} holds cookies; it can only be Header "Cookie" secret "{value.text}"'
+    for secret in opened.values():
+        if secret.kind == "cookies":
+            try:
+                cookies.read(secret.value.reveal())
+            except UsageError as error:
+                return f"the secret {secret.name} cannot be used: {error}"
+    return ""
+
+
+def _nothing_fits(identity: PageIdentity, opened: Mapping[str, Opened], jar: tuple[Cookie, ...], now: Instant) -> str:
+    names = ", ".join(secret.name for secret in opened.values() if secret.kind == "cookies")
+    over = sum(1 for cookie in jar if cookie.expires_at is not None and cookie.expires_at <= now)
+    return (
+        f"none of the {len(jar)} cookies of the secret {names} is for this page of {identity.host} ({over} have expired):"
+        f" log in, export them anew, then `tidings secret set {names} --cookies FILE`"
+    )
+
+
+def _refused(reason: str) -> Failed:
+    return Failed(kind="secret", reason=reason, requests=0)

@@ -1,0 +1,346 @@
+"""Standing: what an answer makes of a page's state (sentinels_and_events §5.3).
+
+`ok → shaky → error(kind) → ok`. Going into and out of error are events, told once; repetitions are not. Nothing of this moves a cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
+from tidings.estimation.saturation import looked
+from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
+from tidings.model.page import MOVED_SIGHTS
+from tidings.model.unit import Event
+from tidings.service.examine.stored_versions import xxh3
+from tidings.service.plan.jitter import lengthened
+
+if TYPE_CHECKING:
+    from tidings.detection.job.contract import Examination
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageState
+
+SATURATED: Final = "page.saturated"
+"""The type of the event of a page that looks different each time."""
+FAILURES_TO_ERROR: Final = 2
+SHAKY_AT_LEAST: Final = HOUR
+AGAIN_AFTER: Final = 20 * SECOND
+"""How long a page is left alone whose look could not be kept, for want of room say."""
+"""A page is in error once so many failures span so long, or once its server asks to be left alone for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a kind of failure is met: in error `at_once` or once it lasts; the first wait, its growth, the longest wait (µs)."""
+
+    at_once: bool
+    first: Duration
+    factor: int
+    longest: Duration
+
+
+MANNERS: Final[dict[ErrorKind, Manner]] = {
+    "net": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "busy": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "5xx": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "framing": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "encoding": Manner(at_once=False, first=MINUTE, factor=2, longest=HOUR),
+    "fault": Manner(at_once=False, first=10 * MINUTE, factor=2, longest=HOUR),
+    "request": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "denied": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "blocked": Manner(at_once=False, first=HOUR, factor=2, longest=DAY),
+    "404": Manner(at_once=False, first=5 * MINUTE, factor=2, longest=DAY),
+    "410": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+    "redirect": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "address": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "robots": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+    "size": Manner(at_once=False, first=HOUR, factor=4, longest=DAY),
+    "secret": Manner(at_once=True, first=DAY, factor=1, longest=DAY),
+    "damaged": Manner(at_once=True, first=HOUR, factor=2, longest=DAY),
+    "disk": Manner(at_once=False, first=AGAIN_AFTER, factor=1, longest=AGAIN_AFTER),
+}
+GONE_DAILY: Final = 7
+"""Looks at a page that said 410, one a day; after these one a week."""
+
+
+def after_failure(
+    before: PageState, failed: Failed, at: Instant, *, interval: Duration | None = None
+) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a failure, and the event if the page goes into error (or from one kind of error into another)."""
+    failures = before.failures + 1
+    since = before.failing_since if before.failing_since is not None else at
+    lasting = failures >= FAILURES_TO_ERROR and at - since >= SHAKY_AT_LEAST
+    left_alone = wait(failed, failures, page_id=before.page_id, own=_own_interval(before, interval, at))
+    is_held = failed.kind == "busy" and left_alone >= SHAKY_AT_LEAST
+    in_error = before.health == "error" or MANNERS[failed.kind].at_once or lasting or is_held
+    state = replace(
+        before,
+        polled_at=at,
+        polls=before.polls + 1,
+        health="error" if in_error else "shaky",
+        kind=failed.kind,
+        reason=failed.reason,
+        failures=failures,
+        failing_since=since,
+        retry_at=at + left_alone,
+    )
+    data = {"kind": failed.kind, "reason": failed.reason, "status": failed.status, "since": since}
+    return state, _news_of(before, state, data, at)
+
+
+def _own_interval(before: PageState, promised: Duration | None, at: Instant) -> Duration:
+    """Return how often a page is checked: as a sentinel asks, else as it was done last, an hour at least."""
+    if promised is not None:
+        return promised
+    last = at - before.polled_at if before.polled_at is not None and before.failures == 0 else 0
+    return max(HOUR, min(last, DAY))
+
+
+GONE_AFTER: Final[Duration] = DAY
+"""A page that was in error for so long, without a good look in between, is told to be gone: NOT(ok)[error, PLUS(error, a day)] (§3.5)."""
+
+
+def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: Instant) -> tuple[Event, ...]:
+    """Return what is told of a failed look: a new error, or the first look that finds an old one to have lasted for a day."""
+    if state.health != "error":
+        return ()
+    if before.health != "error" or before.kind != state.kind:
+        return (Event(type="page.error", at=at, page_id=state.page_id, data=data),)
+    since, last = data["since"], before.polled_at
+    if last is not None and last - since < GONE_AFTER <= at - since:
+        return (Event(type="page.gone", at=at, page_id=state.page_id, data=data),)
+    return ()
+
+
+CONFIRM_AFTER: Final[Duration] = 5 * MINUTE
+"""A second look agrees with a suspicion only if it is at least so much later."""
+CAN_BE_TRUE: Final = frozenset({"collapsed", "empty"})
+"""Suspicions that a second look turns into a version: a page may really have become short. A wall never is the page."""
+ANOTHER_AFTER: Final[Duration] = WEEK
+"""A page that has been of another type for so long, without a good look in between, is taken for what it is."""
+
+
+def is_believed(before: PageState, kind: str, at: Instant) -> bool:
+    """Return whether a suspicious body is a version all the same: it has lasted, or it is empty where nothing was known of the page."""
+    if kind == "empty" and before.last_seq == 0:
+        return True
+    if kind == "other_type":
+        return before.suspect_kind == kind and before.suspect_at is not None and at - before.suspect_at >= ANOTHER_AFTER
+    return kind in CAN_BE_TRUE and is_confirmed(before, kind, at)
+
+
+def is_confirmed(before: PageState, kind: str, at: Instant) -> bool:
+    """Say whether a look finds again what an earlier one was withheld for."""
+    return before.suspect_kind == kind and before.suspect_at is not None and at - before.suspect_at >= CONFIRM_AFTER
+
+
+def after_suspicion(
+    before: PageState, kind: str, why: str, *, sha256: str, at: Instant
+) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a body that is withheld: a second look soon, then the page is in error of that kind, told once.
+
+    What the page showed before stays its newest version, so that nothing has "changed back" when the wall is gone. It is asked for again without
+    validators: some servers answer a request that matches them with 200 and nothing.
+    """
+    was_conditional = bool(before.validators) and not is_audit(before, at)
+    confirmed = is_confirmed(before, kind, at)
+    in_error = confirmed or (before.health == "error" and before.kind == kind)
+    failures = before.failures + 1
+    first = before.suspect_at if before.suspect_kind == kind and before.suspect_at is not None else at
+    grown: Duration = min(DAY, HOUR * 2 ** min(max(failures - 2, 0), 16))
+    state = replace(
+        before,
+        polled_at=at,
+        polls=before.polls + 1,
+        health="error" if in_error else "shaky",
+        kind=kind,
+        reason=why,
+        failures=failures,
+        failing_since=before.failing_since if before.failing_since is not None else at,
+        retry_at=at + (lengthened(grown, before.page_id, failures) if in_error else CONFIRM_AFTER),
+        suspect_kind=kind,
+        suspect_sha256=sha256,
+        suspect_at=first,
+        unconditional_in=0,
+        honest_streak=before.honest_streak if before.honest_streak == LIARS else SUSPECTED if was_conditional else 0,
+    )
+    data = {"kind": kind, "reason": why, "status": None, "since": state.failing_since}
+    return state, _news_of(before, state, data, at)
+
+
+def frozen(before: PageState, at: Instant) -> PageState:
+    """Return the state after a failure that is our own network's: asked again in a minute, and nothing is held against the page."""
+    again = lengthened(MINUTE, before.page_id, before.polls)
+    return replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
+
+
+def unkept(before: PageState, failed: Failed, at: Instant) -> PageState:
+    """Return the state after a look that the data directory did not take: said, asked again soon, and nothing is held against the page."""
+    again = lengthened(AGAIN_AFTER, before.page_id, before.polls)
+    state = replace(before, polled_at=at, polls=before.polls + 1, retry_at=at + again)
+    return state if before.health == "error" else replace(state, health="shaky", kind=failed.kind, reason=failed.reason)
+
+
+TOO_MANY: Final = 429
+
+
+def wait(failed: Failed, failures: int, *, page_id: int, own: Duration = HOUR) -> Duration:
+    """Return how long a page is left alone: what the server asked for, else a wait that grows, up to a fifth longer from page to page.
+
+    Where it says that it is asked too often (429), and not until when or in vain, the wait is never shorter than the page's `own` interval.
+    """
+    if failed.retry_after is not None and (failures == 1 or failed.status != TOO_MANY):
+        return failed.retry_after
+    if failed.status == TOO_MANY:
+        further = min(own * 2 ** min(failures - 1, 16), max(DAY, own))
+        return max(failed.retry_after or 0, lengthened(further, page_id, failures))
+    manner = MANNERS[failed.kind]
+    if failed.kind == "410" and failures > GONE_DAILY:
+        return lengthened(WEEK, page_id, failures)
+    grown: Duration = manner.first * manner.factor ** min(failures - 1, 16)
+    return lengthened(min(manner.longest, grown), page_id, failures)
+
+
+MOVED_AT_LEAST: Final[Duration] = DAY
+"""A page has moved for good once so many looks, over so long, were led to the same address."""
+
+
+def after_look(
+    state: PageState, at: Instant, *, moved: str = "", differs: bool = False, floor: Duration = 0
+) -> tuple[PageState, tuple[Event, ...]]:
+    """Return the state after a good look, and what is told of it: an error that ends, a page that has moved or looks different each time.
+
+    `moved` is where permanent redirects led, `differs` whether its text is another one, `floor` the least time between two looks.
+    """
+    events: tuple[Event, ...] = ()
+    is_first = state.last_seq == 0 and state.failures > 0
+    if state.health == "error" or is_first:
+        data = {"kind": state.kind, "since": state.failing_since, "first": is_first}
+        events = (Event(type="page.ok", at=at, page_id=state.page_id, data=data),)
+    since, sights = _move(state, moved, at)
+    if sights == MOVED_SIGHTS and state.moved_sights < MOVED_SIGHTS:
+        data = {"to": moved, "since": since}
+        events = (*events, Event(type="page.moved", at=at, page_id=state.page_id, data=data))
+    saturation = looked(state.saturation, at=at, last=state.checked_at, differs=differs, floor=floor)
+    if saturation.since is not None and state.saturation.since is None:
+        events = (*events, Event(type=SATURATED, at=at, page_id=state.page_id, data={"looks": saturation.looks}))
+    well = replace(
+        state,
+        polled_at=at,
+        checked_at=at,
+        polls=state.polls + 1,
+        health="ok",
+        kind="",
+        reason="",
+        failures=0,
+        failing_since=None,
+        retry_at=None,
+        suspect_kind="",
+        suspect_sha256="",
+        suspect_at=None,
+        moved_to=moved,
+        moved_at=since,
+        moved_sights=sights,
+        saturation=saturation,
+    )
+    return well, events
+
+
+def _move(state: PageState, moved: str, at: Instant) -> tuple[Instant | None, int]:
+    """Return since when a page points on for good to `moved`, and in how many looks; the last sight that is needed comes late enough."""
+    if not moved:
+        return None, 0
+    if moved != state.moved_to or state.moved_at is None:
+        return at, 1
+    is_long = at - state.moved_at >= MOVED_AT_LEAST
+    return state.moved_at, min(state.moved_sights + 1, MOVED_SIGHTS if is_long else MOVED_SIGHTS - 1)
+
+
+def with_version(
+    state: PageState,
+    fetched: Fetched,
+    seen: Examination | None,
+    *,
+    seq: int,
+    at: Instant,
+    text_changed: bool,
+    seed: int,
+) -> PageState:
+    """Return the state with version `seq`, whose body `fetched` brought, as the newest."""
+    return replace(
+        state,
+        last_seq=seq,
+        body_size=len(fetched.body),
+        body_xxh3=xxh3(fetched.body, seed),
+        text_digest=seen.digest.text if seen is not None else state.text_digest,
+        charset=seen.charset if seen is not None else state.charset,
+        title=seen.title if seen is not None else state.title,
+        final_url=fetched.final_url,
+        changed_at=at,
+        text_changed_at=at if text_changed else state.text_changed_at,
+        changes=state.changes + (seq > 1),
+    )
+
+
+DOUBTED: Final = 20
+"""Looks without a change after which a claim of freshness is believed again that had proved false."""
+
+
+def learn_freshness(
+    before: PageState,
+    state: PageState,
+    outcome: Unchanged | Fetched,
+    *,
+    changed: bool,
+    at: Instant,
+    modified_at: Instant | None = None,
+) -> PageState:
+    """Return the state with what the answer says of its freshness, and with what became of the claim before (trust.md P-6).
+
+    A claim is false if the body changed within it: it was found so, or was modified then.
+    """
+    until, since = before.fresh_until, before.checked_at
+    doubt = before.fresh_doubt
+    if changed and until is not None and since is not None:
+        is_false = at < until or (modified_at is not None and since < modified_at < until)
+        doubt = DOUBTED if is_false else doubt
+    elif not changed:
+        doubt = max(0, doubt - 1)
+    return replace(state, fresh_until=at + outcome.fresh if outcome.fresh else None, fresh_doubt=doubt)
+
+
+AUDIT_FIRST, AUDIT_LAST = 5, 20
+AUDIT_AT_LEAST: Duration = DAY
+SUSPECTED: Final = -1
+"""The honest streak of a page whose answer to a conditional request was withheld."""
+LIARS: Final = -2
+"""The honest streak of one that answered well without validators right after: they are not used any more."""
+
+
+def knows_no_body(state: PageState) -> bool:
+    """Say whether no version can be compared with: there was none yet, or the newest was let go while nobody watched."""
+    return state.body_size < 0
+
+
+def is_audit(state: PageState, now: Instant) -> bool:
+    """Say whether the next request must be unconditional: 1 in k and at least daily (contracts.md §11)."""
+    if state.last_seq == 0 or state.unconditional_in <= 0:
+        return True
+    return state.audited_at is None or now - state.audited_at >= AUDIT_AT_LEAST
+
+
+def learn_validators(state: PageState, outcome: Unchanged | Fetched, *, changed: bool, at: Instant) -> PageState:
+    """Count down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts.md §11).
+
+    A lie is a body that changed under validators that the server repeats; one that was nothing under them, and is the page without them, is the last.
+    """
+    if state.honest_streak in {SUSPECTED, LIARS} and isinstance(outcome, Fetched):
+        return replace(state, validators=outcome.validators, honest_streak=LIARS, unconditional_in=0, audited_at=at)
+    if isinstance(outcome, Unchanged):
+        return replace(state, unconditional_in=state.unconditional_in - 1)
+    lied = changed and bool(outcome.validators) and outcome.validators == state.validators
+    streak = 0 if lied else state.honest_streak + 1
+    k = 0 if lied or not outcome.validators else min(AUDIT_LAST, AUDIT_FIRST + streak)
+    return replace(state, validators=outcome.validators, honest_streak=streak, unconditional_in=k, audited_at=at)

@@ -1,0 +1,307 @@
+"""Complex needs: when the Monitor clause holds, other pages are looked at in time and told with it (Then; paper 001 §2.1).
+
+What holds at an instant opens a need (a CEI): a wait (an EI) for each page that Then names, from that instant on and as long as Then says, or
+from where its hours begin if they are over, and not beyond their end. A look for whatever reason captures it; a failed one does not use it up. The report comes when
+all that is needed is there, *complete*; else when the time is over, *partial* or *missed*, with the reason for each page that lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.events.expression import Plus
+from tidings.events.node import Context
+from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
+from tidings.model.composite import Part
+from tidings.model.interval import ExecutionInterval, spell_duration
+from tidings.model.version import version_id
+from tidings.model.weight import WHOLE
+from tidings.scheduling.hours import Hours
+from tidings.scheduling.needs import Group, Need, Wait
+from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own, postponed
+from tidings.service.rules.composites import HOLDS
+from tidings.service.rules.joint_reports import Report
+from tidings.service.watch.needs import LOOKED, Deadline
+from tidings.storage.observed import pages, polls
+from tidings.storage.watches import changes, subscriptions
+from tidings.storage.write import charge
+
+if TYPE_CHECKING:
+    from tidings.events.rule import Firing
+    from tidings.model.interval import Instant
+    from tidings.service.rules.behaviour import Moment
+    from tidings.service.rules.joint_reports import Reporter
+    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.watchlist import WatchedSentinel
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+LATEST_POLLS: Final = 50
+"""how far back the reason why a page was not looked at is sought"""
+Plain = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A page that is waited for: its id, its name in the sentinel, its address as it was given."""
+
+    page_id: int
+    name: str
+    url: str
+
+
+class ComplexNeeds:
+    """The behaviour. `needs` are the deadlines that the planner serves.
+
+    Its memory: `open`, a list of needs as plain JSON (`parts`, `cause`, `groups` of `waits`), and `then`, the clauses that they are of.
+    """
+
+    name = "needs"
+    hears = frozenset({LOOKED})
+    conditions: Mapping[str, Condition] = {}
+    actions: Mapping[str, Action] = {}
+
+    def __init__(self, store: Store, reporter: Reporter, needs: Needs) -> None:
+        self._store = store
+        self._reporter = reporter
+        self._needs = needs
+
+    def concerns(self, held: WatchedSentinel) -> bool:
+        """Say whether a sentinel has a Then clause."""
+        return bool(held.sentinel.then)
+
+    async def arrange(self, moment: Moment) -> Arrangement:
+        """Return the rules that open needs, capture their waits and close them."""
+        number, sentinel = moment.held.row.id, moment.held.sentinel
+        said = [[then.within, list(then.pages), then.least] for then in sentinel.then]
+        if moment.memory.get("then", said) != said:  # altered: what was needed is needed no more
+            moment.memory.pop("open", None)
+        moment.memory["then"] = said
+        if moment.resumed:
+            _let_wait(moment)
+        if not sentinel.then:
+            return Arrangement()
+        wanted = [
+            Wanted(_rule("open", own(HOLDS, number))),
+            Wanted(_rule("look", heard(LOOKED, number))),
+        ]
+        for place, then in enumerate(sentinel.then):
+            over = Plus(own(f"need {place}", number), then.within)
+            wanted.append(Wanted(_rule(f"over.{place}", over, Context.CHRONICLE, within=then.within)))
+        return Arrangement(wanted)
+
+    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+        """Answer that the Monitor clause holds, a look, or the end of a wait."""
+        _, step, *place = firing.rule.name.split(".")
+        match step:
+            case "open":
+                params = firing.occurrence.params
+                await self._open(moment, list(params["parts"]), params["cause"])
+            case "look":
+                await self._capture(moment, firing.occurrence.params["page"])
+        now = moment.at + 1 if step == "over" else moment.at  # the last instant of an interval belongs to it
+        deeds = await self._close(moment, now)
+        raised: tuple[Raised, ...] = ()
+        if step == "open":
+            raised = tuple(self._clock(moment, number) for number, _ in enumerate(moment.held.sentinel.then))
+        elif step == "over" and _waits_longer(moment.memory, int(place[0]), now):
+            raised = (self._clock(moment, int(place[0])),)
+        return Deeds(
+            events=deeds.events,
+            changes=deeds.changes,
+            deliveries=deeds.deliveries,
+            sentinels=deeds.sentinels,
+            raised=raised if moment.memory.get("open") else (),
+        )
+
+    async def finish(self, moment: Moment) -> Deeds:
+        """Tell what had been captured when the sentinel ended."""
+        return await self._close(moment, moment.at, is_last=True)
+
+    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+        """Let the planner serve the waits that are open."""
+        self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
+
+    @staticmethod
+    def _clock(moment: Moment, place: int) -> Raised:
+        return Raised(own(f"need {place}", moment.held.row.id).name)
+
+    async def _open(self, moment: Moment, parts: list[Plain], cause: str) -> None:
+        """Open a need for what holds; pages that it was found on just now need no further look."""
+        held = moment.held
+        named = await self._store.read(_watched, held.row.id)
+        since = max(part["at"] for part in parts)
+        found = await self._store.read(_found, [part["change"] for part in parts])
+        hours = Hours(held.sentinel.during, held.zone)
+        groups = []
+        for then in held.sentinel.then:
+            asked = hours.open_part(ExecutionInterval(since, since + then.within))
+            waits = [
+                {"page": page.page_id, "name": page.name, "url": page.url, "start": asked.start, "end": asked.end}
+                | ({"at": found[page.page_id]} if found.get(page.page_id, -1) >= asked.start else {})
+                for name in then.pages
+                for page in named.get(name, ())
+            ]
+            groups.append({"least": min(then.least or len(waits), len(waits)), "waits": waits})
+        moment.memory.setdefault("open", []).append({"parts": parts, "cause": cause, "groups": groups})
+
+    async def _capture(self, moment: Moment, page_id: int) -> None:
+        """Let a look at a page capture all waits for it that are open, with what it showed."""
+        for need in moment.memory.get("open", ()):
+            for wait in (wait for group in need["groups"] for wait in group["waits"]):
+                if wait["page"] == page_id and "at" not in wait:
+                    seen = await self._store.read(_seen, moment.held.row.id, page_id, wait["start"], wait["end"])
+                    wait.update(seen)
+
+    async def _close(self, moment: Moment, now: Instant, *, is_last: bool = False) -> Deeds:
+        """Report the needs that are over, and forget them."""
+        memory, deeds = moment.memory, NO_DEEDS
+        still = []
+        for plain in memory.get("open", ()):
+            need = _need(plain)
+            if need.missing and not need.is_over(now) and not is_last:
+                still.append(plain)
+                continue
+            report = await self._report(moment, plain, need)
+            deeds = _both(deeds, await self._reporter.deeds(moment.held, report, at=moment.at))
+        if "open" in memory:
+            memory["open"] = still
+        return deeds
+
+    async def _report(self, moment: Moment, plain: Plain, need: Need) -> Report:
+        told = [part["change"] for part in plain["parts"]]
+        waits = {wait["page"]: wait for group in plain["groups"] for wait in group["waits"]}
+        found = await self._store.read(_found, told)
+        others: list[Part] = []
+        for page_id, wait in waits.items():
+            if page_id in found:
+                continue
+            if wait.get("changes"):
+                told += wait["changes"]
+            elif "at" in wait:
+                others.append(_unchanged(wait))
+            else:
+                others.append(await self._store.read(_missed, wait, moment.at))
+        lacking = "; ".join(f"{part.name}: {part.reason}" for part in others if part.status == "missed")
+        reason = "" if need.verdict == "complete" else lacking
+        return Report(changes=told, others=others, verdict=need.verdict, reason=reason, cause=f"then {plain['cause']}")
+
+
+def _let_wait(moment: Moment) -> None:
+    """Let what is needed be waited for so much longer as the sentinel was paused."""
+    for plain in moment.memory.get("open", ()):
+        for wait in (wait for group in plain["groups"] for wait in group["waits"] if "at" not in wait):
+            wait["start"], wait["end"] = postponed(wait["start"], wait["end"], moment)
+
+
+def _rule(name: str, event: Any, context: Context = Context.RECENT, **data: Any) -> Rule:
+    return Rule(name=f"needs.{name}", event=event, context=context, coupling=Coupling.DETACHED, data=data)
+
+
+def _need(plain: Plain) -> Need:
+    return Need(
+        tuple(
+            Group(
+                tuple(
+                    Wait(wait["page"], ExecutionInterval(wait["start"], wait["end"]), wait.get("at"))
+                    for wait in group["waits"]
+                ),
+                group["least"],
+            )
+            for group in plain["groups"]
+        )
+    )
+
+
+def _waits_longer(memory: Plain, place: int, now: Instant) -> bool:
+    """Return whether waits of a Then clause are still open: their hours had not begun when it held."""
+    groups = (_need(plain).groups[place] for plain in memory.get("open", ()))
+    return any(group.missing and any(wait.is_open(now) for wait in group.waits) for group in groups)
+
+
+def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline]:
+    """Yield the waits of groups that miss something."""
+    for plain in memory.get("open", ()):
+        need = _need(plain)
+        waits = [w for group in need.groups if group.missing for w in group.waits if w.captured_at is None]
+        together = tuple(wait.interval for wait in waits)
+        for wait in waits:
+            why = f"needed within {spell_duration(wait.interval.end - wait.interval.start)}: Then"
+            yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing, together=together)
+
+
+def _both(one: Deeds, other: Deeds) -> Deeds:
+    """Return two sets of deeds as one; messages name the places that their events have in it."""
+    shift = len(one.events)
+    moved = tuple(replace(d, events=tuple(place + shift for place in d.events)) for d in other.deliveries)
+    return Deeds(
+        events=(*one.events, *other.events),
+        changes=(*one.changes, *other.changes),
+        deliveries=(*one.deliveries, *moved),
+        sentinels=one.sentinels or other.sentinels,
+    )
+
+
+def _watched(connection: Connection, sentinel_id: int) -> dict[str, list[Watched]]:
+    """Return the pages of a sentinel by their names there."""
+    found: dict[str, list[Watched]] = {}
+    for sub in subscriptions.listing(connection, sentinel_id=sentinel_id):
+        given = pages.identity(connection, sub.page_id).given
+        found.setdefault(sub.label, []).append(Watched(sub.page_id, sub.label, given))
+    return found
+
+
+def _found(connection: Connection, ids: Sequence[str]) -> dict[int, Instant]:
+    """Return when the changes of these ids were seen, by page."""
+    rows = [stored.row for i in ids if (stored := changes.get(connection, i)) is not None]
+    return {row.page_id: row.polled_at for row in rows}
+
+
+def _seen(connection: Connection, sentinel_id: int, page_id: int, first: Instant, last: Instant) -> Plain:
+    """Return what the latest look at a page in [first, last] showed a sentinel."""
+    at = max(polls.good(connection, page_id, first, last), default=None)
+    if at is None:
+        return {}
+    found = [c.row for c in changes.parts_between(connection, sentinel_id, at, at) if c.row.page_id == page_id]
+    state = pages.state(connection, page_id)
+    return {"at": at, "changes": [row.id for row in found], "version": state.last_seq, "title": state.title}
+
+
+def _unchanged(wait: Plain) -> Part:
+    said = f"not changed, it shows version {version_id(wait['page'], wait['version'])}"
+    return Part(
+        page_id=wait["page"],
+        url=wait["url"],
+        name=wait["name"],
+        status="unchanged",
+        at=wait["at"],
+        to_seq=wait["version"],
+        title=wait["title"],
+        summary=f'{said}, "{wait["title"]}"' if wait["title"] else said,
+    )
+
+
+def _missed(connection: Connection, wait: Plain, now: Instant) -> Part:
+    reason = _why(connection, wait, now)
+    return Part(
+        page_id=wait["page"],
+        url=wait["url"],
+        name=wait["name"],
+        status="missed",
+        reason=reason,
+        summary=f"not looked at in time: {reason}",
+    )
+
+
+def _why(connection: Connection, wait: Plain, now: Instant) -> str:
+    """Return why a page was not looked at well in its time: what the latest look brought, the budget, or that its turn did not come."""
+    latest = polls.listing(connection, page_id=wait["page"], limit=LATEST_POLLS)
+    for poll in latest:
+        if poll.finished_at is not None and wait["start"] <= poll.finished_at <= wait["end"]:
+            return f"{poll.kind}: {poll.note}" if poll.kind else poll.note
+    paying = {WHOLE, *(poll.budget for poll in latest[:1])}
+    if any(row.refilled(now).level < 1 for row in charge.budgets(connection) if row.name in paying):
+        return "budget"
+    return "its turn did not come (its host's gap, its own rest between looks, or the sentinel ended)"

@@ -1,0 +1,326 @@
+"""Composites: changes of several pages that belong together (sentinels §4.5: AND, OR, NOT across pages).
+
+Each page's part of the Monitor clause is a change by itself, kept and not told. AND is the operator of that name in the recent context: parts
+wait for one another as long as the window is, and what was reported is consumed. NOT is decided a window after the rest has come true: by
+what was found a window before and after, and only if the page was looked at in between; else the report says *undecided*.
+
+Where the window is said (`within`), a part that was found makes a need of the others (a CEI of paper 001, as AuctionWatch(k)): each of their pages is
+to be looked at in the last tenth of the window, when one look sees all that the window lets count. A look of any other origin in that time
+serves as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tidings.clock import DAY
+from tidings.detection.ask.across import Choice, Joined, Leaf, Meeting, has_changed, leaves
+from tidings.events.expression import And, AnyOf, Expression, Or, Plus
+from tidings.events.node import Context
+from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
+from tidings.language import expressions
+from tidings.model.interval import ExecutionInterval, spell_duration
+from tidings.model.sentinel import FetchAt, FetchEvery
+from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own, postponed
+from tidings.service.rules.joint_reports import Report, named_pages
+from tidings.service.watch.composite_parts import PART, Joint, joint_of, kind_of
+from tidings.service.watch.cursors import hours_of, ticks_of
+from tidings.service.watch.needs import LOOKED, Deadline
+from tidings.service.watch.recent_polls import looked
+from tidings.service.watch.watchlist import Subscription
+from tidings.storage.watches import changes, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.events.rule import Firing
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.rules.behaviour import Moment
+    from tidings.service.rules.joint_reports import Reporter
+    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.watchlist import WatchedSentinel
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+HOLDS = "holds"
+"""What occurs, to the rules of a sentinel whose Then names other pages, when its Monitor clause holds. Params: `parts`, `cause`."""
+LONGEST: Duration = DAY
+"""The window of pages that are fetched on change is their current interval, but no more than this."""
+LAST_PART = 10
+"""The last so many-th part of a window is when other pages are looked at for it."""
+Parts = list[dict[str, Any]]
+"""Changes that a meeting rests on, as plain JSON: `change` (its id), `at`, `leaf` (its number)."""
+
+
+class Composites:
+    """The behaviour. `pace` returns the current interval of a page that is fetched on change, None while nothing is known of it."""
+
+    name = "composites"
+    hears = frozenset({PART, LOOKED})
+    conditions: Mapping[str, Condition] = {}
+    actions: Mapping[str, Action] = {}
+
+    def __init__(self, store: Store, reporter: Reporter, needs: Needs, pace: Callable[[int], Duration | None]) -> None:
+        self._store = store
+        self._reporter = reporter
+        self._needs = needs
+        self._pace = pace
+
+    def concerns(self, held: WatchedSentinel) -> bool:
+        """Say whether changes of a sentinel are joined before they are told."""
+        return joint_of(held.sentinel).waits
+
+    async def arrange(self, moment: Moment) -> Arrangement:
+        """Return a rule for the parts that are found, one for each meeting, and one for each that is decided later."""
+        held, number = moment.held, moment.held.row.id
+        joint = joint_of(held.sentinel)
+        window = _fixed_window(held)
+        _let_wait(moment)
+        said = {"monitor": expressions.to_text(held.sentinel.monitor), "window": window, "then": bool(joint.has_then)}
+        wanted = [Wanted(_rule("part", heard(PART, number), said)), Wanted(_rule("look", heard(LOOKED, number), said))]
+        if not joint.waits:
+            moment.memory.clear()
+            return Arrangement()
+        for place, meeting in enumerate(joint.meetings):
+            event = _all_of(meeting, joint, number, LONGEST if window is None else window)
+            wanted.append(Wanted(_rule(f"meet.{place}", event, said)))
+            if meeting.negative:
+                late = Plus(own(f"met {place}", number), LONGEST if window is None else window, until="until")
+                wanted.append(Wanted(_rule(f"decide.{place}", late, said, Context.CHRONICLE)))
+        return Arrangement(wanted)
+
+    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+        """Answer a part that was found, parts that have met, or the end of the window around them."""
+        _, step, *place = firing.rule.name.split(".")
+        _let_go(moment.memory, moment.at)
+        match step:
+            case "look":
+                _let_go(moment.memory, moment.at, page_id=firing.occurrence.params["page"])
+                return NO_DEEDS
+            case "part":
+                return await self._found(moment, firing.occurrence.params["change"])
+            case "meet":
+                return await self._met(moment, int(place[0]), _parts_of(firing))
+            case _:
+                return await self._decided(moment, int(place[0]), firing.occurrence)
+
+    async def finish(self, moment: Moment) -> Deeds:
+        """Return nothing: what waits for the rest at the end of a sentinel has not come true."""
+        del moment
+        return NO_DEEDS
+
+    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+        """Let the planner serve what parts that were found make a need of."""
+        sought = (memory or {}).get("sought", ())
+        self._needs.settle(
+            self.name,
+            sentinel_id,
+            [
+                Deadline(
+                    page_id,
+                    sentinel_id,
+                    ExecutionInterval(start, end),
+                    "needed to the end of a window: AND across pages",
+                )
+                for _, page_id, start, end in sought
+            ],
+        )
+
+    async def _found(self, moment: Moment, change_id: str) -> Deeds:
+        """Let a part occur; one that nothing must be joined with has come true."""
+        stored = await self._store.read(changes.get, change_id)
+        if stored is None:
+            return NO_DEEDS
+        joint = joint_of(moment.held.sentinel)
+        numbers = [n for n, leaf in enumerate(joint.leaves) if kind_of(leaf) == stored.row.kind]
+        numbers = [n for n in numbers if joint.leaves[n].page == await self._name(moment, stored.row.subscription_id)]
+        deeds = NO_DEEDS
+        raised: list[Raised] = []
+        for number in numbers:
+            parts = [{"change": change_id, "at": stored.row.polled_at, "leaf": number}]
+            if joint.leaves[number] in joint.whole.parts:
+                deeds = await self._true(moment, parts, cause=f"leaf {number}")
+            raised.append(Raised(own(f"part {number}", moment.held.row.id).name, {"parts": parts}))
+            await self._seek(moment, joint.leaves[number], stored.row.polled_at)
+        return _with_raised(deeds, raised)
+
+    async def _seek(self, moment: Moment, found: Leaf, at: Instant) -> None:
+        """Make a need of the other pages of each meeting that a part belongs to."""
+        window = moment.held.sentinel.window
+        if window is None:
+            return  # it is the interval of the looks: they come in it by themselves
+        rows = await self._store.read(subscriptions.listing, sentinel_id=moment.held.row.id)
+        sought = moment.memory.setdefault("sought", [])
+        for place, meeting in enumerate(joint_of(moment.held.sentinel).meetings):
+            if any(found in leaves(part) for part in meeting.positive):
+                others = {leaf.page for leaf in leaves(meeting)} - {found.page}
+                for row in (row for row in rows if row.label in others):
+                    asked = ExecutionInterval(at + window - window // LAST_PART, at + window)
+                    look = _look_for(Subscription(row, moment.held), asked)
+                    if look.start <= asked.end:
+                        sought.append([place, row.page_id, look.start, look.end])
+
+    async def _name(self, moment: Moment, subscription_id: int) -> str:
+        labels = await self._store.read(_labels, moment.held.row.id)
+        return labels.get(subscription_id, "")
+
+    async def _met(self, moment: Moment, place: int, parts: Parts) -> Deeds:
+        window = self._window(moment.held, await self._store.read(named_pages, moment.held.row.id))
+        latest: Instant = max(part["at"] for part in parts)
+        fresh = [part for part in parts if latest - part["at"] - moment.paused(part["at"], latest) <= window]
+        if len(fresh) < len(parts):  # the window is shorter now than it may be: what is still in it waits on
+            again = [Raised(own(f"part {p['leaf']}", moment.held.row.id).name, {"parts": [p]}) for p in fresh]
+            return Deeds(raised=tuple(again))
+        meeting = joint_of(moment.held.sentinel).meetings[place]
+        if not meeting.negative:
+            _let_go(moment.memory, moment.at, place=place)
+            return await self._came_true(moment, place, parts)
+        earliest = min(part["at"] for part in parts)
+        span = {"parts": parts, "from": earliest - window, "met": moment.at, "until": latest + window}
+        return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
+
+    async def _decided(self, moment: Moment, place: int, occurrence: Any) -> Deeds:
+        """Decide, now that the window is over, whether what must not change has not."""
+        span = dict(next(occurrence.primitives()).params)
+        since: Instant = span["met"] if "met" in span else span["until"]
+        span |= {"met": moment.at, "until": span["until"] + moment.paused(since, moment.at)}
+        if span["until"] > moment.at:  # of a rule of an older Tidings, which looks every quarter of an hour
+            return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
+        joint, number = joint_of(moment.held.sentinel), moment.held.row.id
+        meeting = joint.meetings[place]
+        kinds = await self._store.read(_kinds_between, number, span["from"], span["until"])
+        changed = {leaf for leaf in joint.leaves if (leaf.page, kind_of(leaf)) in kinds}
+        if any(has_changed(part, changed) for part in meeting.negative):
+            return NO_DEEDS
+        unseen = [
+            leaf.page
+            for part in meeting.negative
+            for leaf in leaves(part)
+            if not await self._store.read(looked, moment.held, leaf.page, span["from"], span["until"])
+        ]
+        if not unseen:
+            return await self._came_true(moment, place, span["parts"])
+        width = spell_duration(span["until"] - span["from"])
+        reason = f"whether {' and '.join(dict.fromkeys(unseen))} changed is not known: not looked at well for {width}"
+        report = Report(
+            changes=[part["change"] for part in span["parts"]],
+            verdict="undecided",
+            reason=reason,
+            cause=f"meeting {place}",
+        )
+        return await self._reporter.deeds(moment.held, report, at=moment.at)
+
+    async def _came_true(self, moment: Moment, place: int, parts: Parts) -> Deeds:
+        joint = joint_of(moment.held.sentinel)
+        meeting = joint.meetings[place]
+        deeds = NO_DEEDS
+        if meeting in joint.whole.parts:
+            deeds = await self._true(moment, parts, cause=f"meeting {place}")
+        return _with_raised(deeds, [Raised(own(f"true {place}", moment.held.row.id).name, {"parts": parts})])
+
+    async def _true(self, moment: Moment, parts: Parts, *, cause: str) -> Deeds:
+        """Tell that the Monitor clause holds; where other pages are to be looked at for it, that comes first."""
+        if moment.held.sentinel.then:
+            return Deeds(raised=(Raised(own(HOLDS, moment.held.row.id).name, {"parts": parts, "cause": cause}),))
+        report = Report(changes=[part["change"] for part in parts], cause=cause)
+        return await self._reporter.deeds(moment.held, report, at=moment.at)
+
+    def _window(self, held: WatchedSentinel, named: Mapping[str, Sequence[tuple[int, str]]]) -> Duration:
+        fixed = _fixed_window(held)
+        if fixed is not None:
+            return fixed
+        pages = {leaf.page for leaf in joint_of(held.sentinel).leaves}
+        paces = [self._pace(page_id) for name in pages for page_id, _ in named.get(name, ())]
+        return min(max((LONGEST if pace is None else pace for pace in paces), default=LONGEST), LONGEST)
+
+
+def _look_for(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
+    """Return when a page is to be looked at in an interval: in its hours, and from its own look on, if that falls there."""
+    if sub.owner.sentinel.during:
+        asked = hours_of(sub).open_part(asked)
+    if sub.interval is None:
+        return asked
+    tick = ticks_of(sub).first_tick(asked.start)
+    return ExecutionInterval(tick, asked.end) if tick <= asked.end else asked
+
+
+def _let_go(memory: dict[str, Any], now: Instant, *, page_id: int | None = None, place: int | None = None) -> None:
+    """Forget the looks that are sought no more: their time is over, their page was looked at in it, or their meeting has come true."""
+    if "sought" in memory:
+        memory["sought"] = [
+            [where, page, start, end]
+            for where, page, start, end in memory["sought"]
+            if now <= end and where != place and not (page == page_id and start <= now)
+        ]
+
+
+def _let_wait(moment: Moment) -> None:
+    """Let what is sought be sought so much longer as the sentinel was paused."""
+    if moment.resumed and "sought" in moment.memory:
+        moment.memory["sought"] = [
+            [place, page, *postponed(start, end, moment)] for place, page, start, end in moment.memory["sought"]
+        ]
+
+
+def _fixed_window(held: WatchedSentinel) -> Duration | None:
+    """Return how far apart parts may be: as said, else the interval of the looks; None where that one is learned."""
+    sentinel = held.sentinel
+    if sentinel.window is not None:
+        return sentinel.window
+    match sentinel.fetch:
+        case FetchEvery(interval=interval):
+            return interval
+        case FetchAt():
+            return DAY
+    return None
+
+
+def _all_of(meeting: Meeting, joint: Joint, number: int, window: Duration) -> Expression:
+    """Return the event that all positive parts of a meeting have come true within a window."""
+    parts = tuple(dict.fromkeys(_event(part, joint, number) for part in meeting.positive))
+    if len(parts) == 1:
+        return parts[0]
+    if len(parts) == 2:
+        return And(*parts, within=window, consume=True)
+    return AnyOf(len(parts), parts, within=window, consume=True)
+
+
+def _event(part: Joined, joint: Joint, number: int) -> Expression:
+    match part:
+        case Leaf():
+            return own(f"part {joint.leaves.index(part)}", number)
+        case Choice(parts):
+            events = tuple(dict.fromkeys(_event(inner, joint, number) for inner in parts))
+            return events[0] if len(events) == 1 else Or(events)
+        case Meeting():
+            return own(f"true {joint.meetings.index(part)}", number)
+
+
+def _rule(name: str, event: Expression, said: Mapping[str, Any], context: Context = Context.RECENT) -> Rule:
+    return Rule(name=f"composites.{name}", event=event, context=context, coupling=Coupling.DETACHED, data=said)
+
+
+def _parts_of(firing: Firing) -> Parts:
+    """Return the changes that an occurrence rests on, each once."""
+    every = [part for primitive in firing.occurrence.primitives() for part in primitive.params["parts"]]
+    return list({(part["change"], part["leaf"]): part for part in every}.values())
+
+
+def _with_raised(deeds: Deeds, raised: Sequence[Raised]) -> Deeds:
+    return Deeds(
+        events=deeds.events,
+        changes=deeds.changes,
+        deliveries=deeds.deliveries,
+        sentinels=deeds.sentinels,
+        raised=(*deeds.raised, *raised),
+    )
+
+
+def _labels(connection: Connection, sentinel_id: int) -> dict[int, str]:
+    return {sub.id: sub.label for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)}
+
+
+def _kinds_between(connection: Connection, sentinel_id: int, first: Instant, last: Instant) -> set[tuple[str, str]]:
+    """Return (name of the page, kind) of the parts that were found from one instant to another."""
+    labels = _labels(connection, sentinel_id)
+    found = changes.parts_between(connection, sentinel_id, first, last)
+    return {(labels.get(row.row.subscription_id, ""), row.row.kind) for row in found}

@@ -1,0 +1,107 @@
+"""Summons: when an event of other origin happens, the pages of the sentinels that `Fetch on event(NAME)` are due at once.
+
+A look is owed from the event on, or from where its hours begin, until one that began after it has been made: the limits of hosts, the page's
+floor and the budget may make it late, nothing makes it fall away but the sentinel's end. Events that come before the look are served by
+it together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import MINUTE
+from tidings.events.rule import Action, Condition, Coupling, Rule
+from tidings.model.interval import ExecutionInterval
+from tidings.scheduling.hours import Hours
+from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, happening, heard
+from tidings.service.watch.needs import LOOKED, Deadline
+from tidings.storage.watches import subscriptions
+from tidings.storage.watches.outside import HAPPENED
+
+if TYPE_CHECKING:
+    from tidings.events.expression import Primitive
+    from tidings.events.rule import Firing
+    from tidings.model.interval import Duration
+    from tidings.service.rules.behaviour import Moment
+    from tidings.service.watch.needs import Needs
+    from tidings.service.watch.watchlist import WatchedSentinel
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+PROMPT: Final[Duration] = 10 * MINUTE
+"""how soon after an event a look is due: what it is ranked by among looks that are needed in time"""
+
+
+class Summons:
+    """The behaviour. `needs` are the deadlines that the planner serves.
+
+    Its memory: `due`, by page the looks that are owed as plain JSON: `start`, when one must begin at the earliest, `end`, when it is late, and `event`.
+    """
+
+    name = "summons"
+    hears = frozenset({HAPPENED, LOOKED})
+    conditions: Mapping[str, Condition] = {}
+    actions: Mapping[str, Action] = {}
+
+    def __init__(self, store: Store, needs: Needs) -> None:
+        self._store = store
+        self._needs = needs
+
+    def concerns(self, held: WatchedSentinel) -> bool:
+        """Say whether a sentinel looks when an event happens."""
+        return bool(held.sentinel.fetch.events)
+
+    async def arrange(self, moment: Moment) -> Arrangement:
+        """Return the rules that owe looks and let them be made; what an event owed that is heard no more falls away."""
+        number, events = moment.held.row.id, moment.held.sentinel.fetch.events
+        due = moment.memory.get("due", {})
+        moment.memory["due"] = {page: owed for page, owed in due.items() if owed["event"] in events}
+        if not events:
+            return Arrangement()
+        rules = [_rule(f"event.{event}", happening(event, number), event=event) for event in events]
+        return Arrangement([Wanted(rule) for rule in (*rules, _rule("look", heard(LOOKED, number)))])
+
+    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+        """Owe a look at each page, or note that one was made."""
+        due = moment.memory.setdefault("due", {})
+        if firing.rule.name == "summons.look":
+            page, begun = str(firing.occurrence.params["page"]), firing.occurrence.params["begun"]
+            if page in due and begun >= due[page]["start"]:
+                del due[page]
+            return NO_DEEDS
+        held = moment.held
+        asked = Hours(held.sentinel.during, held.zone).open_part(ExecutionInterval(moment.at, moment.at + PROMPT))
+        for page_id in await self._store.read(_pages, held.row.id):
+            end = min(due.get(str(page_id), {"end": asked.end})["end"], asked.end)
+            due[str(page_id)] = {
+                "start": asked.start,
+                "end": max(end, asked.start),
+                "event": firing.rule.data["event"],
+            }
+        return NO_DEEDS
+
+    async def finish(self, moment: Moment) -> Deeds:
+        """Owe nothing any more."""
+        moment.memory.clear()
+        return NO_DEEDS
+
+    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+        """Let the planner make the looks that are owed."""
+        self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
+
+
+def _rule(name: str, hears: Primitive, **data: Any) -> Rule:
+    return Rule(name=f"summons.{name}", event=hears, coupling=Coupling.DETACHED, data=data)
+
+
+def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline]:
+    for page, owed in memory.get("due", {}).items():
+        why = f"event {owed['event']}"
+        interval = ExecutionInterval(owed["start"], owed["end"])
+        yield Deadline(int(page), sentinel_id, interval, why, late=f"{why}, late", is_kept=True)
+
+
+def _pages(connection: Connection, sentinel_id: int) -> list[int]:
+    """Return the pages of a sentinel, each once."""
+    return sorted({sub.page_id for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)})

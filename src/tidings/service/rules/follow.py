@@ -1,0 +1,463 @@
+"""Rules: the engine of events follows the log of events, and what comes of it is committed (sentinels_and_events.md §3.4).
+
+Each step reads the events that were committed since the last, in their order, and lets each occur; then the clocks that are due by now
+go off. What the behaviours answer and the new state of a sentinel's rules are one unit. A crash loses nothing: at the next start the
+state is as it was committed, and the events after it are heard again. A sentinel's rules come with the event of its start and go with that of
+its end; one whose behaviours need no rules has none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from tidings.clock import MINUTE
+from tidings.errors import StoreError, UnitError, UsageError
+from tidings.events.engine import Engine
+from tidings.events.occurrence import Occurrence
+from tidings.model.unit import Event, RuleState, Unit
+from tidings.service.rules.behaviour import Deeds, Moment, happening, heard, opened
+from tidings.service.rules.rule_group import (
+    BY_THE_WALL,
+    Group,
+    Pause,
+    at_latest,
+    fault,
+    has_started,
+    is_same,
+    with_deeds,
+)
+from tidings.service.watch.watchlist import LIFE_EVENTS
+from tidings.storage.watches import events, rules
+from tidings.storage.watches.outside import HAPPENED
+
+if TYPE_CHECKING:
+    from tidings.events.engine import Sizes
+    from tidings.events.rule import Firing, Outcome, Raised
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.rules.behaviour import Behaviour, Wanted
+    from tidings.service.watch.committer import Committer
+    from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.events import EventRow
+    from tidings.storage.write.store import Store
+
+log = logging.getLogger("tidings.service.rules.follow")
+NAME = "rules"
+"""of the rows of `rule_state` that hold the rules of a sentinel"""
+FINISHED = "rules.finished"
+"""of the rows that say, until the log is followed for good to beyond a sentinel's end, that its rules have done all they had to"""
+MISSED = MINUTE
+"""when nobody stepped for so long, a clock that ticks owes the newest of its ticks only (§2.3)"""
+REMEMBER_EVERY = 1_000
+"""how many events at most are read in vain after a crash"""
+_NOBODY_HEARS = ""
+"""what occurs only to set the engine's time, so that what is due at that very instant comes after the event of it"""
+_BEGINS = frozenset({"sentinel.created", "sentinel.enabled", "sentinel.altered"})
+
+
+class Rules:
+    """The rules of all sentinels. `follow` is called at each step, `note` with each unit that was committed."""
+
+    def __init__(
+        self, store: Store, watchlist: Watchlist, committer: Committer, behaviours: Iterable[Behaviour], *, epoch: int
+    ) -> None:
+        self._store = store
+        self._watchlist = watchlist
+        self._committer = committer
+        self._behaviours = {behaviour.name: behaviour for behaviour in behaviours}
+        self._hears = frozenset(chain(*(b.hears for b in self._behaviours.values())))
+        self._epoch = epoch
+        self._engine = self._new_engine()
+        self._groups: dict[int, Group] = {}
+        self._upto = self._remembered = 0
+        self._at_event = 0
+        """the last event that was heard, while events are heard"""
+        self._passed = 0
+        """how many events were committed since the log was read"""
+        self._now: Instant = 0
+        """when it is: what the log says of later instants a clock that was ahead has written"""
+        self._is_woken = True
+        self._is_loaded = False
+
+    @property
+    def sizes(self) -> Sizes:
+        """Return how much the engine holds."""
+        return self._engine.sizes
+
+    def memory(self, sentinel_id: int, behaviour: str) -> Mapping[str, Any]:
+        """Return what a behaviour remembers of a sentinel, nothing if it has no rules."""
+        group = self._groups.get(sentinel_id)
+        return {} if group is None else group.memory.get(behaviour, {})
+
+    def next_due(self, now: Instant) -> Instant | None:
+        """Return when `follow` has something to do: now if events wait, else when the next clock goes off; None: it has nothing."""
+        return now if self._is_woken else self._engine.next_due()
+
+    def wake(self) -> None:
+        """Hear that another process may have written events."""
+        self._is_woken = True
+
+    def note(self, unit: Unit) -> None:
+        """Hear of a unit that was committed: its events are followed at the next step if rules may hear of them."""
+        self._passed += len(unit.events)
+        matters = bool(unit.sentinels) or any(map(self._may_matter, unit.events)) or self._passed > REMEMBER_EVERY
+        self._is_woken = self._is_woken or matters
+
+    async def start(self, now: Instant, *, owed: Collection[int] = ()) -> None:
+        """Read the rules of all sentinels as they were committed, and hear what has happened since.
+
+        `owed` are sentinels, ended ones too, whose behaviours have something to take over from an earlier version of Tidings.
+        """
+        self._upto = self._remembered = await self._store.read(rules.followed)
+        stored = await self._store.read(rules.listing, NAME)
+        self._engine, self._groups = self._new_engine(), {}
+        self._now = now
+        base = min((min(state["engine"]["now"], now) for _, state in stored), default=0)
+        for sentinel_id, known in stored:
+            state = at_latest(known, now)
+            group = self._groups[sentinel_id] = Group.from_json(sentinel_id, state)
+            group.is_touched = state is not known
+            # one that is behind the others hears its events at their time
+            self._put_back(group, {**state["engine"], "now": base})
+            self._settled(group)
+        for sentinel_id, state in await self._store.read(rules.listing, FINISHED):
+            self._groups[sentinel_id] = Group(sentinel_id, state["upto"], is_finished=True)
+        self._engine.take_changed()
+        self._is_loaded = self._is_woken = True
+        await self.follow(now)
+        for held in self._watchlist.sentinels.values():
+            await self._mend(held)
+        for sentinel_id in owed:
+            await self._mend(await self._held(sentinel_id), is_owed=True)
+        self._is_woken = True
+        await self.follow(now)
+
+    async def follow(self, now: Instant) -> None:
+        """Hear what has happened, let the clocks go off that are due by now, and commit what comes of it."""
+        if not self._is_loaded:
+            await self.start(now)
+            return
+        self._now = now
+        try:
+            while self._is_woken or ((due := self._engine.next_due()) is not None and due <= now):
+                self._is_woken, self._passed = False, 0
+                happened, last = await self._store.read(_happened, self._upto, self._hears.union(LIFE_EVENTS))
+                for event in happened:
+                    await self._hear(event)
+                self._upto = self._at_event = max(last, self._upto)
+                await self._advance(now)
+                await self._commit(now)
+        except BaseException:
+            self._is_loaded = False  # what is in memory may not be what is stored: it is read anew
+            raise
+        if self._upto - self._remembered > REMEMBER_EVERY or any(group.is_finished for group in self._groups.values()):
+            await self.remember()
+
+    async def remember(self) -> None:
+        """Store how far the log has been followed, so that the next start reads no further back."""
+        if self._is_loaded and not self._is_woken:
+            await self._store.write(rules.follow, self._upto, forget=FINISHED)
+            self._remembered = self._upto
+            self._groups = {number: group for number, group in self._groups.items() if not group.is_finished}
+
+    # -- events --------------------------------------------------------------------------------------------------------------------
+
+    def _may_matter(self, event: Event) -> bool:
+        return event.type in LIFE_EVENTS or (
+            event.type in self._hears
+            and (
+                event.sentinel_id in self._groups
+                if event.sentinel_id is not None and event.sentinel_id in self._watchlist.sentinels
+                else bool(self._groups)
+            )
+        )
+
+    async def _hear(self, event: EventRow) -> None:
+        if event.sentinel_id in self._watchlist.unread:
+            return  # what it wants to hear is not known any more; its owner is notified of that
+        if event.type in LIFE_EVENTS and event.sentinel_id is not None:
+            await self._live(event, event.sentinel_id)
+        if event.type not in self._hears:
+            return
+        if event.type == HAPPENED:
+            await self._hear_happening(event)
+            return
+        for sentinel_id in self._listeners(event):
+            group = self._groups.get(sentinel_id)
+            if group is not None and event.seq <= group.upto:
+                continue
+            if group is None or group.is_finished:
+                await self._hear_late(event, sentinel_id)
+            elif group.pause is not None:
+                _miss(event, group)
+            else:
+                await self._reach(event, group)
+                await self._occur(event, sentinel_id)
+
+    async def _hear_happening(self, event: EventRow) -> None:
+        """Let an event of other origin occur to the rules of each sentinel that wait for it."""
+        name = event.data["event"]
+        for sentinel_id, group in sorted(self._groups.items()):
+            occurs = happening(name, sentinel_id).name
+            if event.seq > group.upto and not group.is_finished and self._engine.listens(occurs):
+                await self._reach(event, group)
+                params = {**event.data["params"], "seq": event.seq}
+                await self._act(self._engine.push(Occurrence.at(occurs, self._engine.now, params)))
+
+    async def _occur(self, event: EventRow, sentinel_id: int) -> None:
+        params = {"seq": event.seq, "page": event.page_id, "change": event.change_id}
+        plain = {name: value for name, value in event.data.items() if isinstance(value, (int, float, str))}
+        told = plain | {name: value for name, value in params.items() if value is not None}
+        for page_id in dict.fromkeys((None, event.page_id)):
+            name = heard(event.type, sentinel_id, page_id).name
+            await self._act(self._engine.push(Occurrence.at(name, self._engine.now, told)))
+
+    def _listeners(self, event: EventRow) -> list[int]:
+        """Return the sentinels that an event is about: its own, or all that watch its page."""
+        if event.sentinel_id is not None:
+            return [event.sentinel_id]
+        page = self._watchlist.pages.get(event.page_id) if event.page_id is not None else None
+        return [] if page is None else sorted({sub.row.sentinel_id for sub in page.subscriptions.values()})
+
+    async def _reach(self, event: EventRow, group: Group) -> None:
+        """Let time pass to an event: what was due before it comes first, and knows of what was heard before it only."""
+        at = max(min(event.at, self._now), group.now, self._engine.now)
+        self._at_event = event.seq - 1
+        await self._advance(at - 1)
+        self._at_event = event.seq
+        self._engine.push(Occurrence.at(_NOBODY_HEARS, at))
+
+    async def _live(self, event: EventRow, sentinel_id: int) -> None:
+        """Let the rules of a sentinel come with its start, follow it when it is altered or paused, and go with its end."""
+        group = self._groups.get(sentinel_id)
+        if group is not None and event.seq <= group.upto:
+            return
+        if event.type == "sentinel.ended":
+            if group is not None and not group.is_finished:
+                await self._reach(event, group)
+                await self._finish(group)
+        elif event.type == "sentinel.disabled":
+            if group is not None and not group.is_finished and group.pause is None:
+                await self._reach(event, group)
+                self._pause(group)
+        elif event.type == "sentinel.enabled" and group is not None and group.pause is not None:
+            await self._reach(event, group)
+            await self._resume(group, await self._held(sentinel_id))
+        elif event.type in _BEGINS:
+            held = await self._held(sentinel_id)
+            if self._concerns(held) and has_started(event, held):
+                if group is None:
+                    group = self._groups[sentinel_id] = Group(sentinel_id, event.seq)
+                elif group.is_finished and held.row.state != "ended":
+                    group.is_finished, group.memory = False, {}
+            if group is not None and not group.is_finished and group.pause is None:
+                await self._reach(event, group)
+                await self._arrange(group, held)
+
+    def _pause(self, group: Group) -> None:
+        """Let nothing that waits for a sentinel go on until it is enabled again."""
+        group.pause = Pause(self._engine.now, self._engine.dump(group.name))
+        self._engine.remove_group(group.name)
+        group.is_touched = True
+
+    async def _resume(self, group: Group, held: WatchedSentinel) -> None:
+        """Let a sentinel's rules go on where they stood, as it is now, and hear what came of looks that were under way at the pause."""
+        dumps, pause = group.resumed(self._engine.now)
+        for dump in dumps:
+            self._put_back(group, {**dump, "now": self._engine.now})
+        await self._arrange(group, held, resumed=self._engine.now - pause.since)
+        group.is_touched = True
+        if pause.missed and not group.is_finished:
+            for event in await self._store.read(_numbered, pause.missed):
+                await self._occur(event, group.sentinel_id)
+
+    def _put_back(self, group: Group, dump: Mapping[str, Any]) -> None:
+        try:
+            self._engine.resume(dump)
+        except (UsageError, ValueError) as error:
+            number = group.sentinel_id
+            log.warning("the rules of the sentinel %s are of another Tidings and made anew: %s", number, error)
+
+    async def _hear_late(self, event: EventRow, sentinel_id: int) -> None:
+        """Hear of something that a sentinel's last look brought after its end: it is told with what there was."""
+        if sentinel_id in self._watchlist.sentinels:
+            return
+        held = await self._held(sentinel_id)
+        if held.row.state != "ended" or not self._concerns(held):
+            return
+        group = self._groups.get(sentinel_id)
+        if group is None:
+            group = self._groups[sentinel_id] = Group(sentinel_id, event.seq - 1)
+        await self._reach(event, group)
+        self._at_event = event.seq - 1
+        await self._arrange(group, held)
+        self._at_event = event.seq
+        await self._occur(event, sentinel_id)
+        await self._finish(group)
+
+    async def _mend(self, held: WatchedSentinel, *, is_owed: bool = False) -> None:
+        """Bring the rules of a sentinel in line with what behaviours want of it now: another Tidings may have wanted something else."""
+        group = self._groups.get(held.row.id)
+        if group is None and held.row.started_at is not None and (is_owed or self._concerns(held)):
+            memory: dict[str, dict[str, Any]] = {name: {} for name in self._behaviours} if is_owed else {}
+            group = self._groups[held.row.id] = Group(held.row.id, self._upto, memory=memory)
+        if group is not None and not group.is_finished and group.pause is None:
+            await self._arrange(group, held)
+            if held.row.state == "disabled" and not group.is_finished:
+                self._pause(group)
+            if held.row.state == "ended" and not group.is_finished:
+                await self._finish(group)
+
+    async def _advance(self, until: Instant) -> None:
+        """Let the clocks go off that are due, instant by instant, so that each deed is done before the next is due."""
+        engine = self._engine
+        if (due := engine.next_due()) is not None and until - due > MISSED:
+            engine.catch_up(until)
+        while (due := engine.next_due()) is not None and due <= until:
+            await self._act(engine.advance(due))
+        engine.advance(until)
+
+    # -- behaviours ----------------------------------------------------------------------------------------------------------------
+
+    def _concerns(self, held: WatchedSentinel) -> bool:
+        return any(behaviour.concerns(held) for behaviour in self._behaviours.values())
+
+    async def _held(self, sentinel_id: int) -> WatchedSentinel:
+        return self._watchlist.sentinels.get(sentinel_id) or await self._watchlist.recall(sentinel_id)
+
+    async def _moment(self, group: Group, behaviour: str, *, resumed: Duration = 0) -> Moment:
+        held, memory = await self._held(group.sentinel_id), group.memory.setdefault(behaviour, {})
+        return Moment(held, memory, self._engine.now, self._at_event, group.pauses, resumed)
+
+    async def _act(self, outcome: Outcome) -> None:
+        """Let the behaviours answer the rules that fired."""
+        for problem in outcome.problems:
+            log.error("a rule of the sentinel %s failed: %s", problem.rule.group, problem.text)
+            group = self._groups[int(problem.rule.group)]
+            self._do(group, fault(problem.rule.name, problem.text, self._engine.now, group.sentinel_id))
+        for firing in outcome.firings:
+            await self._answer(self._groups[int(firing.rule.group)], firing)
+
+    async def _answer(self, group: Group, firing: Firing) -> None:
+        group.is_touched = True
+        name = firing.rule.name.partition(".")[0]
+        moment = await self._moment(group, name)
+        try:
+            deeds = await self._behaviours[name].act(moment, firing)
+        except StoreError:
+            raise
+        except Exception as error:  # whatever a behaviour does, other sentinels' go on; it is reported
+            log.exception("the rule %s of the sentinel %s failed", firing.rule.name, group.sentinel_id)
+            deeds = fault(firing.rule.name, f"{type(error).__name__}: {error}", moment.at, group.sentinel_id)
+        self._do(group, deeds)
+        await self._raise(deeds.raised)
+
+    async def _raise(self, raised: Iterable[Raised]) -> None:
+        for kind, params in raised:
+            await self._act(self._engine.push(Occurrence.at(kind, self._engine.now, params)))
+
+    def _do(self, group: Group, deeds: Deeds) -> None:
+        if deeds.events or deeds.changes or deeds.deliveries or deeds.timers:
+            group.deeds.append(deeds)
+            group.is_touched = True
+
+    async def _arrange(self, group: Group, held: WatchedSentinel, *, resumed: Duration = 0) -> None:
+        """Give a sentinel the rules that it needs as it is now; those that are as they were keep what waits in them."""
+        before = {rule.name: rule for rule in self._engine.rules(group.name)}
+        remembered = deepcopy(group.memory)
+        wanted: dict[str, Wanted] = {}
+        raised: list[Raised] = []
+        for behaviour in self._behaviours.values():
+            if not behaviour.concerns(held) and behaviour.name not in group.memory:
+                continue
+            arrangement = await behaviour.arrange(await self._moment(group, behaviour.name, resumed=resumed))
+            wanted |= {item.rule.name: item for item in arrangement.wanted}
+            self._do(group, arrangement.deeds)
+            raised += arrangement.deeds.raised
+        for name, rule in before.items():
+            if name not in wanted or not is_same(wanted[name].rule, rule):
+                self._engine.remove(rule.id)
+            else:
+                del wanted[name]
+        for name, item in wanted.items():
+            self._engine.add(replace(item.rule, group=group.name))
+            if item.is_opened:
+                occurrence = Occurrence.at(opened(name, group.sentinel_id).name, self._engine.now)
+                await self._act(self._engine.push(occurrence))
+        await self._raise(raised)
+        group.is_touched = group.is_touched or group.memory != remembered
+        if not self._concerns(held):  # altered so that it needs no rules any more
+            self._dissolve(group)
+
+    async def _finish(self, group: Group) -> None:
+        """Let the behaviours do what is left; the group's row goes with it."""
+        for name in group.memory:
+            self._do(group, await self._behaviours[name].finish(await self._moment(group, name)))
+        self._dissolve(group)
+
+    def _dissolve(self, group: Group) -> None:
+        self._engine.remove_group(group.name)
+        group.is_finished = group.is_touched = True
+
+    def _settled(self, group: Group) -> None:
+        for name, behaviour in self._behaviours.items():
+            if name in group.memory:
+                is_idle = group.is_finished or (group.pause is not None and f"{name}." != BY_THE_WALL)
+                behaviour.settled(group.sentinel_id, None if is_idle else group.memory[name])
+
+    # -- the state -----------------------------------------------------------------------------------------------------------------
+
+    def _new_engine(self) -> Engine:
+        behaviours = self._behaviours.values()
+        conditions = {name: meaning for b in behaviours for name, meaning in b.conditions.items()}
+        return Engine(conditions, {name: meaning for b in behaviours for name, meaning in b.actions.items()})
+
+    async def _commit(self, now: Instant) -> None:
+        """Write, for each sentinel that something came of, the deeds and the state that has done them."""
+        changed = self._engine.take_changed()
+        groups = [group for group in self._groups.values() if group.is_touched or group.name in changed]
+        for group in groups:
+            group.upto, group.now = self._upto, self._engine.now
+        await asyncio.gather(*(self._write(group, now) for group in groups))
+        for group in groups:
+            group.deeds, group.is_touched = [], False
+            self._settled(group)
+
+    async def _write(self, group: Group, now: Instant) -> None:
+        states: dict[str, dict[str, Any] | None] = (
+            {NAME: None, FINISHED: {"upto": group.upto}}
+            if group.is_finished
+            else {NAME: group.to_json(self._engine.dump(group.name))}
+        )
+        made = tuple(RuleState(sentinel_id=group.sentinel_id, name=n, state=s) for n, s in states.items())
+        unit = Unit(at=now, epoch=self._epoch, rules=made)
+        try:
+            await self._committer.write(with_deeds(unit, group.deeds))
+        except Exception as error:
+            if isinstance(error, StoreError) and not isinstance(error, UnitError):
+                raise
+            # The store has recorded it as a problem; without these deeds the rest goes on.
+            log.error("what the rules of the sentinel %s did was refused: %s", group.sentinel_id, error)  # noqa: TRY400
+            await self._committer.write(unit)
+
+
+def _miss(event: EventRow, group: Group) -> None:
+    """Note what a sentinel that is disabled hears when it goes on: what is its own; pages that others watch are none of its business."""
+    if event.sentinel_id == group.sentinel_id and group.pause is not None:
+        group.pause.missed.append(event.seq)
+        group.is_touched = True
+
+
+def _numbered(connection: Connection, numbers: Collection[int]) -> list[EventRow]:
+    return [event for n in numbers for event in events.listing(connection, after=n - 1, upto=n)]
+
+
+def _happened(connection: Connection, after: int, types: Iterable[str]) -> tuple[list[EventRow], int]:
+    """Return the events of these types above a number, and the number of the newest event of all."""
+    return events.listing(connection, after=after, types=frozenset(types)), events.last_seq(connection)

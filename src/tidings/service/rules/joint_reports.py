@@ -1,0 +1,162 @@
+"""Reports: one change that is told of several pages, made of the changes that were found on each (sentinels §4.5, paper 001 §2.1)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidings.document.canonical import RULES_VERSION
+from tidings.language import expressions
+from tidings.model.change import ChangeSet
+from tidings.model.composite import Composite, Part, Verdict
+from tidings.model.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
+from tidings.service.notify.activate import REPORTED
+from tidings.service.notify.news import draft
+from tidings.service.rules.behaviour import NO_DEEDS, Deeds
+from tidings.service.show.records import COMPOSITE, change_record
+from tidings.storage.observed import pages
+from tidings.storage.watches import changes, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.service.watch.watchlist import WatchedSentinel
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.instance import Instance
+    from tidings.storage.watches.changes import StoredChange
+    from tidings.storage.watches.subscriptions import SubscriptionRow
+    from tidings.storage.write.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What is to be told: the changes it rests on by id, what other pages showed, how it ended, and `cause`, which tells reports of one
+    sentinel apart that rest on the same changes.
+    """
+
+    changes: Sequence[str]
+    others: Sequence[Part] = ()
+    verdict: Verdict = "complete"
+    reason: str = ""
+    cause: str = ""
+
+
+class Reporter:
+    """Makes reports. `instance` makes ids that no other installation makes."""
+
+    def __init__(self, store: Store, instance: Instance) -> None:
+        self._store = store
+        self._instance = instance
+
+    async def deeds(self, held: WatchedSentinel, report: Report, *, at: Instant) -> Deeds:
+        """Return the change, its event and the messages that are written with it; nothing if what it rests on is gone."""
+        found, subs = await self._store.read(_evidence, held.row.id, report.changes)
+        if not found:
+            return NO_DEEDS
+        row = self._row(held, report, found, subs, at)
+        event = Event(
+            type="change.found",
+            at=at,
+            sentinel_id=held.row.id,
+            page_id=row.page_id,
+            change_id=row.id,
+            data={"summary": row.summary},
+        )
+        ends = held.sentinel.end is not None and held.sentinel.end.base == "change" and report.verdict != "undecided"
+        moves = (SentinelMove(sentinel_id=held.row.id, state="ended", at=at, reason=REPORTED, before="enabled"),)
+        return Deeds(
+            events=(event,),
+            changes=(row,),
+            deliveries=tuple(_drafts(held, row, found[-1].url, at)),
+            sentinels=moves if ends else (),
+        )
+
+    def _row(
+        self,
+        held: WatchedSentinel,
+        report: Report,
+        found: Sequence[StoredChange],
+        subs: Mapping[int, SubscriptionRow],
+        at: Instant,
+    ) -> ChangeRow:
+        latest = found[-1].row
+        order = {page.name or "": place for place, page in enumerate(held.sentinel.pages)}
+        own = [_part(stored, subs[stored.row.subscription_id].label) for stored in found]
+        parts = tuple(sorted((*own, *report.others), key=lambda part: order.get(part.name, len(order))))
+        named = (self._instance.id, self._instance.restore_epoch, held.row.id, COMPOSITE, report.cause, *report.changes)
+        return replace(
+            latest,
+            id=hashlib.sha256("\x00".join(map(str, named)).encode()).hexdigest()[:32],
+            kind=expressions.to_text(held.sentinel.monitor),
+            rules_version=RULES_VERSION,
+            found=_texts(part.found for part in parts),
+            summary=_summary(report, parts),
+            quiet=False,
+            modified_at=max((p.modified_at for p in parts if p.modified_at is not None), default=None),
+            polled_at=max(part.at for part in parts if part.at is not None),
+            detected_at=at,
+            composite=Composite(verdict=report.verdict, reason=report.reason, parts=parts),
+        )
+
+
+def _evidence(
+    connection: Connection, sentinel_id: int, ids: Sequence[str]
+) -> tuple[list[StoredChange], dict[int, SubscriptionRow]]:
+    """Return the changes of these ids, the latest last, and the sentinel's subscriptions by id."""
+    found = [stored for i in dict.fromkeys(ids) if (stored := changes.get(connection, i)) is not None]
+    found.sort(key=lambda stored: (stored.row.polled_at, stored.event_seq or 0))
+    subs = {sub.id: sub for sub in subscriptions.listing(connection, sentinel_id=sentinel_id)}
+    return found, subs
+
+
+def named_pages(connection: Connection, sentinel_id: int) -> dict[str, list[tuple[int, str]]]:
+    """Return (id, address as it was given) of a sentinel's pages by their names there."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for sub in subscriptions.listing(connection, sentinel_id=sentinel_id):
+        found.setdefault(sub.label, []).append((sub.page_id, pages.identity(connection, sub.page_id).given))
+    return found
+
+
+def _part(stored: StoredChange, name: str) -> Part:
+    row = stored.row
+    return Part(
+        page_id=row.page_id,
+        url=stored.url,
+        name=name,
+        status="changed",
+        at=row.polled_at,
+        change_id=row.id,
+        from_seq=row.from_seq,
+        to_seq=row.to_seq,
+        found=row.found,
+        summary=row.summary,
+        modified_at=row.modified_at,
+    )
+
+
+def _texts(found: Iterable[ChangeSet]) -> ChangeSet:
+    """Return the texts and counts of all; the tokens of different pages have no numbers in common."""
+    all_ = tuple(found)
+    return ChangeSet(
+        kinds=tuple(dict.fromkeys(kind for one in all_ for kind in one.kinds)),
+        inserted=tuple(text for one in all_ for text in one.inserted),
+        deleted=tuple(text for one in all_ for text in one.deleted),
+        updated=tuple(pair for one in all_ for pair in one.updated),
+        moved=tuple(text for one in all_ for text in one.moved),
+        objects=tuple(count for one in all_ for count in one.objects),
+        places=tuple(place for one in all_ for place in one.places),
+    )
+
+
+def _summary(report: Report, parts: Sequence[Part]) -> str:
+    said = "; ".join(f"{part.name or part.url}: {part.summary}" for part in parts)
+    if report.verdict == "complete":
+        return said
+    return f"{report.verdict}: {report.reason}; {said}" if report.reason else f"{report.verdict}: {said}"
+
+
+def _drafts(held: WatchedSentinel, row: ChangeRow, url: str, at: Instant) -> Iterable[DeliveryDraft]:
+    record = change_record(row, sentinel=held.row.name, url=url)
+    for target in held.at_once():
+        yield draft(target, held, [record], at, events=(0,))

@@ -1,0 +1,163 @@
+"""A sentinel's group of rules: what is known of it beside the engine's state, and what becomes of the deeds that it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from tidings.events.expression import Periodic, from_json
+from tidings.events.postponed import postponed
+from tidings.events.rewound import earlier, rewound
+from tidings.model.unit import Event, Unit
+from tidings.service.rules.behaviour import Deeds
+
+if TYPE_CHECKING:
+    from tidings.events.rule import Rule
+    from tidings.model.interval import Instant
+    from tidings.service.watch.watchlist import WatchedSentinel
+    from tidings.storage.watches.events import EventRow
+
+
+BY_THE_WALL = "telling."
+"""What begins the names of rules whose windows and clocks go by the calendar: a pause of their sentinel stops them and shifts nothing."""
+MOST_PAUSES = 32
+"""Pauses that are remembered; windows reach no further back."""
+
+
+@dataclass(slots=True)
+class Pause:
+    """A sentinel is disabled, `since` then: its rules as they were (a dump of the engine, None if it had none), and the numbers of its own
+    events meanwhile, which a look that was under way brought.
+    """
+
+    since: Instant
+    rules: dict[str, Any] | None
+    missed: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """The rules of one sentinel: what its behaviours remember, the last event and instant that its stored state knows of.
+
+    `pause` is set while it is disabled: its rules are not in the engine then. `pauses` are those that are over, the latest last.
+    """
+
+    sentinel_id: int
+    upto: int
+    now: Instant = 0
+    memory: dict[str, dict[str, Any]] = field(default_factory=dict)
+    deeds: list[Deeds] = field(default_factory=list)
+    is_touched: bool = False
+    is_finished: bool = False
+    pause: Pause | None = None
+    pauses: list[tuple[Instant, Instant]] = field(default_factory=list)
+
+    @classmethod
+    def from_json(cls, sentinel_id: int, state: Mapping[str, Any]) -> Group:
+        """Return the group as `to_json` wrote it."""
+        pause = Pause(**state["pause"]) if state.get("pause") else None
+        pauses = [(begun, ended) for begun, ended in state.get("pauses", ())]
+        now = state["engine"]["now"]
+        return cls(sentinel_id, state["upto"], now, state["memory"], pause=pause, pauses=pauses)
+
+    def to_json(self, dump: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is stored of the group: plain JSON, the engine's `dump` of its rules in it."""
+        state = {"upto": self.upto, "engine": dump, "memory": self.memory}
+        if self.pause is not None:
+            state["pause"] = {"since": self.pause.since, "rules": self.pause.rules, "missed": self.pause.missed}
+        return state | ({"pauses": self.pauses} if self.pauses else {})
+
+    def resumed(self, at: Instant) -> tuple[list[dict[str, Any]], Pause]:
+        """End the pause; return the dumps of the rules to put back, and what the pause was.
+
+        What goes by the calendar is owed as it was, its ticks made anew by who wants them; all else has as much time left as it had.
+        """
+        pause = self.pause
+        assert pause is not None  # noqa: S101 - who asks has seen it
+        self.pause = None
+        self.pauses = [*self.pauses, (pause.since, at)][-MOST_PAUSES:]
+        if pause.rules is None:
+            return [], pause
+        rules = pause.rules["rules"]
+        walled = [r for r in rules if r["name"].startswith(BY_THE_WALL) and not _is_periodic(r)]
+        others = [r for r in rules if not r["name"].startswith(BY_THE_WALL)]
+        dumps = ({**pause.rules, "rules": some} for some in (walled, others))
+        now, later = (_pruned(dump) for dump in dumps)
+        return [now, postponed(later, at - pause.since)], pause
+
+    @property
+    def name(self) -> str:
+        """Return its name in the engine."""
+        return str(self.sentinel_id)
+
+
+def _pruned(dump: dict[str, Any]) -> dict[str, Any]:
+    """Return a dump without the states that none of its rules has."""
+    numbers = {str(number) for rule in dump["rules"] for number in rule["nodes"]}
+    return {**dump, "states": {number: state for number, state in dump["states"].items() if number in numbers}}
+
+
+def at_latest(state: Mapping[str, Any], now: Instant) -> Mapping[str, Any]:
+    """Return the stored state of a group as it would be had nothing occurred after `now`, as a clock that was ahead has said; itself if nothing has.
+
+    Clocks that go by the calendar are made anew by who wants them.
+    """
+    ahead = state["engine"]["now"] - now
+    if ahead <= 0:
+        return state
+    back: dict[str, Any] = {
+        **state,
+        "engine": rewound(_without_calendar(state["engine"]), now),
+        "memory": earlier(state["memory"], ahead, after=now),
+        "pauses": [pause for pause in state.get("pauses", ()) if pause[1] <= now],
+    }
+    if pause := state.get("pause"):
+        rules = pause["rules"] and rewound(_without_calendar(pause["rules"]), now)
+        back["pause"] = {**pause, "since": min(pause["since"], now), "rules": rules}
+    return back
+
+
+def _without_calendar(dump: dict[str, Any]) -> dict[str, Any]:
+    rules = [r for r in dump["rules"] if not (r["name"].startswith(BY_THE_WALL) and _is_periodic(r))]
+    return _pruned({**dump, "rules": rules})
+
+
+def _is_periodic(rule: Mapping[str, Any]) -> bool:
+    return isinstance(from_json(rule["event"]), Periodic)
+
+
+def has_started(event: EventRow, held: WatchedSentinel) -> bool:
+    """Say whether a sentinel's life has begun by an event; one that was never enabled has nothing to tell."""
+    has_begun = event.type == "sentinel.altered" and held.row.started_at is not None
+    return has_begun or event.type == "sentinel.enabled" or event.data.get("state") == "enabled"
+
+
+def is_same(wanted: Rule, rule: Rule) -> bool:
+    """Say whether a rule is still what is wanted: its `data` says all that matters."""
+    return dict(wanted.data) == dict(rule.data)
+
+
+def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
+    """Return what is written of a rule or a behaviour that failed."""
+    return Deeds(
+        events=(Event(type="problem.rule", at=at, sentinel_id=sentinel_id, data={"rule": rule, "error": text}),)
+    )
+
+
+def with_deeds(unit: Unit, deeds: Sequence[Deeds]) -> Unit:
+    """Return a unit with deeds in their order; their deliveries name the places that their events have in it."""
+    for part in deeds:
+        shift = len(unit.events)
+        unit = replace(
+            unit,
+            events=(*unit.events, *part.events),
+            changes=(*unit.changes, *part.changes),
+            timers=(*unit.timers, *part.timers),
+            sentinels=(*unit.sentinels, *part.sentinels),
+            deliveries=(
+                *unit.deliveries,
+                *(replace(d, events=tuple(place + shift for place in d.events)) for d in part.deliveries),
+            ),
+        )
+    return unit

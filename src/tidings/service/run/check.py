@@ -1,0 +1,223 @@
+"""Check: one pass over what is due (or named), then stop; and asking a running service to do the same (contracts.md §2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tidings.clock import MILLISECOND, SECOND, Clock
+from tidings.errors import ClockSetBackError, ServiceError
+from tidings.service.run.waits import SHORT, is_held, spell_hold, spell_poller, spell_wait
+from tidings.service.show.records import UNPOLLED, notice_record
+from tidings.storage.observed import hosts, pages, polls
+from tidings.storage.watches import changes, events, requests, sentinels
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.unit import Unit
+    from tidings.service.run.monitor import Monitor
+    from tidings.service.show.records import Record
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.observed.polls import PollRow
+    from tidings.storage.watches.changes import StoredChange
+    from tidings.storage.write.commit import Committed
+
+REST = 200 * MILLISECOND
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check brought: polls in the order they ended, changes in the order they were told, pages refused for want of budget.
+
+    `troubles` are records of what kept sentinels from seeing changes beside failed looks: lost parts, comparisons that were given up.
+    """
+
+    polls: list[PollRow] = field(default_factory=list)
+    changes: list[StoredChange] = field(default_factory=list)
+    troubles: list[Record] = field(default_factory=list)
+    refused: set[int] = field(default_factory=set)
+    late: set[int] = field(default_factory=set)
+    """pages whose host was not free before the time was up"""
+    held: dict[int, str] = field(default_factory=dict)
+    """pages whose host is to be left alone for a while, each with until when and why"""
+    is_set_back: bool = False
+    """whether the check was broken off since the machine's clock was set back"""
+
+    def add(self, more: Checked) -> None:
+        """Take in what another part of the same check brought."""
+        for name in ("polls", "changes", "troubles"):
+            getattr(self, name).extend(getattr(more, name))
+        self.refused |= more.refused
+        self.late, self.held, self.is_set_back = more.late, more.held, more.is_set_back
+
+
+async def check(
+    monitor: Monitor,
+    named: dict[int, set[int]] | None = None,
+    *,
+    limit: Duration | None = None,
+    on_unit: Callable[[Unit, Committed], None] | None = None,
+    first: bool = False,
+    alone: bool = False,
+    waits: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> Checked:
+    """Look at the pages `named` (page → sentinels that ask), else at all that is due now; detect, deliver, then return.
+
+    A host that asked to be left alone, or fails, is waited for only with `waits`. `say` hears what is waited for, after two seconds without a page.
+    It is broken off where the machine's clock is set back (`Checked.is_set_back`): a poller that starts then goes on with what is `late`.
+    Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
+    the pages are left for the look after.
+    """
+    clock = monitor.parts.clock
+    begun = clock.now()
+    last = await monitor.parts.store.read(events.last_seq)
+    found = Checked()
+    poll_ids: list[int] = []
+    change_ids: list[str] = []
+
+    def hear(unit: Unit, committed: Committed) -> None:
+        if unit.poll is not None:
+            poll_ids.append(unit.poll.poll_id)
+        change_ids.extend(row.id for row in unit.changes if not row.quiet)
+        if on_unit is not None:
+            on_unit(unit, committed)
+
+    monitor.on_unit = hear
+    await monitor.live()
+    for page_id, asking in (named or {}).items():
+        monitor.ask(page_id, sentinels=asking, first=first, alone=alone)
+    wanted = set(named) if named is not None else monitor.parts.planner.due_pages(begun)
+    if named is not None:
+        monitor.only = wanted
+    heard_at, heard = begun, 0
+    while True:
+        try:
+            await monitor.step()
+        except ClockSetBackError:
+            found.is_set_back = True
+        waiting = (wanted & monitor.parts.watchlist.pages.keys()) - monitor.looked - monitor.refused_by_budget
+        if not waits:
+            waiting = await _without_held(monitor, waiting, found)
+        if len(poll_ids) > heard:
+            heard_at, heard = clock.now(), len(poll_ids)
+        if say is not None and clock.now() - heard_at > SHORT and (waiting or not monitor.quiescent()):
+            say(f"{heard} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
+        is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
+        if is_done and ((due := monitor.parts.rules.next_due(clock.now())) is None or due > clock.now()):
+            break
+        is_over = limit is not None and clock.now() - begun >= limit
+        if is_over or (found.is_set_back and monitor.quiescent()):
+            found.late = waiting
+            break
+        await monitor.rest(most=REST)
+    if monitor.stall.error is not None:
+        raise monitor.stall.error
+    found.refused = monitor.refused_by_budget & wanted
+    found.polls = await monitor.parts.store.read(_polls, poll_ids)
+    found.changes = await monitor.parts.store.read(_changes, change_ids)
+    found.troubles = await monitor.parts.store.read(_troubles, last)
+    return found
+
+
+async def _without_held(monitor: Monitor, waiting: set[int], found: Checked) -> set[int]:
+    """Return the pages that are still waited for; those of hosts that are left alone for long are noted instead, with why."""
+    parts, now, left = monitor.parts, monitor.parts.clock.now(), set(waiting)
+    for page_id in waiting:
+        if parts.planner.is_busy(page_id):
+            continue
+        host = parts.watchlist.pages[page_id].identity.host
+        until = parts.gate.state(host).paused_until
+        if until is not None and is_held(until, now):
+            found.held[page_id] = await parts.store.read(spell_hold, host, until, now)
+            monitor.withdraw(page_id)
+            left.discard(page_id)
+        elif page_id in found.held:
+            left.discard(page_id)
+    return left
+
+
+def _ask(connection: Connection, wanted: Iterable[tuple[int, int | None]], now: Instant) -> list[int]:
+    return [
+        i for page_id, sentinel_id in wanted for i in requests.ask(connection, (page_id,), now, sentinel_id=sentinel_id)
+    ]
+
+
+def _polls(connection: Connection, ids: Iterable[int]) -> list[PollRow]:
+    return [row for i in ids if (row := polls.get(connection, i)) is not None]
+
+
+def _changes(connection: Connection, ids: Iterable[str]) -> list[StoredChange]:
+    return [row for i in ids if (row := changes.get(connection, i)) is not None]
+
+
+def _troubles(connection: Connection, after: int, page_ids: Container[int] | None = None) -> list[Record]:
+    """Return what the log says since the event `after` that polls and changes do not, of these pages or of all."""
+    found = [
+        event
+        for event in events.listing(connection, after=after, types=UNPOLLED)
+        if event.page_id is not None and not event.data.get("quiet") and (page_ids is None or event.page_id in page_ids)
+    ]
+    names = {row.id: row.name for row in sentinels.listing(connection, ended=True)} if found else {}
+    return [
+        notice_record(
+            event,
+            sentinel=names.get(event.sentinel_id or 0, ""),
+            url=pages.identity(connection, event.page_id or 0).given,
+        )
+        for event in found
+    ]
+
+
+def _held(connection: Connection, page_ids: Iterable[int], now: Instant) -> dict[int, str]:
+    """Return of these pages those whose host is left alone for a while, each with until when and why."""
+    found = {}
+    for page_id in page_ids:
+        host = pages.identity(connection, page_id).host
+        until = hosts.state(connection, host).paused_until
+        if until is not None and is_held(until, now):
+            found[page_id] = spell_hold(connection, host, until, now)
+    return found
+
+
+async def ask(
+    database: Database,
+    named: dict[int, set[int]],
+    *,
+    clock: Clock,
+    patience: Duration,
+    waits: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> Checked:
+    """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2); `waits` and `say` as for `check`.
+
+    Raises `ServiceError` if it has not answered in time, or will not look.
+    """
+    now = clock.now()
+    last = database.read(events.last_seq)
+    wanted = [(page_id, sentinel_id) for page_id, asking in named.items() for sentinel_id in asking or (None,)]
+    ids = database.write(_ask, wanted, now)
+    while True:
+        states = database.read(requests.state, ids)
+        unserved = {state.page_id for state in states if state.is_open}
+        held = {} if waits else database.read(_held, unserved, clock.now())
+        if not unserved - held.keys():
+            break
+        if say is not None and clock.now() - now > SHORT:
+            say(f"waiting for {database.read(spell_poller)}")
+        if clock.now() - now > patience and not waits:
+            message = "the running service has not looked in time; its log or `tidings doctor` says why (the requests stay open)"
+            raise ServiceError(message)
+        await asyncio.sleep(REST / SECOND / 4)
+    for state in states:
+        if state.refused not in {"", "budget"}:
+            raise ServiceError(f"the running service did not look: {state.refused}")
+    found = Checked(refused={s.page_id for s in states if s.refused == "budget"}, held=held)
+    found.polls = database.read(_polls, sorted({s.poll_id for s in states if s.poll_id is not None}))
+    for page_id in named:
+        found.changes.extend(reversed(database.read(changes.listing, page_id=page_id, since=now)))
+    found.troubles = database.read(_troubles, last, named)
+    return found

@@ -1,0 +1,117 @@
+"""Compare two stored versions on demand, in the runner's process, for `tidings diff`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.detection.ask.summary import summary
+from tidings.detection.job import run
+from tidings.document.extraction import extraction_of
+from tidings.errors import TidingsError
+from tidings.isolation.runner import Died
+from tidings.language import expressions
+from tidings.model.version import version_id
+from tidings.service.examine.stored_versions import read_body, read_parts
+from tidings.service.run.assembly import open_archive, open_runner
+from tidings.service.show.records import Record, found_record, rfc3339
+from tidings.service.watch.subscription_memory import Remembered
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.observed import pages
+from tidings.storage.watches import subscriptions
+
+if TYPE_CHECKING:
+    from tidings.archive.archive import Archive
+    from tidings.detection.job.contract import Part, Target
+    from tidings.model.page import PageIdentity
+    from tidings.model.version import Version
+    from tidings.settings import Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.db.database import Database
+    from tidings.storage.watches.sentinels import SentinelRow
+
+
+async def two_versions(
+    database: Database, settings: Settings, row: SentinelRow, *, page_id: int, old: Version, new: Version
+) -> Record:
+    """Return a change record of any two versions of a page, as the sentinel sees them; it has no id, for nobody was told of it.
+
+    Raises `TidingsError` if they cannot be compared.
+    """
+    archive = open_archive(settings, dialect=database.dialect)
+    identity = database.read(pages.identity, page_id)
+    sentinel = meaning(row.text)
+    expression, extraction = sentinel.monitor, extraction_of(sentinel)
+    before, after = (database.read(_parts, archive, identity, version) for version in (old, new))
+    healed = database.read(_healed, row, page_id)
+    runner = open_runner(settings)
+    try:
+        if old.frames or new.frames or identity.frames:
+            pair = (before, after, expression, identity.frames, extraction)
+            answer = await runner.run(run.compare_framed, pair)
+        else:
+            answer = await runner.run(run.compare, (before[0].body, after[0].body, expression, extraction, healed))
+    finally:
+        await runner.close()
+    if isinstance(answer, Died):
+        message = f"versions {old.seq} and {new.seq} could not be compared: {answer.reason}"
+        raise TidingsError(message)
+    found, problem = answer.value
+    if problem:
+        message = f"versions {old.seq} and {new.seq} could not be compared: {problem}"
+        raise TidingsError(message)
+    return {
+        "record": "change",
+        "id": None,
+        "sentinel": row.name,
+        "page": str(page_id),
+        "url": new.final_url,
+        "kind": expressions.to_text(expression),
+        "from_version": version_id(page_id, old.seq),
+        "to_version": version_id(page_id, new.seq),
+        **found_record(found),
+        "summary": summary(found) if found else "no difference",
+        "quiet": False,
+        "modified_at": rfc3339(new.modified_at),
+        "polled_at": rfc3339(new.fetched_at),
+        "detected_at": None,
+    }
+
+
+async def in_place(
+    database: Database, settings: Settings, row: SentinelRow, *, page_id: int, old: Version, new: Version
+) -> list[list[tuple[str, str]]]:
+    """Return the stretches of a page around what changed for a sentinel between two versions, for views that show them.
+
+    None if only objects changed, or if the page has frames: their changes are shown by themselves. Raises `TidingsError` if the
+    job dies.
+    """
+    archive = open_archive(settings, dialect=database.dialect)
+    identity = database.read(pages.identity, page_id)
+    if old.frames or new.frames or identity.frames:
+        return []
+    sentinel = meaning(row.text)
+    healed = database.read(_healed, row, page_id)
+    (before, *_), (after, *_) = (database.read(_parts, archive, identity, version) for version in (old, new))
+    runner = open_runner(settings)
+    try:
+        answer = await runner.run(
+            run.merge, (before.body, after.body, sentinel.monitor, extraction_of(sentinel), healed)
+        )
+    finally:
+        await runner.close()
+    if isinstance(answer, Died):
+        message = f"versions {old.seq} and {new.seq} could not be shown side by side: {answer.reason}"
+        raise TidingsError(message)
+    return [list(stretch) for stretch in answer.value]
+
+
+def _healed(connection: Connection, row: SentinelRow, page_id: int) -> tuple[Target, ...]:
+    """Return what stands in for the selectors of a sentinel on a page."""
+    held = subscriptions.listing(connection, sentinel_id=row.id, page_id=page_id)
+    return tuple(target for sub in held for target in Remembered.of(sub.remembered).targets if target.stand_in)
+
+
+def _parts(connection: Connection, archive: Archive, identity: PageIdentity, version: Version) -> tuple[Part, ...]:
+    """Return a version with its frames, the page itself first."""
+    body = read_body(connection, archive, version.page_id, version.seq)
+    return read_parts(connection, archive, identity, version, body)

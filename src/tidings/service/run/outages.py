@@ -1,0 +1,91 @@
+"""Outages: whoever waited for checks that a database which did not answer has held up is notified once, when it answers again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import MINUTE, SECOND
+from tidings.model.sentinel import FetchAt, FetchEvery
+from tidings.model.unit import Event
+from tidings.service.run.stall import RECENT
+from tidings.service.show.finding import Finding, ok, spell_count, spell_since, warn
+from tidings.service.show.records import spell_gap
+from tidings.storage.watches import events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.notify.bulletins import Bulletins
+    from tidings.service.plan.planner import Planner
+    from tidings.service.watch.committer import Committer
+    from tidings.service.watch.watchlist import Subscription, Watchlist
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+OUTAGE: Final = "store.outage"
+LEAST: Final = MINUTE
+"""A shorter outage is no news, whatever the interval."""
+
+
+class Outages:
+    """Announces the outages of one poller's database."""
+
+    def __init__(
+        self,
+        store: Store,
+        watchlist: Watchlist,
+        planner: Planner,
+        committer: Committer,
+        bulletins: Bulletins,
+        *,
+        epoch: int,
+    ) -> None:
+        self._store = store
+        self._watchlist = watchlist
+        self._planner = planner
+        self._committer = committer
+        self._bulletins = bulletins
+        self._epoch = epoch
+
+    async def announce(self, now: Instant) -> None:
+        """Store each outage that has ended, and notify the recipients of those sentinels that lost at least one check by it."""
+        for outage in self._store.take_outages():
+            lasted = round(outage.seconds * SECOND)
+            if lasted >= LEAST:
+                event = Event(type=OUTAGE, at=now, data={"since": now - lasted, "reason": outage.error})
+                unit = self._bulletins.unit(event, epoch=self._epoch, concerned=self._held_up(lasted, now))
+                await self._committer.write(unit)
+
+    def _held_up(self, lasted: Duration, now: Instant) -> set[int]:
+        """Return the sentinels with a page that is overdue by its interval or more."""
+        found: set[int] = set()
+        for page_id, page in self._watchlist.pages.items():
+            due = self._planner.due_at(page_id)
+            for sub in page.subscriptions.values():
+                interval = self._interval(page_id, sub)
+                if due is not None and interval is not None and interval <= min(lasted, now - due):
+                    found.add(sub.row.sentinel_id)
+        return found
+
+    def _interval(self, page_id: int, sub: Subscription) -> Duration | None:
+        """Return how often a subscription looks, 0 for a time of day: one that has passed is missed. None: nobody knows."""
+        match sub.interval:
+            case FetchEvery(interval):
+                return interval
+            case FetchAt():
+                return 0
+            case None:
+                return self._planner.pace(page_id)
+
+
+def findings(c: Connection, *, now: Instant) -> Iterator[Finding]:
+    """Yield the outages of the database in the last days, as far as the running service has seen them."""
+    found = [event for event in events.listing(c, types=(OUTAGE,)) if now - event.at < RECENT]
+    if not found:
+        yield ok("outages", "the database was not away in the last 7 days")
+        return
+    last = found[-1]
+    lasted = spell_gap(last.at - int(last.data["since"]))
+    detail = f"the database was away {spell_count(len(found), 'time')} in the last 7 days, the last time for {lasted} until {spell_since(last.at, now)}: {last.data['reason']}"
+    yield warn("outages", detail, "look at the log of PostgreSQL; the service goes on by itself")

@@ -1,0 +1,79 @@
+"""What a check waits for, in words: a host that is held, the gap between two requests, the budget, an answer, a receiver, another process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY, MINUTE, SECOND
+from tidings.fetching.politeness import NEVER
+from tidings.model.interval import spell_duration
+from tidings.service.show.finding import spell_instant
+from tidings.storage.observed import polls
+from tidings.storage.write import leases
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.run.monitor import Monitor
+    from tidings.storage.db.connection import Connection
+
+SHORT: Final[Duration] = 2 * SECOND
+"""A wait that is longer says what for."""
+
+
+def is_held(until: Instant | None, now: Instant) -> bool:
+    """Return whether a host that is left alone `until` then is held for longer than anybody waits without a word."""
+    return until is not None and until - now > SHORT
+
+
+def spell_hold(c: Connection, host: str, until: Instant, now: Instant) -> str:
+    """Return until when a host is held, and why: it asked for that, or it fails."""
+    failed = polls.last_failure(c, host)
+    asked = failed is not None and failed.status in {429, 503}
+    why = f"the host asked for that ({failed.status})" if failed is not None and asked else ""
+    why = why or (f"the host fails ({failed.note or failed.kind})" if failed is not None else "the host asked for that")
+    return f"held until {_spell_time(until, now)}: {why}"
+
+
+def _spell_time(until: Instant, now: Instant) -> str:
+    """Return an instant to the minute that has begun by then; of today without its date."""
+    text = spell_instant(-(-until // MINUTE) * MINUTE)
+    day, clock, zone = text.split(" ")
+    return f"{clock[:5]} {zone}" if until // DAY == now // DAY else f"{day} {clock[:5]} {zone}"
+
+
+def spell_wait(monitor: Monitor, waiting: Collection[int], now: Instant) -> str:
+    """Return what a monitor waits for that has still to check these pages."""
+    parts = monitor.parts
+    pages = [parts.watchlist.pages[page_id] for page_id in waiting if page_id in parts.watchlist.pages]
+    idle = [page for page in pages if not parts.planner.is_busy(page.state.page_id)]
+    busy = [page for page in pages if parts.planner.is_busy(page.state.page_id)]
+    held = [(until, page) for page in idle if is_held(until := parts.gate.state(page.identity.host).paused_until, now)]
+    if held:
+        until, page = min(held, key=lambda one: one[0] or 0)
+        return f"{page.identity.host}, which is held until {_spell_time(until or 0, now)}"
+    if busy:
+        identity = busy[0].identity
+        return f"{'the browser that renders' if identity.render else 'the answer of'} {identity.given}"
+    if idle and monitor.budget_pays_at > now:
+        return f"the budget, which pays again in {spell_duration(_whole(monitor.budget_pays_at - now))}"
+    for page in idle:
+        host = page.identity.host
+        ready = parts.gate.ready_at(host)
+        if ready == NEVER:
+            return f"other requests to {host}"
+        if ready > now:
+            return f"{host}, which is asked once in {spell_duration(_whole(parts.gate.gap(host)))}"
+    return "receivers of messages" if parts.deliverer.in_flight else "what was found to be stored"
+
+
+def _whole(duration: Duration) -> Duration:
+    """Return a duration in whole seconds, one at least."""
+    return max(1, -(-duration // SECOND)) * SECOND
+
+
+def spell_poller(c: Connection) -> str:
+    """Return the process that is asked to check."""
+    lease = leases.current(c, leases.POLLER)
+    return f"the process that polls ({lease.holder if lease is not None and lease.holder else 'it has just ended'})"

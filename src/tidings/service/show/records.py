@@ -1,0 +1,467 @@
+"""Records: what the command line, webhooks and the API show, one shape each (DESIGN §5).
+
+Every record has `record`; ids are strings; times are RFC 3339 in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tidings.model.change import ChangeSet, ObjectPlace, shares
+from tidings.model.version import version_id
+from tidings.model.weight import WHOLE
+from tidings.notification.secrecy import shown
+
+if TYPE_CHECKING:
+    from tidings.model.composite import Composite, Part
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.unit import ChangeRow, Quarantined, SentinelMove
+    from tidings.model.version import Version
+    from tidings.storage.observed.polls import PollRow
+    from tidings.storage.watches.deliveries import DeliveryRow
+    from tidings.storage.watches.outside import SourceRow
+    from tidings.storage.watches.sentinels import SentinelRow
+
+Record = dict[str, Any]
+
+
+class NoticeEvent(Protocol):
+    """What a notice is made of: an event, stored or about to be."""
+
+    @property
+    def type(self) -> str:
+        """Return its dotted type."""
+        ...
+
+    @property
+    def at(self) -> Instant:
+        """Return when it happened."""
+        ...
+
+    @property
+    def page_id(self) -> int | None:
+        """Return the page it is about."""
+        ...
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Return its details."""
+        ...
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def rfc3339(instant: Instant | None) -> str | None:
+    """Return an instant as `2026-11-27T08:00:00.000000Z`, None for none."""
+    if instant is None:
+        return None
+    return (_EPOCH + timedelta(microseconds=instant)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def change_record(row: ChangeRow, *, sentinel: str, url: str) -> Record:
+    """Return a change as everybody sees it."""
+    found = row.found
+    return {
+        "record": "change",
+        "id": row.id,
+        "sentinel": sentinel,
+        "page": str(row.page_id),
+        "url": url,
+        "kind": row.kind if row.composite is None else COMPOSITE,
+        "from_version": version_id(row.page_id, row.from_seq),
+        "to_version": version_id(row.page_id, row.to_seq),
+        **found_record(found),
+        **({} if row.composite is None else _composite_record(row.composite, row.kind)),
+        **({"masked": [{"old": m.old, "new": m.new, "mask": m.mask} for m in found.masked]} if found.masked else {}),
+        **({"partial": True} if row.partial else {}),
+        "summary": row.summary,
+        "quiet": row.quiet,
+        **({"noise": True} if row.noise else {}),
+        "modified_at": rfc3339(row.modified_at),
+        "polled_at": rfc3339(row.polled_at),
+        "detected_at": rfc3339(row.detected_at),
+    }
+
+
+def _composite_record(composite: Composite, monitor: str) -> Record:
+    """Return what a change of several pages has beside its texts: what was asked for, how it ended, and its parts."""
+    return {
+        "monitor": monitor,
+        "verdict": composite.verdict,
+        "reason": composite.reason,
+        "parts": [_part_record(part) for part in composite.parts],
+    }
+
+
+def _part_record(part: Part) -> Record:
+    return {
+        "name": part.name,
+        "page": str(part.page_id),
+        "url": part.url,
+        "status": part.status,
+        "change": part.change_id,
+        "from_version": version_id(part.page_id, part.from_seq) if part.from_seq else None,
+        "to_version": version_id(part.page_id, part.to_seq) if part.to_seq else None,
+        **_lists(part.found),
+        "summary": part.summary,
+        "title": part.title,
+        "reason": part.reason,
+        "modified_at": rfc3339(part.modified_at),
+        "polled_at": rfc3339(part.at),
+    }
+
+
+def found_record(found: ChangeSet) -> Record:
+    """Return what a comparison found; of a page with frames also frame by frame."""
+    frames = [{"url": share.url, **_lists(part)} for share, part in shares(found)]
+    return {**_lists(found), **({"frames": frames} if frames else {})}
+
+
+def _lists(found: ChangeSet) -> Record:
+    return {
+        "inserted": list(found.inserted),
+        "deleted": list(found.deleted),
+        "updated": [{"old": old, "new": new} for old, new in found.updated],
+        "moved": list(found.moved),
+        "counts": [{"kind": o.kind, "object": o.object, "old": o.old, "new": o.new} for o in found.objects],
+        **({"places": [_place_record(place) for place in found.places]} if found.places else {}),
+    }
+
+
+def _place_record(place: ObjectPlace) -> Record:
+    """Return which occurrence of an object came or went; `start` and `end` count the words of its page."""
+    return {
+        "kind": place.kind,
+        "object": place.object,
+        "change": "deleted" if place.op == "delete" else "inserted",
+        "number": place.number,
+        "of": place.of,
+        "start": place.start,
+        "end": place.end,
+        "before": place.before,
+        "text": place.text,
+        "after": place.after,
+    }
+
+
+def poll_record(row: PollRow, *, url: str) -> Record:
+    """Return a poll: when a page was looked at and what came of it; `outcome` is null while it is under way."""
+    record: Record = {
+        "record": "poll",
+        "id": str(row.id),
+        "page": str(row.page_id),
+        "url": url,
+        "at": rfc3339(row.charged_at),
+        "outcome": row.outcome,
+        "text_changed": row.text_changed,
+        "status": row.status,
+        "bytes": row.bytes,
+        "cost": row.cost,
+        "requests": row.requests,
+        "reason": row.note or row.reason,
+    }
+    if row.outcome in {"error", "quarantined"}:
+        record["kind"] = row.kind
+    elif row.kind == PARTIAL:
+        record["partial"] = True
+    return record
+
+
+def event_record(row: SourceRow, *, details: Mapping[str, Any] | None = None) -> Record:
+    """Return the record of an event of other origin."""
+    return {
+        "record": "event",
+        "name": row.name,
+        "origin": row.origin,
+        "text": row.text,
+        "created_at": rfc3339(row.created_at),
+        "happened": row.happened,
+        "happened_at": rfc3339(row.happened_at),
+        "checked_at": rfc3339(row.checked_at),
+        "due_at": rfc3339(row.due_at),
+        "problem": row.problem,
+        **(details or {}),
+    }
+
+
+def class_of(text: str) -> str:
+    """Return the budget class that a stored canonical text names; `WHOLE` if it names none.
+
+    Each clause has a line of its own there, so that listings need no parser.
+    """
+    found = (line.split() for line in text.splitlines())
+    return next((words[1] for words in found if len(words) == 2 and words[0] == "Class"), WHOLE)
+
+
+def sentinel_record(row: SentinelRow, *, details: Mapping[str, Any] | None = None) -> Record:
+    """Return a sentinel: its name, state and text."""
+    return {
+        "record": "sentinel",
+        "id": str(row.id),
+        "name": row.name,
+        "state": row.state,
+        "reason": row.reason,
+        "text": row.text,
+        "tags": list(row.tags),
+        "class": class_of(row.text),
+        "start_at": rfc3339(row.start_at),
+        "end_at": rfc3339(row.end_at),
+        "created_at": rfc3339(row.created_at),
+        **(details or {}),
+    }
+
+
+def version_record(version: Version, *, url: str) -> Record:
+    """Return a version of a page."""
+    return {
+        "record": "version",
+        "id": version_id(version.page_id, version.seq),
+        "number": version.seq,
+        "page": str(version.page_id),
+        "url": url,
+        "sha256": version.sha256,
+        "bytes": version.size,
+        "title": version.title,
+        "content_type": version.content_type,
+        "charset": version.charset,
+        "text_changed": version.text_changed,
+        "frames": version.frames,
+        "screenshot": version.screenshot or None,
+        "fetched_at": rfc3339(version.fetched_at),
+        "modified_at": rfc3339(version.modified_at),
+    }
+
+
+def quarantine_record(row: Quarantined, *, url: str) -> Record:
+    """Return a body that was withheld: it is no version, and it is kept."""
+    return {
+        "record": "quarantine",
+        "page": str(row.page_id),
+        "url": url,
+        "at": rfc3339(row.at),
+        "kind": row.kind,
+        "sha256": row.sha256,
+        "reason": row.reason,
+    }
+
+
+def delivery_record(row: DeliveryRow) -> Record:
+    """Return a delivery: what was or will be told, to whom."""
+    return {
+        "record": "delivery",
+        "id": row.id,
+        "sentinel": row.sentinel,
+        "channel": row.kind,
+        "address": shown(row.kind, row.address),
+        "status": row.status,
+        "changes": row.changes,
+        "first_sequence": row.first_seq,
+        "last_sequence": row.last_seq,
+        "subject": row.subject,
+        "attempts": row.attempt,
+        "due_at": rfc3339(row.due_at) if row.status == "waiting" else None,
+        "created_at": rfc3339(row.created_at),
+        "finished_at": rfc3339(row.finished_at),
+        "error": row.error,
+    }
+
+
+def problem_record(text: str, *, where: str = "", details: Mapping[str, Any] | None = None) -> Record:
+    """Return something that is wrong, for people to mend."""
+    return {"record": "problem", "where": where, "message": text, **(details or {})}
+
+
+COMPOSITE = "composite"
+"""The kind of a change that has parts on several pages."""
+PARTIAL = "partial"
+"""The kind of a poll that brought what there is of a page of which a frame could not be read."""
+
+GONE = "410"
+"""What a page is answered with that is gone for good."""
+_SAID = frozenset({"price", "availability"})
+"""Parts that a page says somewhere, or does not."""
+
+TROUBLES = (
+    "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.back", "part.healed", "part.appeared", "comparison.given_up",
+    "page.moved", "page.saturated", "sentinel.silenced",
+)  # fmt: skip
+"""Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
+NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
+"""Events beside changes that a sentinel's channels are told of, once each."""
+STATES = frozenset({"page.error", "page.gone", "page.ok"})
+"""Those of them that are changes to whoever monitors the status of a page."""
+UNPOLLED = tuple(kind for kind in TROUBLES if kind not in STATES)
+"""Those of them that the record of a look does not say."""
+
+
+def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
+    """Return a state that a sentinel's owner is told of: a page in error, well again, or versions that could not be compared."""
+    data = event.data
+    match event.type:
+        case "page.error" if data["kind"] == GONE:
+            summary = f"the page cannot be watched any more: {data['reason']}"
+        case "page.error":
+            summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
+        case "page.gone":
+            gap = spell_gap(event.at - data["since"])
+            summary = f"the page seems to be gone, it could not be watched for {gap} ({data['kind']}): {data['reason']}"
+        case "sentinel.noisy":
+            often = f"more than {data['changes']} changes in {spell_gap(data['span'])}"
+            summary = f"{often}: from now on they are gathered and told together, until there are fewer"
+        case "sentinel.calm":
+            summary = "there are fewer changes again: each is told when it is found"
+        case "page.moved":
+            summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
+        case "page.saturated":
+            summary = saturated_text(data, sentinel)
+        case "sentinel.silenced":
+            summary = silenced_text(data, sentinel)
+        case "page.ok" if data.get("first"):
+            begins = f', it begins "{_short(data["words"])}"' if data.get("words") else ""
+            summary = f"the page has appeared{begins}: what it shows now is what the next change is compared with"
+        case "page.ok":
+            summary = f"the page can be watched again, after {spell_gap(event.at - (data.get('since') or event.at))}"
+        case "page.partial":
+            failing = "; ".join(f"{f['url']} ({f['kind']}): {f['reason']}" for f in data["frames"])
+            summary = f"a part of the page cannot be watched for now, what it showed last stays: {failing}"
+        case "page.whole":
+            summary = "all frames of the page can be watched again"
+        case "part.lost":
+            summary = f"the selected part is gone: {data['part']} matches nothing on the page any more"
+            summary = f"the page says no {data['part']} any more" if data["part"] in _SAID else summary
+        case "part.back":
+            summary = f"the selected part is there again: {data['part']} matches"
+            summary = f"the page says the {data['part']} again" if data["part"] in _SAID else summary
+        case "part.healed":
+            summary = healed_text(data)
+        case "part.appeared":
+            summary = f"the selected part is there now: {data['part']} matches for the first time"
+            summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
+        case "comparison.given_up" if not data["from"]:
+            summary = f"what the page shows cannot be compared, so no change of it can be told: {data['reason']}"
+        case _:
+            summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
+    details = {
+        "event": event.type,
+        "sentinel": sentinel,
+        "page": str(event.page_id),
+        "url": url,
+        "kind": data.get("kind", ""),
+        "summary": summary,
+        "since": rfc3339(data.get("since")),
+        "detected_at": rfc3339(event.at),
+    }
+    return problem_record(summary, where=sentinel, details=details)
+
+
+CLOCK_WRONG = "clock.wrong"
+"""The type of the event that the machine's clock was ahead, and is right again."""
+STALLED = "service.stalled"
+DAMAGED = "data.damaged"
+BULLETINS = ("network.away", "network.back", STALLED, DAMAGED, "store.outage", CLOCK_WRONG)
+"""Events of the whole service that every recipient is notified of (`bulletins`)."""
+
+
+def bulletin_record(event: NoticeEvent) -> Record:
+    """Return a state of the whole service that everybody is notified of; its sentinel, page and URL are empty."""
+    data = event.data
+    match event.type:
+        case "network.away":
+            summary = (
+                f"no page can be checked: most hosts have not answered for {spell_gap(event.at - data['since'])}, so the network"
+                " connection of this machine seems to be down; checks go on by themselves once it is back"
+            )
+        case "network.back":
+            summary = f"pages can be checked again: the network was away for {spell_gap(event.at - data['since'])}"
+        case "service.stalled":
+            since = (rfc3339(data["since"]) or "")[:19].replace("T", " ")
+            summary = f"since {since} UTC checks could not be stored: {data['reason']} (Tidings goes on by itself; `tidings doctor` says how it stands)"
+        case "store.outage":
+            gap = spell_gap(event.at - data["since"])
+            summary = f"no page was checked for {gap}: the database of Tidings did not answer; checks go on, and nothing was lost"
+        case "data.damaged":
+            what = "; ".join(data["items"])
+            summary = f"what is stored makes no sense and is not watched any more: {what}. All else goes on. `tidings doctor` says more; put a copy of the database back"
+        case _:
+            summary = str(data.get("summary", event.type))
+    details = {
+        "event": event.type,
+        "sentinel": "",
+        "page": "",
+        "url": "",
+        "kind": "",
+        "summary": summary,
+        "since": rfc3339(data.get("since")),
+        "detected_at": rfc3339(event.at),
+    }
+    return problem_record(summary, where="Tidings", details=details)
+
+
+def healed_text(data: Mapping[str, Any]) -> str:
+    """Return what is said of a selector that was healed."""
+    said = f'"{_short(data["before"])}" → "{_short(data["after"])}"'
+    alike = f"{data['score']:.0%} alike"
+    return f"selector healed: {data['part']} matches nothing any more, {data['stand_in']} is watched instead ({alike}): {said}"
+
+
+def saturated_text(data: Mapping[str, Any], sentinel: str) -> str:
+    """Return what is said of a page that looks different each time."""
+    showed, shows = data["showed"], data["shows"]
+    what = f': "{_short(showed)}", then "{_short(shows)}"' if showed or shows else ""
+    return f"the page looks different each time, at {data['looks']} looks in a row{what}; {saturated_mend(sentinel, data['mask'])}"
+
+
+def saturated_mend(sentinel: str, mask: str = "") -> str:
+    """Return how to be told less of such a page; `mask` names the mask that would leave out what differs, if one would."""
+    if mask:
+        return f"if that is no news: tidings mask {sentinel} --on {mask}"
+    return "if that is no news: Select watches one part of a page, Exclude leaves a part out"
+
+
+def silenced_text(data: Mapping[str, Any], sentinel: str) -> str:
+    """Return what is said of a sentinel all of whose newest news was left out as noise, and how to undo that."""
+    words = "; ".join(f'"{_short(old)}" → "{_short(new)}"' for old, new in data["words"])
+    off = " ".join(f"--off {mask}" for mask in data["masks"])
+    return (
+        f"all that changed for it in its last ten polls is left out as noise from now on: {words}; to be notified of it again:"
+        f" tidings mask {sentinel} {off}"
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1].rstrip()}…"
+
+
+_SHORT = 80
+
+
+def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
+    """Return the end of a sentinel that nobody asked for: its owner is told."""
+    if move.reason == "missed":
+        summary = "it has ended without a look: from its start to its end nobody watched (Tidings was not running)"
+    else:
+        summary = "it has ended: the sentinel whose start it waited for never started"
+    details = {
+        "event": "sentinel.ended",
+        "sentinel": sentinel,
+        "page": "",
+        "url": url,
+        "kind": move.reason,
+        "summary": summary,
+        "since": None,
+        "detected_at": rfc3339(move.at),
+    }
+    return problem_record(summary, where=sentinel, details=details)
+
+
+def spell_gap(gap: Duration) -> str:
+    """Return a stretch of time as people say it."""
+    minutes = max(1, round(gap / 60_000_000))
+    hours, rest = divmod(minutes, 60)
+    days, hours_left = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours_left} h" if hours_left else f"{days} d"
+    return f"{hours} h {rest} min" if hours else f"{minutes} min"

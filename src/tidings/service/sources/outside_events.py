@@ -1,0 +1,247 @@
+"""Outside: events of other origin are taken, once for each key, and nothing of them is lost after the commit.
+
+Taking an event is one transaction: its row in the log of events, which rules follow, the key that it came with, and the lives of the
+sentinels that waited for it. Looks that hang on it are a behaviour of rules (`summons`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from tidings.clock import DAY
+from tidings.errors import UnknownNameError, UsageError
+from tidings.fetching import files
+from tidings.language import parser
+from tidings.language.event_names import events_of
+from tidings.language.printer import to_text
+from tidings.model.outside import CreateEvent
+from tidings.model.secret import Secret
+from tidings.notification.webhook import make_secret
+from tidings.service.watch.watchlist import meaning
+from tidings.storage.watches import outside, sentinels
+from tidings.storage.write import secrets
+from tidings.storage.write.vault import Vault
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.model.interval import Instant
+    from tidings.model.outside import EventSource
+    from tidings.model.sentinel import Sentinel
+    from tidings.settings import EventSettings, Settings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.outside import SourceRow
+    from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.storage.write.store import Store
+
+MOST_PARAMS: Final = 16_384
+"""bytes of an event's params, as compact JSON"""
+DEEPEST_PARAMS: Final = 32
+"""lists and objects in one another: what stores and shows them later may stand deeper in its own calls"""
+LONGEST_KEY: Final = 200
+KEYS_FOR: Final = 30 * DAY
+"""how long it is remembered which keys were taken"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An event that was taken: its number in the log; `is_new` is False if it had been taken with that key before."""
+
+    seq: int
+    is_new: bool
+
+
+class Outside:
+    """The way in for events of other origin. `on_taken` hears of each that was new, once it is durable."""
+
+    def __init__(self, store: Store, vault: Vault, clock: Clock) -> None:
+        self._store = store
+        self._vault = vault
+        self._clock = clock
+        self.on_taken: Callable[[str], Any] = lambda _: None
+
+    async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
+        """Return if whoever brings a webhook `proves` that it has its token.
+
+        Raises `UnknownNameError` if there is no webhook of that name or its token is another (nobody is told which), `SecretError` if the
+        token cannot be opened.
+        """
+        held = await self._store.read(token_of, self._vault, name)
+        if not proves(held or Secret(make_secret())) or held is None:
+            message = f'there is no webhook "{name}" with this token; `tidings show {name}` shows its token'
+            raise UnknownNameError(message)
+
+    async def take(self, name: str, params: Mapping[str, Any], *, key: str = "") -> Taken:
+        """Take an event now. `key` is its idempotency key (empty: it comes once).
+
+        Raises `UnknownNameError` if there is none of that name, `UsageError` for params that are no object or too large.
+        """
+        result = await self._store.write(take, name, params, at=self._clock.now(), key=key)
+        if result.is_new:
+            self.on_taken(name)
+        return result
+
+
+def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, key: str = "") -> Taken:
+    """Take an event, inside the caller's writing transaction; raises what `Outside.take` does."""
+    row = outside.find(c, name)
+    check_params(params)
+    if len(key) > LONGEST_KEY:
+        message = f"an idempotency key has at most {LONGEST_KEY} characters"
+        raise UsageError(message)
+    if key and (before := outside.taken(c, row.id, key)) is not None:
+        return Taken(before, is_new=False)
+    outside.forget_keys(c, before=at - KEYS_FOR)
+    return Taken(happen(c, row, params, at=at, key=key), is_new=True)
+
+
+def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:
+    """Write that an event happened, and what that fixes in the lives of sentinels; return its number in the log."""
+    seq = outside.happen(c, row, params, at=at, key=key)
+    for waiting, sentinel in waiters(c, row.name):
+        start_at, end_at = fixed(waiting, sentinel, row.name, at)
+        if (start_at, end_at) != (waiting.start_at, waiting.end_at):
+            sentinels.settle(c, waiting.id, start_at=start_at, end_at=end_at, at=at)
+    return seq
+
+
+def fixed(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> tuple[Instant | None, Instant | None]:
+    """Return when a sentinel starts and ends now that an event happened: it starts with the first since it was made, it ends with the
+    first after its start.
+    """
+    start, end = row.start_at, row.end_at
+    has_begun = row.started_at is not None or (start is not None and start < at)
+    if sentinel.start.event == event and start is None and row.started_at is None:
+        start = at + sentinel.start.offset
+    if sentinel.end is not None and sentinel.end.event == event and end is None and has_begun:
+        end = at + sentinel.end.offset
+    return start, end
+
+
+def waiters(c: Connection, event: str) -> list[tuple[SentinelRow, Sentinel]]:
+    """Return the living sentinels that wait for an event, with their meanings."""
+    found = [(row, meaning(row.text)) for row in sentinels.saying(c, f"event({event})")]
+    return [(row, sentinel) for row, sentinel in found if event in events_of(sentinel)]
+
+
+def names(c: Connection) -> dict[str, list[str]]:
+    """Return the events that there are, each with the names of the living sentinels that wait for it."""
+    return {row.name: [waiting.name for waiting, _ in waiters(c, row.name)] for row in outside.listing(c)}
+
+
+def create(c: Connection, said: CreateEvent, *, settings: Settings, now: Instant) -> SourceRow:
+    """Store an event; a webhook gets its token. Raises `UsageError` if its name is taken or its source is not allowed."""
+    check_source(said.source, settings.events)
+    row = outside.create(c, said.name, said.source.origin, text=to_text(said), at=now, due_at=_first_look(said, now))
+    if said.source.origin == "webhook":
+        give_token(c, Vault(settings.data), said.name, at=now)
+    return row
+
+
+def settle(
+    c: Connection, said: CreateEvent, *, settings: Settings, now: Instant
+) -> Literal["created", "altered", "unchanged"]:
+    """Let an event be as it is said, whether there was one of its name or not; return what was done. Raises what `create` does."""
+    if said.name not in {row.name for row in outside.listing(c)}:
+        create(c, said, settings=settings, now=now)
+        return "created"
+    row, text = outside.find(c, said.name), to_text(said)
+    if row.text == text:
+        return "unchanged"
+    check_source(said.source, settings.events)
+    outside.rewrite(c, row.id, said.source.origin, text=text, due_at=_first_look(said, now))
+    if said.source.origin != row.origin:
+        take_token(c, said.name)
+        if said.source.origin == "webhook":
+            give_token(c, Vault(settings.data), said.name, at=now)
+    return "altered"
+
+
+def drop(c: Connection, name: str) -> None:
+    """Forget an event. Raises `UnknownNameError` if there is none, `UsageError` while a living sentinel waits for it."""
+    row = outside.find(c, name)
+    if users := [waiting.name for waiting, _ in waiters(c, name)]:
+        message = f"the event {name} cannot be dropped: {', '.join(users)} would wait for ever; drop or alter what waits first"
+        raise UsageError(message)
+    outside.drop(c, row.id)
+    take_token(c, name)
+
+
+def source_of(row: SourceRow) -> EventSource:
+    """Return where an event comes from."""
+    statement = parser.recall(row.text)
+    if not isinstance(statement, CreateEvent):
+        message = f"the stored text of the event {row.name} is no Create Event: {row.text[:60]}"
+        raise TypeError(message)
+    return statement.source
+
+
+def check_source(source: EventSource, settings: EventSettings) -> None:
+    """Raise `UsageError` for a source that the operator does not allow."""
+    if source.origin == "command" and not settings.allow_commands:
+        message = "commands make no events here: events.allow_commands is false; whoever runs Tidings can set it"
+        raise UsageError(message)
+    if source.origin == "file" and not settings.allow_files:
+        message = "files make no events here: events.allow_files names no directory; whoever runs Tidings can set it"
+        raise UsageError(message)
+    if source.origin == "file" and not files.is_below(source.path, settings.allow_files):
+        message = f"{source.path} is not below a directory of events.allow_files: {', '.join(settings.allow_files)}"
+        raise UsageError(message)
+
+
+def _first_look(said: CreateEvent, now: Instant) -> Instant | None:
+    return None if said.source.origin == "webhook" else now
+
+
+def check_params(params: Mapping[str, Any]) -> None:
+    """Raise `UsageError` unless params are an object of plain JSON that is not too large."""
+    if not isinstance(params, Mapping):
+        message = 'the params of an event are a JSON object, such as {"version": "1.2"}'
+        raise UsageError(message)
+    if is_deeper(params, DEEPEST_PARAMS):
+        message = f"the params of an event are plain JSON: objects and lists nested at most {DEEPEST_PARAMS} deep"
+        raise UsageError(message)
+    try:
+        size = len(json.dumps(dict(params), allow_nan=False, separators=(",", ":")))
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"the params of an event are plain JSON: {error}"
+        raise UsageError(message) from error
+    if size > MOST_PARAMS:
+        message = (
+            f"the params of an event have at most {MOST_PARAMS:,} bytes as JSON, not {size:,}; send what names the rest"
+        )
+        raise UsageError(message)
+
+
+def is_deeper(value: Any, most: int) -> bool:
+    """Say whether objects and lists stand in one another more than so many times."""
+    level = [value]
+    for _ in range(most):
+        inner = (member.values() if isinstance(member, Mapping) else member for member in level)
+        level = [child for members in inner for child in members if isinstance(child, Mapping | list | tuple)]
+        if not level:
+            return False
+    return True
+
+
+def token_of(c: Connection, vault: Vault, name: str) -> Secret | None:
+    """Return the token of a webhook, None if there is no webhook of that name; raises `SecretError` if it does not open."""
+    opened = vault.open(c, secret_name(name))
+    return None if opened is None or opened.kind != "hook" else opened.value
+
+
+def give_token(c: Connection, vault: Vault, name: str, *, at: Instant) -> None:
+    """Make the token of a webhook, inside the caller's writing transaction: it can be shown, or sign as Standard Webhooks do."""
+    vault.put(c, secret_name(name), Secret(make_secret()), kind="hook", at=at)
+
+
+def take_token(c: Connection, name: str) -> None:
+    """Forget the token of a webhook."""
+    secrets.drop(c, secret_name(name))
+
+
+def secret_name(name: str) -> str:
+    """Return the name under which the token of a webhook is kept; no secret of a user can be called so."""
+    return f"hook:{name}"

@@ -1,0 +1,172 @@
+"""Sources: the files and commands whose content or output makes events are looked at when they are due.
+
+A look is noted before it is made, so that a crash costs it and no command runs twice for one due instant. What is seen is compared with
+what was seen before, in the transaction that writes the event: another content is an event, a first sight is none. What cannot be looked at is
+told once, as a problem, and changes nothing of what was seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import SECOND
+from tidings.errors import UnknownNameError, UsageError
+from tidings.fetching.files import Unread, head
+from tidings.isolation import command
+from tidings.isolation.runner import Died
+from tidings.model.unit import Event
+from tidings.service.sources.outside_events import check_source, happen, source_of
+from tidings.storage.watches import events, outside
+from tidings.storage.write import leases
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.model.interval import Instant
+    from tidings.model.outside import EventSource
+    from tidings.service.sources.outside_events import Outside
+    from tidings.settings import EventSettings
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.outside import SourceRow
+    from tidings.storage.write.store import Store
+
+log = logging.getLogger("tidings.service.sources.outside_events")
+PROBLEM: Final = "problem.event"
+AT_ONCE: Final = 4
+"""looks at files and commands at the same time"""
+SHOWN: Final = 2_000
+"""characters of an output that its event tells"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a look saw: the `state` to be remembered, and what an event tells if it is another one; or the `problem` why it saw nothing."""
+
+    state: Mapping[str, Any]
+    told: Mapping[str, Any]
+    problem: str = ""
+
+
+class Sources:
+    """The files and commands of one poller. `next_due` is when one is due (None: never)."""
+
+    def __init__(self, store: Store, settings: EventSettings, way: Outside, *, epoch: int, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._way = way
+        self._epoch = epoch
+        self._clock = clock
+        self._looking: set[int] = set()
+        self.next_due: Instant | None = 0
+
+    def wake(self) -> None:
+        """Hear that another process may have made or dropped events."""
+        self.next_due = 0
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the looks that are due, each noted already."""
+        if self.next_due is None or now < self.next_due:
+            return []
+        free = AT_ONCE - len(self._looking)
+        rows, self.next_due = await self._store.read(_due, now, free)
+        rows = [row for row in rows if row.id not in self._looking][:free]
+        if not rows:
+            if self.next_due is not None and self.next_due <= now:
+                self.next_due = now + SECOND
+            return []
+        self.next_due = await self._store.write(_note, rows, self._usual, at=now, epoch=self._epoch)
+        self._looking |= {row.id for row in rows}
+        return [self._look(row) for row in rows]
+
+    @property
+    def _usual(self) -> int:
+        return round(self._settings.every_seconds * SECOND)
+
+    async def _look(self, row: SourceRow) -> None:
+        try:
+            sight = await self._see(row)
+            happened = await self._store.write(_settle, row, sight, at=self._clock.now(), epoch=self._epoch)
+        finally:
+            self._looking.discard(row.id)
+        if happened:
+            self._way.on_taken(row.name)
+
+    async def _see(self, row: SourceRow) -> Sight:
+        source = source_of(row)
+        try:
+            check_source(source, self._settings)
+        except UsageError as error:
+            return Sight({}, {}, str(error))
+        if source.origin == "file":
+            return await asyncio.to_thread(_see_file, source, row.state, self._settings, self._clock.wall())
+        return await _see_command(source, self._settings)
+
+
+def _see_file(source: EventSource, before: Mapping[str, Any], settings: EventSettings, wall: Instant) -> Sight:
+    seen = head(source.path, settings.allow_files, settings.max_file_bytes, before.get("etag", ""))
+    if isinstance(seen, Unread):
+        if not seen.is_gone:
+            return Sight({}, {}, f"{source.path}: {seen.reason}")
+        return Sight({"sha256": ""}, {"path": source.path, "change": "went"})
+    if seen.body is None:
+        return Sight(before, {})
+    digest, stamp = hashlib.sha256(seen.body).hexdigest(), seen.stamp
+    change = "changed" if before.get("sha256") else "appeared"
+    told = {"path": source.path, "change": change, "size": stamp.size, "sha256": digest}
+    known = {"etag": stamp.etag} if stamp.is_settled(wall) else {}
+    return Sight({"sha256": digest, "size": stamp.size, **known}, told)
+
+
+async def _see_command(source: EventSource, settings: EventSettings) -> Sight:
+    ran = await command.run(source.argv, seconds=settings.command_seconds, most_bytes=settings.max_output_bytes)
+    if isinstance(ran, Died):
+        return Sight({}, {}, ran.reason)
+    digest = hashlib.sha256(ran.output).hexdigest()
+    told = {"exit_code": ran.exit_code, "output": ran.output.decode("utf-8", "replace")[:SHOWN]}
+    return Sight({"sha256": digest, "exit_code": ran.exit_code}, told)
+
+
+def _due(c: Connection, now: Instant, most: int) -> tuple[list[SourceRow], Instant | None]:
+    return outside.due(c, now, limit=most + AT_ONCE) if most else [], outside.next_due(c)
+
+
+def _note(c: Connection, rows: list[SourceRow], usual: int, *, at: Instant, epoch: int) -> Instant | None:
+    """Write that sources are looked at now, and when they are next: in phase with when they were due."""
+    leases.check_epoch(c, epoch)
+    for row in rows:
+        every = max(source_of(row).every or usual, SECOND)
+        was = at if row.due_at is None else row.due_at
+        outside.look(c, row.id, at=at, due_at=was + ((at - was) // every + 1) * every)
+    return outside.next_due(c)
+
+
+def _settle(c: Connection, row: SourceRow, sight: Sight, *, at: Instant, epoch: int) -> bool:
+    """Write what was seen, and the event if it is another content; return whether it happened."""
+    leases.check_epoch(c, epoch)
+    try:
+        now = outside.find(c, row.name)
+    except UnknownNameError:
+        return False
+    if (now.id, now.text) != (row.id, row.text):  # it is another source meanwhile
+        return False
+    if sight.problem:
+        if sight.problem != now.problem:
+            log.warning("the event %s cannot happen: %s", row.name, sight.problem)
+            data = {"event": row.name, "error": sight.problem}
+            events.append(c, [Event(type=PROBLEM, at=at, data=data)])
+        outside.settle(c, row.id, state=now.state, problem=sight.problem)
+        return False
+    is_other = bool(now.state) and _content(now.state) != _content(sight.state)
+    if is_other:
+        happen(c, now, sight.told, at=at)
+    if sight.state != now.state or now.problem:
+        outside.settle(c, row.id, state=sight.state, problem="")
+    return is_other
+
+
+def _content(state: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(state.get(name) for name in ("sha256", "size", "exit_code"))

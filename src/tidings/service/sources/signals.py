@@ -1,0 +1,207 @@
+"""Signals: the way in for hints that pages may have changed, and where they are kept (W-5; contracts.md §5).
+
+Taking a signal is one transaction: the hints that wait, and the key that it came with. They change no page, charge nothing and ask for no
+look: the policy is told by how much they make their pages older (`hints`). What looks teach of sources is stored some seconds' worth
+at a time, like all that is learned: a crash costs no more than that, and one look that was made already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.clock import DAY
+from tidings.errors import AddressError, StoreError, UsageError
+from tidings.fetching import address
+from tidings.model.unit import Estimate
+from tidings.scheduling import effective
+from tidings.service.watch.hints import DATES, UPDATED, Drained, Hearing
+from tidings.service.watch.needs import GOOD
+from tidings.service.watch.page_schedule import is_on_change
+from tidings.storage.observed import estimates, hints
+from tidings.storage.write import leases
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.detection.job.contract import Examination
+    from tidings.model.interval import Instant
+    from tidings.model.unit import Unit
+    from tidings.service.watch.watchlist import WatchedPage
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.observed.hints import HintRow
+    from tidings.storage.write.store import Store
+
+API: Final = "api"
+"""the kind of hints of which nobody says another"""
+LONGEST_KEY: Final = 200
+KEYS_FOR: Final = 30 * DAY
+"""how long it is remembered which keys were taken"""
+MOST_KINDS: Final = 16
+"""kinds of hints that speak of one page; what further ones say is taken for `api`"""
+
+
+def estimates_of(page_id: int, seen: Examination | None, at: Instant) -> tuple[Estimate, ...]:
+    """Return what is to be kept of the dates of a new version."""
+    if seen is None or seen.updated is None:
+        return ()
+    return (Estimate(page_id=page_id, name=UPDATED, state={"at": seen.updated}, at=at),)
+
+
+def updated_in(unit: Unit) -> Instant | None:
+    """Return the newest date of the entries of a new version, None where it has none."""
+    return next((each.state["at"] for each in unit.estimates if each.name == UPDATED), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A signal that was taken: of how many watched pages it spoke; `is_new` is False if it had been taken with that key before."""
+
+    pages: int
+    is_new: bool
+
+
+class Signals:
+    """Takes signals and keeps what is known of them. `pages` is the watchlist's own table, `reads` are the columns that the policy reads.
+
+    `on_taken` hears which pages were spoken of, once that is durable.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        pages: Mapping[int, WatchedPage],
+        clock: Clock,
+        *,
+        epoch: int,
+        reads: Collection[str],
+    ) -> None:
+        self._store = store
+        self._pages = pages
+        self._clock = clock
+        self._epoch = epoch
+        self._lock = asyncio.Lock()
+        self.are_heeded = frozenset(reads) >= effective.HINTS
+        """whether the policy heeds hints at all"""
+        self.hearing = Hearing(self._host_of)
+        self._updated: dict[int, Instant] = {}
+        """of each feed the newest date of its entries"""
+        self.on_taken: Callable[[Iterable[int]], Any] = lambda _: None
+
+    async def load(self) -> None:
+        """Read what is known."""
+        self.hearing.load(*await self._store.read(hints.load))
+        known = await self._store.read(estimates.of_newest_versions, UPDATED)
+        self._updated = {page_id: at for page_id, state in known.items() if isinstance(at := state.get("at"), int)}
+
+    def find(self, urls: Collection[str]) -> dict[str, list[int]]:
+        """Return the watched pages with each of these addresses; none for one that nobody watches, or that is none."""
+        wanted: dict[str, list[str]] = {}
+        for url in urls:
+            try:
+                wanted.setdefault(address.rebuild(url), []).append(url)
+            except AddressError:
+                continue
+        found: dict[str, list[int]] = {url: [] for url in urls}
+        for page_id, page in self._pages.items():
+            for url in wanted.get(page.identity.url, ()):
+                found[url].append(page_id)
+        return found
+
+    def is_watched(self, page_id: int) -> bool:
+        """Say whether a page is watched."""
+        return page_id in self._pages
+
+    def is_weighed(self, page_id: int) -> bool:
+        """Say whether a hint about a page has any effect: the policy chooses when it is looked at, and heeds hints."""
+        page = self._pages.get(page_id)
+        return self.are_heeded and page is not None and is_on_change(page)
+
+    async def take(
+        self, page_ids: Collection[int], *, kind: str = API, at: Instant | None = None, key: str = ""
+    ) -> Taken:
+        """Take a hint of this kind about watched pages that speaks of an instant (None: now). `key` is its idempotency key.
+
+        Durable once it returns. Raises `UsageError` for a key that is too long, `StoreError`.
+        """
+        if len(key) > LONGEST_KEY:
+            message = f"an idempotency key has at most {LONGEST_KEY} characters"
+            raise UsageError(message)
+        async with self._lock:
+            if key and (before := await self._store.read(hints.taken, key)) is not None:
+                return Taken(before, is_new=False)
+            now = self._clock.now()
+            watched = [page_id for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
+            for page_id in watched:
+                self._hear(page_id, kind, now if at is None else min(at, now))
+            rows = self.hearing.unstored(watched)  # also of a hint that could not be stored when it was told before
+            if rows or key:
+                owed = Drained([], rows, [])
+                await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
+        if rows:
+            self.on_taken({row.page_id for row in rows})
+        return Taken(len(watched), is_new=True)
+
+    async def _write(self, owed: Drained, fn: Callable[..., None], *args: Any, **kw: Any) -> None:
+        """Write what was drained; where the store refuses, it is owed."""
+        try:
+            await self._store.write(fn, *args, **kw)
+        except StoreError:
+            self.hearing.owe(owed)
+            raise
+
+    def _hear(self, page_id: int, kind: str, at: Instant) -> None:
+        known = self.hearing.kinds(page_id)
+        own = kind if kind in known or len(known) < MOST_KINDS else API
+        self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
+
+    def observe(self, unit: Unit) -> None:
+        """Hear of a unit before the watchlist does: whether a look saw its page at all, and whether the page's dates moved as its content did.
+
+        Only whole answers count: a 304 says that the date is the same and no more.
+        """
+        if unit.poll is not None and unit.poll.outcome not in GOOD:
+            self.hearing.miss(unit.poll.page_id)
+        page = None if unit.page is None else self._pages.get(unit.page.page_id)
+        if page is None or unit.page is None or unit.poll is None or unit.page.audited_at != unit.at:
+            return
+        page_id, validators = unit.page.page_id, unit.page.validators
+        updated = self._updated.get(page_id)
+        newest = updated if unit.version is None else updated_in(unit)
+        if page.state.checked_at is not None and unit.poll.outcome in {"unchanged", "changed"}:
+            self._date(page, unit, DATES, page.state.validators.last_modified, validators.last_modified)
+            self._date(page, unit, UPDATED, updated, newest)
+        if newest is not None:
+            self._updated[page_id] = newest
+        else:
+            self._updated.pop(page_id, None)
+
+    def _date(self, page: WatchedPage, unit: Unit, kind: str, before: object, after: object) -> None:
+        if before and after and unit.poll is not None:
+            moved, changed = before != after, unit.poll.text_changed
+            self.hearing.date(page.identity.host, unit.at, date_moved=moved, content_moved=changed, kind=kind)
+
+    async def remember(self) -> None:
+        """Store what was learned and heard since the last time."""
+        async with self._lock:
+            drained = self.hearing.drain()
+            if any(drained):
+                await self._write(drained, _remember, drained, epoch=self._epoch)
+
+    def _host_of(self, page_id: int) -> str:
+        page = self._pages.get(page_id)
+        return "" if page is None else page.identity.host
+
+
+def _take(c: Connection, rows: list[HintRow], key: str, *, pages: int, at: Instant, epoch: int) -> None:
+    leases.check_epoch(c, epoch)
+    hints.put(c, [], rows)
+    if key:
+        hints.note_key(c, key, pages=pages, at=at, forget_before=at - KEYS_FOR)
+
+
+def _remember(c: Connection, drained: Drained, *, epoch: int) -> None:
+    leases.check_epoch(c, epoch)
+    hints.put(c, drained.sources, drained.hints)
+    hints.drop(c, drained.left)

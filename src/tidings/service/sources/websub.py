@@ -1,0 +1,355 @@
+"""WebSub: hubs that feeds name are asked to tell when something is new; what they tell is a hint, weighed like any other (W3C WebSub).
+
+A hub is only asked where whoever runs this service says how others reach it (`serve.public_url`), while its door is open, and for feeds that it
+would weigh hints of: fetched on change, without secrets. What a hub sends is never a version: it says that a look may be worth it. A
+subscription is renewed before its lease ends, and given back when nobody watches the feed any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import re
+import secrets
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode, urljoin
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.errors import AddressError, BudgetError
+from tidings.fetching import address
+from tidings.model.hub import LONGEST, Hub
+from tidings.model.unit import Estimate
+from tidings.service.show.finding import Finding, ok, shortened, warn
+from tidings.storage.observed import estimates, pages, websub
+from tidings.storage.observed.websub import HubRow
+from tidings.storage.write import leases
+
+if TYPE_CHECKING:
+    from tidings.clock import Clock
+    from tidings.fetching.fetcher import Poster
+    from tidings.fetching.politeness import HostGate
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.outcome import Fetched
+    from tidings.model.unit import Unit
+    from tidings.service.sources.signals import Signals
+    from tidings.service.watch.watchlist import WatchedPage
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.write.store import Store
+
+log = logging.getLogger("tidings.service.sources.websub")
+
+HUB: Final = "hub"
+"""The name under which it is kept which hub a page names."""
+KIND: Final = "websub"
+"""The kind of the hints that hubs give."""
+PATH: Final = "/api/v1/websub/"
+LEASE: Final[Duration] = 10 * DAY
+"""What is asked for; a hub may give less or more."""
+LEASE_LEAST, LEASE_MOST = HOUR, 30 * DAY
+FIRST_WAIT: Final[Duration] = 10 * MINUTE
+"""After so long a hub that has not verified is asked again, and each time after twice as long, up to a day."""
+REVIEWED_EVERY: Final[Duration] = MINUTE
+LEAVE_ATTEMPTS: Final = 3
+UNHEARD_ATTEMPTS: Final = 3
+"""After so many requests that a hub took and did not verify it is said: it may not reach this service."""
+MEND: Final = "see that hubs reach serve.public_url; until then the feed is looked at without them"
+AT_ONCE: Final = 4
+LONGEST_CHALLENGE: Final = 1_024
+METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
+"""How hubs may sign (§7.1); the signature is what keeps hints of strangers out, and sha1 is what many still use."""
+_LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s\",;]*))*)")
+_REL: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s\",;]*))", re.IGNORECASE)
+
+
+def hub_in(headers: Mapping[str, str], named: Hub, base: str) -> Hub:
+    """Return which hub an answer names, its Link headers first, with whole addresses; nothing where one makes no sense (§4)."""
+    linked: dict[str, str] = {}
+    for target, rest in _LINK.findall(headers.get("link", "")[: 4 * LONGEST]):
+        for quoted, bare in _REL.findall(rest):
+            for relation in (quoted or bare).lower().split():
+                linked.setdefault(relation, target)
+    found = Hub(linked["hub"], linked.get("self", "")) if "hub" in linked else named
+    if not found.address:
+        return Hub()
+    try:
+        hub, topic = address.rebuild(urljoin(base, found.address)), urljoin(base, found.topic or base)
+        address.rebuild(topic)
+    except (AddressError, ValueError):
+        return Hub()
+    return Hub(hub, topic) if max(len(hub), len(topic)) <= LONGEST else Hub()
+
+
+def estimates_of(page_id: int, fetched: Fetched, named: Hub, at: Instant) -> tuple[Estimate, ...]:
+    """Return what is to be kept of the hub that a new version names, nothing if it names none."""
+    found = hub_in(fetched.headers, named, fetched.final_url)
+    state = {"hub": found.address, "topic": found.topic}
+    return (Estimate(page_id=page_id, name=HUB, state=state, at=at),) if found.address else ()
+
+
+class Subscriber:
+    """Asks hubs and hears them. `public_url` is how others reach this service (empty: no hub is asked), `keys` are the installation's.
+
+    `next_due` is when there may be something to be asked.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        pages: Mapping[int, WatchedPage],
+        signals: Signals,
+        poster: Poster,
+        gate: HostGate,
+        clock: Clock,
+        *,
+        public_url: str,
+        keys: Sequence[bytes],
+        epoch: int,
+        timeout_seconds: float,
+    ) -> None:
+        self._store = store
+        self._pages = pages
+        self._signals = signals
+        self._poster = poster
+        self._gate = gate
+        self._clock = clock
+        self._public_url = public_url.rstrip("/")
+        self._keys = keys
+        self._epoch = epoch
+        self._timeout_seconds = timeout_seconds
+        self._hubs: dict[int, Hub] = {}
+        self._rows: dict[int, HubRow] = {}
+        self._asking: set[int] = set()
+        self.next_due: Instant | None = None
+
+    async def load(self) -> None:
+        """Read which hubs pages name, and what these were asked."""
+        known, rows = await self._store.read(_load)
+        self._hubs = {page_id: hub for page_id, state in known.items() if (hub := _read(state)).address}
+        self._rows = {row.page_id: row for row in rows}
+        if not self._public_url:  # nobody wants hubs to tell any more: they are answered 410
+            for page_id in list(self._rows):
+                await self._drop(page_id)
+        self._agree()
+
+    def _agree(self) -> None:
+        """Let what is known of hints agree with what hubs have undertaken: rows are written at once, the other some seconds later."""
+        hearing, now = self._signals.hearing, self._clock.now()
+        telling = {i: row for i, row in self._rows.items() if row.state in {"asked", "active"}}
+        for page_id in hearing.pages_of(KIND):
+            if page_id not in telling:
+                hearing.leave(page_id, KIND)
+        for page_id, row in telling.items():
+            if row.until is not None and row.until > now:
+                hearing.cover(page_id, KIND)
+
+    def open(self) -> None:
+        """Hear that the door is open: hubs can be answered from now on."""
+        if self._public_url and self._keys and self._signals.are_heeded:
+            self.next_due = 0
+
+    def hear(self, unit: Unit) -> None:
+        """Hear which hub a new version names."""
+        if unit.version is None:
+            return
+        named = [_read(each.state) for each in unit.estimates if each.name == HUB]
+        if named:
+            self._hubs[unit.version.page_id] = named[0]
+        else:
+            self._hubs.pop(unit.version.page_id, None)
+
+    # -- asking ----------------------------------------------------------------------------------------------------------------------
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the requests to hubs that are due; each is noted before it leaves."""
+        if self.next_due is None or now < self.next_due:
+            return []
+        self.next_due = now + REVIEWED_EVERY
+        rows: list[HubRow] = []
+        for page_id in sorted(self._hubs.keys() | self._rows.keys()):
+            if len(self._asking) + len(rows) >= AT_ONCE:
+                break
+            if page_id not in self._asking and (row := await self._next(page_id, now)) is not None:
+                rows.append(row)
+        self._asking.update(row.page_id for row in rows)
+        return [self._ask(row) for row in rows]
+
+    async def _next(self, page_id: int, now: Instant) -> HubRow | None:
+        """Return the row of a request that is due, as it is written already, None if none is."""
+        row, wanted = self._rows.get(page_id), self._wanted(page_id)
+        if row is None:
+            if not wanted.address:
+                return None
+            row = HubRow(page_id, *wanted, token=secrets.token_urlsafe(32), state="asked", due_at=now)
+        is_wanted = (row.hub, row.topic) == wanted
+        if not is_wanted and row.state != "leaving":
+            self._signals.hearing.leave(page_id, KIND)
+            if row.state == "refused":
+                await self._drop(page_id)
+                return None
+            row = replace(row, state="leaving", attempts=0, due_at=now)
+        if row.state == "active" and row.until is not None and row.until <= now:
+            self._signals.hearing.leave(page_id, KIND)
+            row = replace(row, state="asked", due_at=now)
+        if row.due_at is None or row.due_at > now:
+            return None
+        is_over = row.attempts >= LEAVE_ATTEMPTS or (row.until is not None and row.until <= now)
+        if row.state == "leaving" and is_over:
+            await self._drop(page_id)
+            return None
+        wait = min(FIRST_WAIT * 2 ** min(row.attempts, 16), DAY)
+        row = replace(row, asked_at=now, attempts=row.attempts + 1, due_at=now + wait)
+        await self._put(row)
+        return row
+
+    async def _ask(self, row: HubRow) -> None:
+        """Ask a hub to tell of a page, or no more; what it says to that comes by the door (§5.1)."""
+        mode = "unsubscribe" if row.state == "leaving" else "subscribe"
+        form = {
+            "hub.mode": mode,
+            "hub.topic": row.topic,
+            "hub.callback": f"{self._public_url}{PATH}{row.token}",
+            **(
+                {"hub.lease_seconds": LEASE // SECOND, "hub.secret": self._secret(row.token)}
+                if mode == "subscribe"
+                else {}
+            ),
+        }
+        try:
+            host = address.host_of(row.hub)
+            async with self._gate.permit(host) as permit:
+                await permit.hop(host)
+                answer = await self._poster.post(
+                    row.hub,
+                    headers={"content-type": "application/x-www-form-urlencoded"},
+                    body=urlencode(form).encode(),
+                    timeout_seconds=self._timeout_seconds,
+                )
+            problem = answer.error
+        except BudgetError as error:
+            problem = str(error)
+        finally:
+            self._asking.discard(row.page_id)
+        now = self._rows.get(row.page_id)
+        if now is not None and now.token == row.token and problem != now.problem:
+            if problem:
+                log.warning("the hub of page %s: %s", row.page_id, problem)
+            await self._put(replace(now, problem=problem))
+
+    def _wanted(self, page_id: int) -> Hub:
+        """Return the hub that is to tell of a page, if one is."""
+        page = self._pages.get(page_id)
+        if page is None or not self._signals.is_weighed(page_id):
+            return Hub()
+        is_plain = page.identity.owner_id is None and page.identity.method == "GET" and page.identity.proxy is None
+        return self._hubs.get(page_id, Hub()) if is_plain else Hub()
+
+    # -- hearing ---------------------------------------------------------------------------------------------------------------------
+
+    def knows(self, token: str) -> bool:
+        """Say whether a callback is one of ours that still wants to hear."""
+        row = self._find(token)
+        return row is not None and row.state in {"asked", "active"}
+
+    async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
+        """Return the challenge if a hub rightly asks whether we asked it, None if we did not (§5.3); hear it refuse (§5.2)."""
+        row, mode, now = self._find(token), params.get("hub.mode", ""), self._clock.now()
+        if row is None or params.get("hub.topic") != row.topic:
+            return None
+        challenge = params.get("hub.challenge", "")
+        if mode == "denied":
+            self._signals.hearing.leave(row.page_id, KIND)
+            reason = f"the hub refuses: {params.get('hub.reason', 'it does not say why')[:200]}"
+            await self._put(replace(row, state="refused", problem=reason, due_at=now + DAY))
+            return ""
+        if not 0 < len(challenge) <= LONGEST_CHALLENGE:
+            return None
+        if mode == "unsubscribe" and row.state == "leaving":
+            await self._drop(row.page_id)
+            return challenge
+        if mode == "subscribe" and row.state != "leaving":
+            seconds = params.get("hub.lease_seconds", "")
+            lease = int(seconds[:12]) * SECOND if seconds.isascii() and seconds.isdecimal() else LEASE
+            lease = min(max(lease, LEASE_LEAST), LEASE_MOST)
+            self._signals.hearing.cover(row.page_id, KIND)
+            await self._put(
+                replace(row, state="active", until=now + lease, due_at=now + lease * 2 // 3, attempts=0, problem="")
+            )
+            return challenge
+        return None
+
+    async def deliver(self, token: str, body: bytes, signature: str) -> bool:
+        """Take what a hub tells as a hint; say whether it was signed as it must be. What is not says nothing (§7.1)."""
+        row = self._find(token)
+        method, _, given = signature.strip().partition("=")
+        if row is None or method not in METHODS:
+            return False
+        shown = given.lower().encode("ascii", "replace")
+        expected = (hmac.new(self._secret(token, key).encode(), body, method).hexdigest() for key in self._keys)
+        if not any(hmac.compare_digest(each.encode(), shown) for each in expected):
+            return False
+        await self._signals.take([row.page_id], kind=KIND)
+        return True
+
+    def _find(self, token: str) -> HubRow | None:
+        return next(
+            (
+                row
+                for row in self._rows.values()
+                if hmac.compare_digest(row.token.encode(), token.encode(errors="replace"))
+            ),
+            None,
+        )
+
+    def _secret(self, token: str, key: bytes | None = None) -> str:
+        """Return the secret of one subscription, made of a key of the installation: it is stored nowhere."""
+        return hmac.new(self._keys[0] if key is None else key, b"websub " + token.encode(), hashlib.sha256).hexdigest()
+
+    async def _put(self, row: HubRow) -> None:
+        self._rows[row.page_id] = row
+        await self._store.write(_put, row, epoch=self._epoch)
+
+    async def _drop(self, page_id: int) -> None:
+        self._rows.pop(page_id, None)
+        await self._store.write(_drop, page_id, epoch=self._epoch)
+
+
+def _read(state: Mapping[str, Any]) -> Hub:
+    return Hub(str(state.get("hub", "")), str(state.get("topic", "")))
+
+
+def _load(c: Connection) -> tuple[dict[int, Mapping[str, Any]], list[HubRow]]:
+    return estimates.of_newest_versions(c, HUB), websub.listing(c)
+
+
+def _put(c: Connection, row: HubRow, *, epoch: int) -> None:
+    leases.check_epoch(c, epoch)
+    websub.put(c, row)
+
+
+def _drop(c: Connection, page_id: int, *, epoch: int) -> None:
+    leases.check_epoch(c, epoch)
+    websub.drop(c, page_id)
+
+
+def findings(c: Connection) -> Iterator[Finding]:
+    """Yield what `doctor` says: each hub that does not tell what it was asked to, and why as far as it is known."""
+    rows = websub.listing(c)
+    failing = [
+        warn("hub", f"{row.hub}: {why}: {pages.identity(c, row.page_id).given}", MEND)
+        for row in rows
+        if (why := _trouble(row))
+    ]
+    yield from shortened(failing)
+    if not failing:
+        active = sum(row.state == "active" for row in rows)
+        yield ok("hubs", f"{active} of {len(rows)} tell what is new" if rows else "none is asked")
+
+
+def _trouble(row: HubRow) -> str:
+    """Return why a hub does not tell, empty if it does or may do so soon."""
+    if row.problem or row.state != "asked" or row.attempts < UNHEARD_ATTEMPTS:
+        return row.problem
+    return f"it took {row.attempts} requests and has verified none"

@@ -1,0 +1,105 @@
+"""Joint: what a sentinel asks of each of its pages, and how what they show is joined (sentinels §4.5).
+
+Most sentinels ask one thing of each page, and a change is told as it is found. Where parts of several pages must meet, or what a page shows
+and what it is answered with, or other pages are looked at when the Monitor clause holds, each page's changes are *parts*: kept as evidence, quiet, and told together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from tidings.detection.ask.across import Choice, Leaf, Meeting, joined, leaves, meetings
+from tidings.detection.kinds.interests import is_across
+from tidings.language import expressions
+from tidings.model.interest import Expression, Interest
+
+if TYPE_CHECKING:
+    from tidings.model.sentinel import Sentinel
+
+PART = "change.part"
+"""The event of a change that is told with others or not at all."""
+
+
+class Asked(NamedTuple):
+    """One comparison of a page: its number among those of the sentinel, what is sought, and what a change is named after; `is_part`: it is
+    told with others.
+    """
+
+    number: int
+    expression: Expression
+    named: Expression
+    is_part: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Return what a change is called."""
+        return expressions.to_text(self.named)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The Monitor and Then clauses of a sentinel, page by page.
+
+    `whole` is the expression over pages, `leaves` what single pages decide, `meetings` what several do, inner ones first. `shown` are the
+    names of pages that only Then names: they are looked at when it says so.
+    """
+
+    whole: Choice
+    leaves: tuple[Leaf, ...]
+    meetings: tuple[Meeting, ...]
+    shown: tuple[str, ...]
+    waits: bool
+    """whether changes are joined, or other pages looked at, before they are told"""
+    has_then: bool
+
+    def asked_of(self, page: str) -> tuple[Asked, ...]:
+        """Return what is asked of the page of a name."""
+        asked = [
+            Asked(number, leaf.expression, leaf.expression, is_part=self.is_part(leaf))
+            for number, leaf in enumerate(self.leaves)
+            if leaf.page == page
+        ]
+        if page in self.shown:
+            sought = Interest("any", of=page)
+            asked.append(Asked(len(self.leaves) + self.shown.index(page), sought, sought, is_part=True))
+        return tuple(asked)
+
+    def is_part(self, leaf: Leaf) -> bool:
+        """Return whether changes of a leaf are told with others only."""
+        return self.waits and (self.has_then or leaf not in self.whole.parts)
+
+
+@lru_cache(maxsize=4_096)
+def joint_of(sentinel: Sentinel) -> Joint:
+    """Return what a sentinel asks of its pages."""
+    names = tuple(page.name or "" for page in sentinel.pages)
+    whole = joined(sentinel.monitor, names)
+    own = leaves(whole)
+    named = dict.fromkeys(name for then in sentinel.then for name in then.pages)
+    shown = tuple(name for name in named if all(leaf.page != name for leaf in own))
+    return Joint(
+        whole=whole,
+        leaves=own,
+        meetings=tuple(dict.fromkeys(meetings(whole))),
+        shown=shown,
+        waits=bool(sentinel.then) or is_across(sentinel.monitor),
+        has_then=bool(sentinel.then),
+    )
+
+
+def asked_of(sentinel: Sentinel, page: str) -> tuple[Asked, ...]:
+    """Return the comparisons that a sentinel asks for on its page of a name."""
+    if len(sentinel.pages) == 1 and not sentinel.then and not is_across(sentinel.monitor):
+        return (Asked(0, sentinel.monitor, sentinel.monitor),)
+    joint = joint_of(sentinel)
+    asked = joint.asked_of(page)
+    if joint.waits:
+        return asked
+    return tuple(one._replace(named=sentinel.monitor) for one in asked)
+
+
+def kind_of(leaf: Leaf) -> str:
+    """Return what a change of a leaf is called."""
+    return expressions.to_text(leaf.expression)

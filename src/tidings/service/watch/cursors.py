@@ -1,0 +1,166 @@
+"""Cursors: which look a subscription takes, and where it stands after it (sentinels §4.2).
+
+A cursor belongs to a sentinel on a page. On change it takes every new version, whoever caused the look; with a fixed interval or a time
+of day it takes, at its own tick, the newest one; on demand it takes what its sentinel was asked to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.detection.find import window
+from tidings.detection.find.window import Window
+from tidings.model.sentinel import FetchAt, FetchOnDemand
+from tidings.model.unit import CursorMove, Missing
+from tidings.scheduling.hours import ClockTimes, Hours
+from tidings.scheduling.intervals import FixedInterval
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.service.watch.watchlist import Subscription, WatchedPage
+
+
+def ticks_of(sub: Subscription) -> FixedInterval | ClockTimes:
+    """Return the ticks of a subscription with a fixed interval, counted from its sentinel's start, or with a time of day."""
+    asked = sub.interval
+    if asked is None:
+        message = "a subscription that is fetched on change has no ticks"
+        raise TypeError(message)
+    row = sub.owner.row
+    start = next(i for i in (row.start_at, row.started_at, row.created_at) if i is not None)
+    if isinstance(asked, FetchAt):
+        zone, slack = sub.owner.zone, asked.effective_slack
+        return ClockTimes(start=start, clock=asked.clock, days=asked.days, zone=zone, slack=slack)
+    return FixedInterval(start=start, interval=asked.interval, slack=min(asked.effective_slack, asked.interval - 1))
+
+
+def next_tick(sub: Subscription) -> Instant:
+    """Return the tick that a subscription with ticks waits for: as its cursor says, else the first of all."""
+    return sub.row.next_tick if sub.row.next_tick is not None else ticks_of(sub).first_tick(0)
+
+
+def hours_of(sub: Subscription) -> Hours:
+    """Return the hours in which a subscription lets its page be polled."""
+    return Hours(sub.owner.sentinel.during, sub.owner.zone)
+
+
+def is_open(sub: Subscription, at: Instant) -> bool:
+    """Say whether an instant lies in the hours of a subscription."""
+    return not sub.owner.sentinel.during or hours_of(sub).first_open(at) == at
+
+
+def window_of(sub: Subscription) -> Window:
+    """Return where a subscription stands in its own sequence of versions."""
+    return window.begun(Window(sub.row.number, sub.row.taken), sub.row.seen)
+
+
+def reference(sub: Subscription) -> int:
+    """Return the version that the next one is compared with, 0 if with none (sentinels §4.4)."""
+    return window.reference(sub.owner.sentinel.compare, window_of(sub))
+
+
+def references(subs: Iterable[Subscription]) -> set[int]:
+    """Return the versions that subscriptions compare their next one with."""
+    return {seq for sub in subs if (seq := reference(sub))}
+
+
+def taken(sub: Subscription, seq: int, *, anew: bool = False) -> CursorMove:
+    """Return the cursor after `sub` has taken version `seq`; `anew`: what it had to compare with is lost, and it begins again with this one."""
+    before = Window() if anew else window_of(sub)
+    now = window.after(sub.owner.sentinel.compare, before, seq)
+    return CursorMove(
+        subscription_id=sub.row.id,
+        revision=sub.row.revision,
+        base=sub.row.base or seq,
+        taken=now.kept,
+        next_tick=sub.row.next_tick,
+        ticked_at=sub.row.ticked_at,
+        number=now.number,
+        seen=seq,
+    )
+
+
+def takes(
+    sub: Subscription, at: Instant, eager: frozenset[int] = frozenset(), *, looked_at: Instant | None = None
+) -> bool:
+    """Say whether a look is one that `sub` takes at `at`: always on change or when its sentinel asked, else at its own tick.
+
+    `looked_at` is when the page was looked at, if not just now. A look outside the sentinel's hours is none of its own, but for its base.
+    """
+    if not may_begin(sub, at if looked_at is None else looked_at):
+        return False
+    if sub.row.sentinel_id in eager:
+        return True
+    if sub.row.taken and not is_open(sub, at if looked_at is None else looked_at):
+        return False
+    if sub.is_only_shown or sub.is_summoned:
+        return not sub.row.taken
+    if is_doubtful(sub, at if looked_at is None else looked_at) or (looked_at is not None and is_unconfirmed(sub)):
+        return True
+    if isinstance(sub.fetch, FetchAt | FetchOnDemand):
+        return sub.interval is not None and ticks_of(sub).is_satisfied(next_tick(sub), at)
+    if sub.interval is None or not sub.row.taken or sub.row.next_tick is None:
+        return True
+    return ticks_of(sub).is_satisfied(sub.row.next_tick, at)
+
+
+def is_doubtful(sub: Subscription, at: Instant) -> bool:
+    """Say whether a look at `at` clears up a doubt: the one before missed a part of the page that was there."""
+    return sub.missing is not None and bool(sub.missing.doubt) and at > sub.missing.doubt_at
+
+
+CHANGE: Final = "change"
+"""What a subscription doubts where the change that a poll found waits for a second poll; parts of pages have other names."""
+
+
+def is_unconfirmed(sub: Subscription) -> bool:
+    """Say whether a change that the newest poll found for a subscription waits for a second poll to confirm it."""
+    return sub.missing is not None and CHANGE in sub.missing.doubt
+
+
+def unconfirmed(sub: Subscription, at: Instant) -> CursorMove:
+    """Return the cursor of a subscription that waits from `at` on for a second poll to confirm a change: it stands still."""
+    doubt = Missing(seq=0, revision=sub.row.revision, names=(), doubt=(CHANGE,), doubt_at=at)
+    return replace(standing_still(sub), missing=doubt)
+
+
+def may_begin(sub: Subscription, checked_at: Instant) -> bool:
+    """Say whether what a poll at `checked_at` found may be what `sub` begins with: it is none from before its start, nor if it has begun."""
+    return bool(sub.row.taken) or checked_at >= (sub.row.since or sub.owner.row.created_at)
+
+
+def standing_still(sub: Subscription) -> CursorMove:
+    """Return the cursor of a subscription as it is."""
+    return CursorMove(
+        subscription_id=sub.row.id,
+        revision=sub.row.revision,
+        base=sub.row.base,
+        taken=sub.row.taken,
+        next_tick=sub.row.next_tick,
+        ticked_at=sub.row.ticked_at,
+        missing=sub.row.missing,
+        number=sub.row.number,
+        seen=sub.row.seen,
+    )
+
+
+def ticked(sub: Subscription, at: Instant) -> CursorMove:
+    """Return the cursor of a fixed interval whose tick was satisfied at `at` and that takes nothing."""
+    return replace(standing_still(sub), next_tick=_following(sub, at), ticked_at=at)
+
+
+def _following(sub: Subscription, at: Instant) -> Instant | None:
+    if sub.interval is None:
+        return None
+    return ticks_of(sub).after_check(next_tick(sub), at)
+
+
+def tick_all(cursors: tuple[CursorMove, ...], page: WatchedPage, at: Instant) -> tuple[CursorMove, ...]:
+    """Advance the tick of each fixed interval among cursors that took a version."""
+    moved = []
+    for cursor in cursors:
+        sub = page.subscriptions[cursor.subscription_id]
+        moved.append(cursor if sub.interval is None else replace(cursor, next_tick=_following(sub, at), ticked_at=at))
+    return tuple(moved)

@@ -1,0 +1,275 @@
+"""Hints: what others say of pages, and how far each source is believed. A hint is weighed, never obeyed (docs/decisions).
+
+A hint makes its page older than it is until somebody looks; by how much is learned from what looks after hints showed, for each host and kind
+of hint, and for each page that hints speak of. A source that has proved to tell of a page's changes makes its silence worth something too.
+Likewise the dates that servers give their pages: they are evidence of when a change was where a host's dates have proved to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from tidings.clock import DAY, MINUTE
+from tidings.estimation.evidence import Dates, Trust, judge
+from tidings.storage.observed.hints import HintRow, TrustRow
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Duration, Instant
+
+SAME: Final[Duration] = 10 * MINUTE
+"""Hints of one kind that speak of instants nearer together than this, before a look, are one."""
+MOST_WAITING: Final = 500
+"""Hints of one kind that wait for a look at their page."""
+MOST_EXTRA: Final[Duration] = 365 * DAY
+HALF_LIFE: Final = 30.0
+"""Days after which what was learned of a source counts half."""
+PAGE_HALF_LIFE: Final = 10.0
+"""The same of a source and one page: a page that was flooded once is believed again."""
+LEAST_UNHEARD: Final = 0.05
+"""What a silent source leaves at least: one change in twenty that nobody tells of."""
+DATES: Final = "dates"
+UPDATED: Final = "updated"
+"""The kinds under which it is kept what a host's dates are worth: Last-Modified, and those of the entries of feeds."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was learned, as of `at`."""
+
+    trust: Trust = Trust()
+    at: Instant = 0
+
+    def add(self, at: Instant, half_life: float, *, told: float, missed: float, false: float, days: float) -> None:
+        faded = self.trust.faded((at - self.at) / DAY, half_life) if self.at else self.trust
+        self.trust, self.at = faded.add(told=told, missed=missed, false=false, days=days), at
+
+
+@dataclass(slots=True)
+class _Heard(_Known):
+    """Hints of one kind about one page that wait for a look; the last `untold` of them the policy has not heard of."""
+
+    waiting: list[Instant] = field(default_factory=list)
+    untold: int = 0
+
+
+class Drained(NamedTuple):
+    """What is to be stored: of sources, of pages, and of which pages which kinds are to be forgotten."""
+
+    sources: list[TrustRow]
+    hints: list[HintRow]
+    left: list[tuple[int, str]]
+
+
+class Hearing:
+    """What is known of hints, in memory. `host_of` gives the host of a page."""
+
+    def __init__(self, host_of: Callable[[int], str]) -> None:
+        self._host_of = host_of
+        self._sources: dict[tuple[str, str], _Known] = {}
+        self._pages: dict[int, dict[str, _Heard]] = {}
+        self._dates: dict[tuple[str, str], Dates] = {}
+        self._begun: dict[int, Instant] = {}
+        self._unsaid: set[int] = set()
+        self._stale_sources: set[tuple[str, str]] = set()
+        self._stale_pages: set[int] = set()
+        self._left: set[tuple[int, str]] = set()
+        self._stale_dates: dict[tuple[str, str], Instant] = {}
+
+    # -- hints -----------------------------------------------------------------------------------------------------------------------
+
+    def begin(self, page_id: int, at: Instant) -> None:
+        """Hear that a look at a page begins: what hints speak of before, it will see."""
+        self._begun[page_id] = at
+
+    def miss(self, page_id: int) -> None:
+        """Hear that the look that has begun saw nothing: it failed, or what came was not the page."""
+        self._begun.pop(page_id, None)
+
+    def hear(self, page_id: int, kind: str, at: Instant, *, seen: Instant | None = None) -> bool:
+        """Take a hint that a page may have changed at an instant; say whether it says anything new.
+
+        It says nothing if a look has begun since (`seen` is the last one that went well before all that are known), or if it is one that waits already.
+        """
+        if at <= self._begun.get(page_id, -1 if seen is None else seen):
+            return False
+        heard = self._pages.setdefault(page_id, {}).setdefault(kind, _Heard())
+        if len(heard.waiting) >= MOST_WAITING or any(abs(at - other) < SAME for other in heard.waiting):
+            return False
+        heard.waiting.append(at)
+        heard.untold += 1
+        self._unsaid.add(page_id)
+        self._stale_pages.add(page_id)
+        return True
+
+    def cover(self, page_id: int, kind: str) -> None:
+        """Hear that a source has undertaken to tell of a page: its silence counts from now on, as far as it is believed."""
+        if kind not in self._pages.setdefault(page_id, {}):
+            self._pages[page_id][kind] = _Heard()
+            self._stale_pages.add(page_id)
+
+    def leave(self, page_id: int, kind: str) -> None:
+        """Hear that a source tells of a page no more: its silence means nothing from now on."""
+        if self._pages.get(page_id, {}).pop(kind, None) is not None:
+            self._left.add((page_id, kind))
+
+    def kinds(self, page_id: int) -> frozenset[str]:
+        """Return the kinds of hints that have spoken of a page."""
+        return frozenset(self._pages.get(page_id, ()))
+
+    def pages_of(self, kind: str) -> list[int]:
+        """Return the pages that hints of a kind have spoken of, or that its source has undertaken to tell of."""
+        return [page_id for page_id, kinds in self._pages.items() if kind in kinds]
+
+    def unsaid(self) -> set[int]:
+        """Return the pages with hints that the policy has not heard of; it hears of them by `extra_age`."""
+        return set(self._unsaid)
+
+    def extra_age(self, page_id: int, rate: float, *, since: Instant) -> Duration:
+        """Return by how much the hints that the policy has not heard of make a page older, and take them as heard.
+
+        `rate` (changes a day) is what the page is taken to have, `since` when it was last looked at. A hint is worth what it says less what its
+        source's silence before it said, as far as ages know nothing of that: noise that is as usual makes no page older.
+        """
+        self._unsaid.discard(page_id)
+        days = 0.0
+        for kind, heard in self._pages.get(page_id, {}).items():
+            if not heard.untold:
+                continue
+            believed = self._source(page_id, kind).trust.on(heard.trust)
+            silence = max(0.0, believed.recall - self._sure(page_id, kind, heard))
+            instants = [since, *sorted(heard.waiting)]
+            for before, at in list(pairwise(instants))[-heard.untold :]:
+                days += max(0.0, believed.extra_age(rate) - silence * max(0, at - before) / DAY)
+            heard.untold = 0
+        return round(min(days * DAY, MOST_EXTRA))
+
+    def unheard(self, page_id: int) -> float:
+        """Return which part of a page's changes no source surely tells of: 1 where none has proved itself, on this page and on others."""
+        share = 1.0
+        for kind, heard in self._pages.get(page_id, {}).items():
+            share *= 1 - self._sure(page_id, kind, heard)
+        return max(share, LEAST_UNHEARD)
+
+    def judge(self, page_id: int, at: Instant, *, gap: Duration, rate: float, changed: bool) -> float | None:
+        """Learn from a good look that ended at `at`, `gap` after the last one; return how many changes are to be expected before it.
+
+        None where no source has ever spoken of the page. `rate` (changes a day) is what the page was taken to have. Hints that came after the
+        look began wait on, and are told anew.
+        """
+        kinds = self._pages.get(page_id)
+        if not kinds:
+            return None
+        days = gap / DAY
+        before = self._spend(page_id)
+        believed = [(self._source(page_id, kind).trust.on(kinds[kind].trust), count) for kind, count in before.items()]
+        seen = judge(rate, days, believed, changed=changed)
+        for (kind, count), told in zip(before.items(), seen.told, strict=True):
+            news = {"told": told, "missed": seen.changes - told, "false": count - told, "days": days}
+            self._source(page_id, kind).add(at, HALF_LIFE, **news)
+            kinds[kind].add(at, PAGE_HALF_LIFE, **news)
+            self._stale_sources.add((self._host_of(page_id), kind))
+        self._stale_pages.add(page_id)
+        return seen.changes
+
+    def pass_over(self, page_id: int) -> None:
+        """Hear of a look from which nothing is learned: what hints said before it is known now all the same."""
+        if any(self._spend(page_id).values()):
+            self._stale_pages.add(page_id)
+
+    def _spend(self, page_id: int) -> dict[str, int]:
+        """Let go of the hints that a look has answered; return how many they were, by kind. Those that came after it began are told anew."""
+        begun, spent = self._begun.get(page_id), {}
+        self._unsaid.discard(page_id)
+        for kind, heard in self._pages.get(page_id, {}).items():
+            left = [] if begun is None else [at for at in heard.waiting if at > begun]
+            spent[kind] = len(heard.waiting) - len(left)
+            heard.waiting, heard.untold = left, len(left)
+            if left:
+                self._unsaid.add(page_id)
+        return spent
+
+    def _sure(self, page_id: int, kind: str, heard: _Heard) -> float:
+        return min(heard.trust.sure, self._source(page_id, kind).trust.sure)
+
+    def _source(self, page_id: int, kind: str) -> _Known:
+        return self._sources.setdefault((self._host_of(page_id), kind), _Known())
+
+    # -- dates -----------------------------------------------------------------------------------------------------------------------
+
+    def date(self, host: str, at: Instant, *, date_moved: bool, content_moved: bool, kind: str = DATES) -> None:
+        """Learn from a look at a page with a date, of which the one before had a date too."""
+        known = self._dates.get((host, kind), Dates())
+        self._dates[host, kind] = known.observe(date_moved=date_moved, content_moved=content_moved)
+        self._stale_dates[host, kind] = at
+
+    def dates_are_exact(self, host: str, kind: str = DATES) -> bool:
+        """Say whether the dates of a host's pages say when they changed."""
+        known = self._dates.get((host, kind))
+        return known is not None and known.are_exact
+
+    # -- memory ----------------------------------------------------------------------------------------------------------------------
+
+    def load(self, sources: Iterable[TrustRow], hints: Iterable[HintRow]) -> None:
+        """Take over what was stored; what cannot be read is learned anew. All hints that wait are told to the policy again."""
+        for row in sources:
+            if row.kind in {DATES, UPDATED}:
+                self._dates[row.host, row.kind] = _read(Dates, row.state)
+            else:
+                self._sources[row.host, row.kind] = _Known(_read(Trust, row.state), row.at)
+        for hint in hints:
+            waiting = list(hint.waiting)
+            heard = _Heard(_read(Trust, hint.state), hint.at, waiting, len(waiting))
+            self._pages.setdefault(hint.page_id, {})[hint.kind] = heard
+            if waiting:
+                self._unsaid.add(hint.page_id)
+
+    def unstored(self, page_ids: Iterable[int]) -> list[HintRow]:
+        """Return what is to be stored of those of these pages of which something is; it counts as stored until it is `owe`d."""
+        stale = [page_id for page_id in page_ids if page_id in self._stale_pages]
+        self._stale_pages.difference_update(stale)
+        return [row for page_id in stale for row in self._rows(page_id)]
+
+    def drain(self) -> Drained:
+        """Return what was learned, heard and left since this was last asked, to be stored; it counts as stored until it is `owe`d."""
+        sources = [
+            TrustRow(host, kind, asdict(known.trust), known.at)
+            for host, kind in sorted(self._stale_sources)
+            for known in (self._sources[host, kind],)
+        ]
+        dates = [TrustRow(*key, asdict(self._dates[key]), at) for key, at in sorted(self._stale_dates.items())]
+        hints = self.unstored(sorted(self._stale_pages))
+        self._stale_sources.clear()
+        self._stale_dates.clear()
+        left = sorted((page_id, kind) for page_id, kind in self._left if kind not in self._pages.get(page_id, {}))
+        self._left.clear()
+        return Drained([*sources, *dates], hints, left)
+
+    def owe(self, drained: Drained) -> None:
+        """Hear that this could not be stored: it is to be stored with what comes."""
+        for row in drained.sources:
+            if row.kind in {DATES, UPDATED}:
+                self._stale_dates.setdefault((row.host, row.kind), row.at)
+            else:
+                self._stale_sources.add((row.host, row.kind))
+        self._stale_pages.update(row.page_id for row in drained.hints)
+        self._left.update(drained.left)
+
+    def _rows(self, page_id: int) -> Iterator[HintRow]:
+        for kind, heard in self._pages.get(page_id, {}).items():
+            yield HintRow(page_id, kind, tuple(heard.waiting), asdict(heard.trust), heard.at)
+
+
+T = TypeVar("T", Dates, Trust)
+
+
+def _read(kind: type[T], state: Mapping[str, Any]) -> T:
+    """Return counts that were stored, none where they are none."""
+    counts = {each.name: state.get(each.name) for each in fields(kind)}
+    numbers = {name: float(n) for name, n in counts.items() if isinstance(n, int | float) and 0 <= n < _NO_COUNT}
+    return kind(**numbers) if len(numbers) == len(counts) else kind()
+
+
+_NO_COUNT: Final = 1e12

@@ -1,0 +1,65 @@
+"""What a subscription knows beside the versions of its page: the headers of the last answer, the entries of a feed that were there, what its
+selectors found. Written with its cursor, in one unit; what cannot be read is as if nothing were known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidings.detection.job.contract import Target
+from tidings.detection.kinds.interests import interests_of
+from tidings.language.expressions import selector_text
+from tidings.model.interest import Selector
+from tidings.model.sentinel import Sentinel
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """`headers` by name in small letters, "" for one that was not there; `marks` of entries, the oldest first; `targets` are what its selectors found."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    marks: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> Remembered:
+        """Read what is stored of a subscription."""
+        if not text:
+            return cls()
+        try:
+            said = json.loads(text)
+            targets = tuple(map(_target, said.get("targets", ())))
+            return cls(dict(said.get("headers", {})), tuple(said.get("marks", ())), targets)
+        except (AttributeError, TypeError, ValueError):
+            return cls()
+
+    @property
+    def text(self) -> str:
+        """Return it as it is stored, empty for nothing."""
+        said = {"headers": dict(self.headers), "marks": list(self.marks), "targets": list(map(_said, self.targets))}
+        kept = {name: value for name, value in said.items() if value}
+        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True) if kept else ""
+
+
+def healed_parts(text: str, sentinel: Sentinel) -> list[dict[str, str]]:
+    """Return the selectors of a sentinel that find nothing any more, each with what is watched instead, in words of the language."""
+    own = {sentinel.select, *(interest.selector for interest in interests_of(sentinel.monitor))}
+    return [
+        {"selector": selector_text(target.selector), "stand_in": selector_text(target.stand_in)}
+        for target in (Remembered.of(text).targets if text else ())
+        if target.stand_in is not None and target.selector in own
+    ]
+
+
+def _said(target: Target) -> list[Any]:
+    stand_in = [] if target.stand_in is None else [target.stand_in.language, target.stand_in.text]
+    return [target.selector.language, target.selector.text, list(target.bundle), stand_in]
+
+
+def _target(said: Any) -> Target:
+    language, text, bundle, stand_in = said
+    other = Selector(*stand_in) if stand_in else None
+    return Target(selector=Selector(language, text), bundle=tuple(bundle), stand_in=other)

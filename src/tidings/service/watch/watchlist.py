@@ -1,0 +1,422 @@
+"""What is watched now, in memory: pages with their state, the subscriptions on them, the sentinels behind these.
+
+The database is the only truth; this is a copy for one poller. It follows the event numbers: what other processes wrote since the last
+look is reloaded sentinel by sentinel, and what this process committed is applied by `settle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tidings.errors import SentinelError, StoreDamagedError
+from tidings.language import parser
+from tidings.language.dates import zone_of
+from tidings.model.sentinel import Channel, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Notify, Sentinel
+from tidings.notification.channel import KINDS
+from tidings.service.watch.composite_parts import asked_of, joint_of
+from tidings.service.watch.lifespan import Life
+from tidings.service.watch.rates import is_plain
+from tidings.storage.db.values import UNREADABLE
+from tidings.storage.observed import members, pages
+from tidings.storage.watches import endpoints, events, sentinels, subscriptions
+
+if TYPE_CHECKING:
+    from tidings.model.page import PageIdentity, PageState
+    from tidings.model.unit import CursorMove, Missing, Unit
+    from tidings.service.watch.composite_parts import Asked
+    from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
+    from tidings.storage.watches.subscriptions import SubscriptionRow
+    from tidings.storage.write.store import Store
+
+
+_WHEN_NEEDED = FetchOnDemand()
+MOST_AT_ONCE = 1000
+"""sentinels that one transaction reads anew"""
+
+
+class Target(NamedTuple):
+    """An endpoint that a sentinel tells; `scheme` is that of a service of Apprise, as far as it is known."""
+
+    kind: str
+    endpoint_id: int
+    scheme: str = ""
+
+
+@dataclass(slots=True)
+class WatchedSentinel:
+    """A sentinel that may poll: its row, its meaning, the endpoint of each channel that it tells, and the zone of its times of day."""
+
+    row: SentinelRow
+    sentinel: Sentinel
+    endpoints: dict[tuple[str, str], int]
+    zone: tzinfo = UTC
+    schemes: Mapping[int, str] = field(default_factory=dict)
+    """the scheme of each endpoint of Apprise"""
+    gathers_noise: bool = False
+    """whether too many changes are to be noticed, so that no clause tells one without its rules"""
+    has_reported: bool = False
+    """whether the report that ends it (`To first change`) is made: what another look brings at the same time is none"""
+
+    def clauses(self) -> Iterator[tuple[int, Notify, tuple[Target, ...]]]:
+        """Yield (place, clause, targets) of the Notify clauses; what only shows news on demand is no target."""
+        for place, clause in enumerate(self.sentinel.notify):
+            yield place, clause, self._targets(clause.channels)
+
+    def at_once(self) -> tuple[Target, ...]:
+        """Return whom each change is told by itself, whatever was told before: its message is written with it, without rules."""
+        if self.gathers_noise:
+            return ()
+        return tuple(dict.fromkeys(t for _, clause, targets in self.clauses() if is_plain(clause) for t in targets))
+
+    def everybody(self) -> tuple[Target, ...]:
+        """Return whom the Notify clauses tell, each once."""
+        return tuple(dict.fromkeys(target for _, _, targets in self.clauses() for target in targets))
+
+    def error_targets(self) -> tuple[Target, ...]:
+        """Return whom the Errors clause tells."""
+        return self._targets(self.sentinel.errors)
+
+    def _targets(self, channels: Iterable[Channel]) -> tuple[Target, ...]:
+        keys = dict.fromkeys(channel.endpoint for channel in channels)
+        ids = {key: self.endpoints[key] for key in keys if key in self.endpoints}
+        return tuple(Target(kind, id_, self.schemes.get(id_, "")) for (kind, _), id_ in ids.items())
+
+
+@dataclass(slots=True)
+class Subscription:
+    """A sentinel's cursor on a page (sentinels §4.2) and what it compares."""
+
+    row: SubscriptionRow
+    owner: WatchedSentinel
+    is_only_shown: bool = field(init=False)
+    """whether the page is looked at only when its sentinel's Then says so"""
+    fetch: Fetch = field(init=False)
+    """when the sentinel looks at the page by itself"""
+    interval: FetchEvery | FetchAt | None = field(init=False)
+    """the fixed interval or the time of day, None when the page is fetched on change or on demand"""
+
+    def __post_init__(self) -> None:
+        sentinel = self.owner.sentinel
+        self.is_only_shown = bool(sentinel.then) and self.row.label in joint_of(sentinel).shown
+        self.fetch = _WHEN_NEEDED if self.is_only_shown else sentinel.fetch
+        self.interval = self.fetch if isinstance(self.fetch, FetchEvery | FetchAt) else None
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """Return what is sought on the page, each by a comparison of its own."""
+        return asked_of(self.owner.sentinel, self.row.label)
+
+    @property
+    def is_on_change(self) -> bool:
+        """Return whether the sentinel leaves the rate of the page to the policy."""
+        return isinstance(self.fetch, FetchOnChange)
+
+    @property
+    def is_summoned(self) -> bool:
+        """Return whether the page is looked at only when an event of other origin happens."""
+        return isinstance(self.fetch, FetchOnDemand) and bool(self.fetch.events)
+
+    @property
+    def wants_base(self) -> bool:
+        """Return whether the page is to be looked at for the first time although no tick says so, to have something to compare with."""
+        return not self.row.taken and (self.is_only_shown or self.is_on_change or self.is_summoned)
+
+    @property
+    def missing(self) -> Missing | None:
+        """Return what the sentinel as it is now looks at and its page did not have."""
+        missing = self.row.missing
+        return missing if missing is not None and missing.revision == self.row.revision else None
+
+
+@dataclass(slots=True)
+class WatchedPage:
+    """A page with at least one active subscription, or a frame of one; `is_framed`: it names frames that are followed."""
+
+    identity: PageIdentity
+    state: PageState
+    subscriptions: dict[int, Subscription] = field(default_factory=dict)
+    is_framed: bool = False
+
+    def as_it_is(self) -> WatchedPage:
+        """Return the page as it is now: a sentinel that comes or goes from here on does not show in it."""
+        return replace(self, subscriptions=dict(self.subscriptions))
+
+
+SENDABLE = KINDS
+"""Channels with a sender; `dashboard` is pulled."""
+
+
+LIFE_EVENTS = tuple(
+    f"sentinel.{step}"
+    for step in ("created", "waiting", "enabled", "disabled", "ended", "dropped", "altered", "renewed", "confirmed")
+)
+
+
+class Watchlist:
+    """The pages and sentinels of one poller. `sendable` are the kinds of channel that it can send to, `zone` is that of sentinels
+    which name none, `gathers_noise` whether too many changes are to be noticed.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        sendable: frozenset[str] = SENDABLE,
+        zone: str = "UTC",
+        gathers_noise: bool = False,
+    ) -> None:
+        self._store = store
+        self._gathers_noise = gathers_noise
+        self._sendable = sendable
+        self._zone = zone
+        self.pages: dict[int, WatchedPage] = {}
+        self.sentinels: dict[int, WatchedSentinel] = {}
+        self._places: dict[int, set[int]] = {}
+        """the pages that each sentinel is on"""
+        self._schemes: dict[int, str] = {}
+        self._past: dict[str, SentinelRow] = {}
+        self._meanings: dict[int, tuple[str, Sentinel]] = {}
+        self._seen = 0
+        self.set_aside: list[str] = []
+        """what is stored and makes no sense, so that it is not watched"""
+        self.unread: set[int] = set()
+        """sentinels whose text is that"""
+
+    async def load(self) -> set[int]:
+        """Read everything; return the ids of all pages."""
+        self.set_aside.clear()
+        self.unread.clear()
+        rows, subs, population, framed, known, self._seen = await self._store.read(_everything, self.set_aside)
+        self._schemes.update(await self._store.read(endpoints.schemes))
+        self.pages.clear()
+        self.pages.update({state.page_id: WatchedPage(identity, state) for identity, state in population})
+        for page_id in framed & self.pages.keys():
+            self.pages[page_id].is_framed = True
+        self.sentinels.clear()
+        self._places.clear()
+        self._past = {row.name: row for row in rows if row.state == "ended"}
+        self._meanings = {row.id: self._meanings[row.id] for row in rows if row.id in self._meanings}
+        for row in rows:
+            if row.state != "ended" and self._makes_sense(row):
+                self.sentinels[row.id] = await self._held(row, known)
+        for sub in subs:
+            self._subscribe(sub)
+        self.forget()
+        return set(self.pages)
+
+    async def follow(self) -> set[int]:
+        """Take in what other processes wrote since the last call; return the ids of the pages concerned."""
+        touched: set[int] = set()
+        self._schemes.update(await self._store.read(endpoints.schemes))
+        found = await self._store.read(events.listing, after=self._seen, types=LIFE_EVENTS)
+        touched |= await self.reload({e.sentinel_id for e in found if e.sentinel_id is not None})
+        await self._remember()
+        self.forget()
+        self._seen = max([self._seen, *(e.seq for e in found)])
+        return touched
+
+    async def reload(self, sentinel_ids: Iterable[int]) -> set[int]:
+        """Read some sentinels anew, in one go; return the ids of the pages that they were or are on."""
+        ids = list(dict.fromkeys(sentinel_ids))
+        touched: set[int] = set()
+        for start in range(0, len(ids), MOST_AT_ONCE):
+            for one in await self._store.read(_some, ids[start : start + MOST_AT_ONCE]):
+                touched |= await self._take(*one)
+        return touched
+
+    async def _take(
+        self, row: SentinelRow, subs: Iterable[SubscriptionRow], states: Iterable[tuple[PageIdentity, PageState, bool]]
+    ) -> set[int]:
+        """Let a sentinel be as it was read; return the ids of the pages that it was or is on."""
+        touched = self._places.pop(row.id, set()) & self.pages.keys()
+        for page_id in touched:
+            page = self.pages[page_id]
+            page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != row.id}
+        self.sentinels.pop(row.id, None)
+        if row.state == "ended":
+            self._past[row.name] = row
+        else:
+            self.sentinels[row.id] = await self._held(row)
+            for identity, state, is_framed in states:
+                self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
+            for sub in subs:
+                self._subscribe(sub)
+                touched.add(sub.page_id)
+        for page_id in touched:
+            if page_id in self.pages and not self.pages[page_id].subscriptions:
+                del self.pages[page_id]
+        return touched
+
+    def settle(self, unit: Unit) -> None:
+        """Apply what this process has committed to a page and its cursors."""
+        if unit.page is not None and unit.page.page_id in self.pages:
+            self.pages[unit.page.page_id].state = unit.page
+            if unit.frames is not None:
+                self.pages[unit.page.page_id].is_framed = bool(unit.frames)
+        for move in unit.cursors:
+            self._move(move, unit.page.page_id if unit.page is not None else None)
+
+    async def _remember(self) -> None:
+        """Read the sentinels that have ended and that one which came or was altered waits for."""
+        living = {held.row.name for held in self.sentinels.values()}
+        for name in self._awaited() - living - self._past.keys():
+            row = await self._store.read(sentinels.last_of, name)
+            if row is not None:
+                self._past[name] = row
+
+    def forget(self) -> None:
+        """Keep of the sentinels that have ended those that somebody waits for: no life leaves anything behind."""
+        awaited = self._awaited()
+        self._past = {name: row for name, row in self._past.items() if name in awaited}
+        kept = {row.id for row in self._past.values()} | self.sentinels.keys()
+        self._meanings = {sentinel_id: known for sentinel_id, known in self._meanings.items() if sentinel_id in kept}
+
+    def _awaited(self) -> set[str]:
+        points = (point for held in self.sentinels.values() for point in (held.sentinel.start, held.sentinel.end))
+        return {point.sentinel for point in points if point is not None and point.sentinel is not None}
+
+    def lives(self) -> list[Life]:
+        """Return the lives of all sentinels in the order of creation, of those that have ended the ones that somebody waits for."""
+        living = [Life.of(held.row, held.sentinel) for held in self.sentinels.values()]
+        names = {life.row.name for life in living}
+        past = [Life.of(row, self._meaning(row)) for row in self._past.values() if row.name not in names]
+        return sorted((*living, *past), key=lambda life: life.row.id)
+
+    async def recall(self, sentinel_id: int) -> WatchedSentinel:
+        """Return a sentinel that may have ended, for what it has still to tell."""
+        row = await self._store.read(sentinels.get, sentinel_id)
+        return await self._held(row)
+
+    def _move(self, move: CursorMove, page_id: int | None) -> None:
+        held = [self.pages[page_id]] if page_id in self.pages else self.pages.values()
+        for page in held:
+            if (sub := page.subscriptions.get(move.subscription_id)) is not None:
+                is_altered = move.revision != sub.row.revision  # while its page was looked at: it ticks as it says now
+                next_tick = sub.row.next_tick if is_altered else move.next_tick
+                row = replace(
+                    sub.row, next_tick=next_tick, ticked_at=move.ticked_at, missing=move.missing, seen=move.seen
+                )
+                if move.remembered is not None:
+                    row = replace(row, remembered=move.remembered)
+                if move.learned is not None and not is_altered:
+                    row = replace(row, learned=move.learned)
+                is_confirmed = row.base > move.base  # meanwhile: the versions of before are needed no more
+                sub.row = row if is_confirmed else replace(row, base=move.base, taken=move.taken, number=move.number)
+
+    async def _held(self, row: SentinelRow, known: Mapping[tuple[str, str], int] | None = None) -> WatchedSentinel:
+        sentinel = self._meaning(row)
+        wanted = {c.endpoint for c in told_channels(sentinel) if c.kind in self._sendable}
+        zone = zone_of(sentinel.zone or self._zone) or UTC
+        if known is not None:
+            found = {key: known[key] for key in wanted if key in known}
+        else:
+            found = await self._store.read(endpoints.ids, wanted) if wanted else {}
+        return WatchedSentinel(row, sentinel, found, zone, self._schemes, gathers_noise=self._gathers_noise)
+
+    def _meaning(self, row: SentinelRow) -> Sentinel:
+        text, sentinel = self._meanings.get(row.id, ("", None))
+        if sentinel is None or text != row.text:
+            sentinel = meaning(row.text)
+            self._meanings[row.id] = (row.text, sentinel)
+        return sentinel
+
+    def _makes_sense(self, row: SentinelRow) -> bool:
+        try:
+            self._meaning(row)
+        except UNREADABLE as error:
+            self.unread.add(row.id)
+            self.set_aside.append(f"the text of the sentinel {row.name} ({str(error).splitlines()[0]})")
+            return False
+        return True
+
+    def _subscribe(self, sub: SubscriptionRow) -> None:
+        if sub.active and sub.page_id in self.pages and sub.sentinel_id in self.sentinels:
+            self.pages[sub.page_id].subscriptions[sub.id] = Subscription(sub, self.sentinels[sub.sentinel_id])
+            self._places.setdefault(sub.sentinel_id, set()).add(sub.page_id)
+
+
+def told_channels(sentinel: Sentinel) -> Iterator[Channel]:
+    """Yield the channels that a sentinel tells: those of its Notify clauses, then those of its Errors clause."""
+    for clause in sentinel.notify:
+        yield from clause.channels
+    yield from sentinel.errors
+
+
+def meaning(text: str) -> Sentinel:
+    """Return what a stored canonical text means; raises `StoreDamagedError` for one that nobody wrote."""
+    why = "it is a command"
+    try:
+        statement = parser.recall(text)
+    except (SentinelError, ValueError) as error:
+        statement, why = None, str(error).splitlines()[0]
+    if not isinstance(statement, Sentinel):
+        raise StoreDamagedError(
+            f"the stored text of a sentinel cannot be read ({text[:60]!r}: {why}): `tidings doctor` shows what else; put a copy of the database back"
+        )
+    return statement
+
+
+def watched_pages(connection: Connection, *, zone: str) -> dict[int, WatchedPage]:
+    """Return the pages that are watched now, for who only looks: nobody is told anything by it. `zone` is that of sentinels which name none."""
+    rows, subs, population, *_ = _everything(connection, [])
+    held = {}
+    for row in rows:
+        if row.state != "ended":
+            sentinel = meaning(row.text)
+            held[row.id] = WatchedSentinel(row, sentinel, {}, zone_of(sentinel.zone or zone) or UTC)
+    found = {state.page_id: WatchedPage(identity, state) for identity, state in population}
+    for sub in subs:
+        if sub.page_id in found and sub.sentinel_id in held:
+            found[sub.page_id].subscriptions[sub.id] = Subscription(sub, held[sub.sentinel_id])
+    return found
+
+
+def _everything(
+    connection: Connection, damaged: list[str]
+) -> tuple[
+    list[SentinelRow],
+    list[SubscriptionRow],
+    list[tuple[PageIdentity, PageState]],
+    set[int],
+    dict[tuple[str, str], int],
+    int,
+]:
+    urls: dict[int, str] = {}
+
+    def without_page(row: tuple[Any, ...], why: str) -> None:
+        damaged.append(f"the page {str(row[2])[:200]} ({why.partition(':')[0]})")
+
+    def without_cursor(row: tuple[Any, ...], why: str) -> None:
+        damaged.append(f"what a sentinel knows of the page {urls.get(row[2], row[2])} ({why.partition(':')[0]})")
+
+    population = pages.population(connection, set_aside=without_page)
+    urls.update({state.page_id: identity.given for identity, state in population})
+    return (
+        sentinels.listing(connection, ended=True),
+        subscriptions.listing(connection, active=True, set_aside=without_cursor),
+        population,
+        members.framed_pages(connection),
+        {(row.kind, row.address): row.id for row in endpoints.listing(connection)},
+        events.last_seq(connection),
+    )
+
+
+_One = tuple["SentinelRow", "list[SubscriptionRow]", "list[tuple[PageIdentity, PageState, bool]]"]
+
+
+def _some(connection: Connection, sentinel_ids: Iterable[int]) -> list[_One]:
+    return [_one(connection, sentinel_id) for sentinel_id in sentinel_ids]
+
+
+def _one(connection: Connection, sentinel_id: int) -> _One:
+    row = sentinels.get(connection, sentinel_id)
+    subs = subscriptions.listing(connection, active=True, sentinel_id=sentinel_id)
+    return row, subs, [_page(connection, s.page_id) for s in subs]
+
+
+def _page(connection: Connection, page_id: int) -> tuple[PageIdentity, PageState, bool]:
+    return pages.identity(connection, page_id), pages.state(connection, page_id), members.is_framed(connection, page_id)

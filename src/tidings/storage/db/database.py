@@ -1,0 +1,218 @@
+"""Open the database of a data directory and run functions on it, each in one transaction (contracts.md §1, §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from tidings.errors import StoreError, StoreLostError, StoreMissingError, StoreNewerError
+from tidings.settings import Settings
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.driver import Driver
+from tidings.storage.db.patience import Patience
+from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+REVISIONS = ("0001", "0002", "0003", "0004")
+"""Every schema that this Tidings can read or migrate from, oldest first; the last is the one it works with."""
+
+
+class Database:
+    """One open connection. It is used by one thread at a time.
+
+    `dialect` is sqlite or postgresql; `single_writer` says that this SQLite allows one writing process only.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self.dialect = driver.dialect
+        self.single_writer = driver.single_writer
+        self.patience = Patience()
+        """how long a server that does not answer is waited for; nothing of it concerns SQLite"""
+
+    @property
+    def where(self) -> str:
+        """Return the path or address for messages, without any password."""
+        return self._driver.where
+
+    def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Return `fn(connection, ...)`, run on one unmoving state of the database; run anew where the connection was lost meanwhile."""
+        return self._persist(lambda: self._read(lambda c: fn(c, *args, **kw)))
+
+    def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Return `fn(connection, ...)` once all it wrote is durable; if it raises, nothing of it stays.
+
+        Where the connection is lost `fn` is run anew, unless the server says that its transaction was committed: so `fn` changes nothing but the
+        database. Raises `StoreBusyError` after `store.busy_seconds`, `StoreLostError` when `patience` is over, `SingleWriterError` where only one
+        process may write.
+        """
+        return self._persist(lambda: self._write(lambda c: fn(c, *args, **kw)))
+
+    def changed(self) -> bool:
+        """Return whether another connection has committed since last asked (or since opening)."""
+        return self._persist(self._translated(self._driver.changed))
+
+    def _persist(self, attempt: Callable[[], T]) -> T:
+        """Return what an attempt does, tried again while the server does not answer and `patience` lasts."""
+        while True:
+            try:
+                result = attempt()
+            except StoreLostError as error:
+                self.patience.wait(error)
+            else:
+                self.patience.over()
+                return result
+
+    def _translated(self, call: Callable[[], T]) -> Callable[[], T]:
+        """Return a call that raises errors of our tree."""
+
+        def translated() -> T:
+            try:
+                return call()
+            except self._driver.errors as error:
+                raise self._driver.translate(error) from error
+
+        return translated
+
+    def _read(self, fn: Callable[[Connection], T]) -> T:
+        driver = self._driver
+        try:
+            driver.begin_read()
+            try:
+                return fn(driver.connection)
+            finally:
+                driver.rollback()
+        except driver.errors as error:
+            raise driver.translate(error) from error
+
+    def _write(self, fn: Callable[[Connection], T]) -> T:
+        driver = self._driver
+        try:
+            driver.begin_write()
+            try:
+                result = fn(driver.connection)
+            except BaseException:
+                driver.rollback()
+                raise
+        except driver.errors as error:
+            raise driver.translate(error) from error
+        try:
+            self._translated(driver.commit)()
+        except StoreLostError:
+            if not self._persist(self._translated(driver.has_committed)):
+                raise
+        except BaseException:
+            driver.rollback()
+            raise
+        return result
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._driver.close()
+
+
+def open_database(settings: Settings, *, create: bool = True) -> Database:
+    """Return the open database of `settings.store.url`, else of the data directory; made or migrated where needed.
+
+    Raises `StoreMissingError` (a used directory without its database, or `create` is off), `StoreDamagedError`,
+    `StoreNewerError`, each with the command that mends it.
+    """
+    driver = _driver(settings, create=create)
+    try:
+        _to_newest(driver, create=create)
+    except driver.errors as error:
+        failure = driver.translate(error)
+        driver.close()
+        raise failure from error
+    except BaseException:
+        driver.close()
+        raise
+    return Database(driver)
+
+
+def has_been_used(data: Path) -> bool:
+    """Return whether a data directory had a SQLite database once."""
+    return (data / MARKER).exists() or (data / FILE).exists()
+
+
+def interrupt(database: Database) -> None:
+    """End what another thread has under way on this database, with a `StoreError`."""
+    database._driver.interrupt()  # noqa: SLF001
+
+
+def quick_check(database: Database, *, deep: bool = False) -> list[str]:
+    """Return what the database product finds wrong with its own pages, if `deep` also with its indexes; empty if all is well."""
+    try:
+        return examine(database, deep=deep)
+    except StoreError as error:
+        return [str(error)]
+
+
+def examine(database: Database, *, deep: bool = False) -> list[str]:
+    """Return what `quick_check` does; raise `StoreDamagedError` where it cannot even be looked for, other errors where that says nothing of it."""
+    driver = database._driver  # noqa: SLF001
+    try:
+        return driver.quick_check(deep=deep)
+    except driver.errors as error:
+        raise driver.translate(error) from error
+
+
+def _driver(settings: Settings, *, create: bool) -> Driver:
+    store = settings.store
+    if not store.url:
+        try:
+            return SqliteDriver(settings.data, busy_seconds=store.busy_seconds, create=create)
+        except OSError as error:
+            raise StoreError(
+                f"{settings.data} cannot be used: {error.strerror}; check free space, owner and rights, or name another "
+                "directory with --data"
+            ) from error
+    if not store.url.startswith(("postgresql://", "postgres://")):
+        raise StoreError("store.url must begin with postgresql:// (or be empty: tidings.db in the data directory)")
+    try:
+        from tidings.storage.db.postgres import PostgresDriver
+    except ImportError as error:
+        raise StoreError(
+            'store.url names PostgreSQL, which needs the extra: pip install "tidings[postgres]"'
+        ) from error
+    return PostgresDriver(store.url, busy_seconds=store.busy_seconds)
+
+
+def _to_newest(driver: Driver, *, create: bool) -> None:
+    """Look at the stored revision; make, migrate or refuse."""
+    if _revision(driver) == REVISIONS[-1]:
+        return
+    if not create and _revision(driver) is None:
+        raise StoreMissingError(f"there is no database in {driver.where}; `tidings add` makes one")
+    before = _revision(driver)
+    if before is not None:
+        driver.copy_before(before)
+    from tidings.storage.db.migrate import migrate
+
+    driver.begin_write()
+    try:
+        # Another process may have done it while this one waited.
+        if _revision(driver) != REVISIONS[-1]:
+            migrate(driver, REVISIONS[-1])
+        driver.commit()
+    except BaseException:
+        driver.rollback()
+        raise
+
+
+def _revision(driver: Driver) -> str | None:
+    """Return the revision of the schema, None of an empty database; refuse one that this Tidings does not know."""
+    if not driver.has_table("alembic_version"):
+        if driver.has_table("instance"):
+            raise StoreError(f"{driver.where} has tables but says no revision; `tidings doctor` says more")
+        return None
+    revision = driver.connection.value("SELECT version_num FROM alembic_version")
+    if revision is not None and revision not in REVISIONS:
+        raise StoreNewerError(
+            f"{driver.where} was written by a newer Tidings (schema {revision}, this one knows {REVISIONS[-1]}); it is left "
+            'untouched. Upgrade with `pip install --upgrade "tidings"`, or put back the copy that was kept before the upgrade'
+        )
+    return str(revision) if revision is not None else None

@@ -1,0 +1,40 @@
+"""Which database this is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.errors import StoreDamagedError
+from tidings.storage.db.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """The name of this database, the epoch that each restoring from a copy raises (part of every id that leaves it), the seed of gate 0."""
+
+    id: str
+    restore_epoch: int
+    hash_seed: int
+
+
+def load(c: Connection) -> Instance:
+    """Return the one row."""
+    row = c.one("SELECT id, restore_epoch, hash_seed FROM instance")
+    if row is None:
+        raise StoreDamagedError("the database does not say which one it is; put a copy of tidings.db back")
+    return Instance(*row)
+
+
+def raise_epoch(c: Connection, by: int) -> None:
+    """Let ids begin anew. `by` is drawn by chance: a copy that is put back twice must not give out the same ids twice."""
+    c.execute("UPDATE instance SET restore_epoch = restore_epoch + :by", by=by)
+
+
+def place(c: Connection) -> str:
+    """Return what told the directory of this database from its copies, "" before it was first noted."""
+    return str(c.value("SELECT place FROM instance"))
+
+
+def set_place(c: Connection, place: str) -> None:
+    """Note what tells the directory of this database from its copies."""
+    c.execute("UPDATE instance SET place = :place", place=place)

@@ -1,0 +1,97 @@
+"""Soundness: whether the database is whole, examined beside the service on a connection and a thread of its own.
+
+After a process was cut off the examination is waited for, `FIRST_SECONDS` at the most, before anything is served; what is left of it goes on
+beside the service. A database in which it finds a fault is served no further.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from tidings.errors import StoreDamagedError, StoreError
+from tidings.settings import Settings
+from tidings.storage.db.database import Database, examine, interrupt, open_database
+
+FIRST_SECONDS: Final = 2.0
+SHOWN: Final = 3
+"""So many faults are named."""
+
+
+class Soundness:
+    """The examination of one database. Used from one event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._task: asyncio.Task[StoreDamagedError | None] | None = None
+        self._database: Database | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether an examination was made, or none was begun."""
+        return self._task is None or self._task.done()
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether an examination was made and found no fault."""
+        return self._task is not None and self._task.done() and self._task.result() is None
+
+    @property
+    def is_damaged(self) -> bool:
+        """Return whether a fault was found."""
+        return self._task is not None and self._task.done() and self._task.result() is not None
+
+    def begin(self) -> None:
+        """Begin an examination, if none is under way."""
+        if self.is_known:
+            self._task = asyncio.create_task(asyncio.to_thread(self._examine))
+
+    async def wait(self, seconds: float) -> None:
+        """Give it so long, then do as `insist` does."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=seconds)
+        self.insist()
+
+    def insist(self) -> None:
+        """Raise `StoreDamagedError` if a fault was found."""
+        if self._task is not None and self._task.done() and (error := self._task.result()) is not None:
+            raise error
+
+    async def end(self, seconds: float) -> None:
+        """Give what is under way so long, then end it."""
+        if self._task is None or self._task.done():
+            return
+        await asyncio.wait({self._task}, timeout=seconds)
+        if not self._task.done() and self._database is not None:
+            interrupt(self._database)
+            await asyncio.wait({self._task})
+
+    def _examine(self) -> StoreDamagedError | None:
+        try:
+            self._database = open_database(self._settings, create=False)
+            try:
+                faults = examine(self._database) or examine(self._database, deep=True)
+            finally:
+                self._database.close()
+        except StoreDamagedError as error:
+            return error
+        except StoreError:
+            return None  # it cannot be read now, or this was ended: that says nothing of it
+        if not faults:
+            return None
+        more = f", and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
+        return StoreDamagedError(damaged_text(self._settings, "; ".join(faults[:SHOWN]) + more))
+
+
+def damaged_text(settings: Settings, what: str) -> str:
+    """Return what is said of a damaged database, with the way out."""
+    where = (settings.store.url and "the database") or str(settings.data / "tidings.db")
+    copy = (
+        "restore the server's own backup"
+        if settings.store.url
+        else f"`cp BACKUP {where} && rm -f {where}-wal {where}-shm`"
+    )
+    return (
+        f"{where} is damaged: {what}. Nothing is served from it; `tidings doctor` shows what can still be read."
+        f" Put a copy back, with Tidings stopped: {copy}"
+    )

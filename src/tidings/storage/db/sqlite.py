@@ -1,0 +1,374 @@
+"""SQLite: one file in the data directory, WAL, synchronous=FULL (trust.md §0 no. 3, 4).
+
+`pysqlite3` ships an SQLite without the WAL-reset race; where it has no wheel the standard module serves, in single-writer mode if
+its SQLite is one of those that can corrupt a WAL under two writers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tidings.errors import (
+    SingleWriterError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreMissingError,
+    StoreStalledError,
+    UnitError,
+)
+from tidings.storage.db.connection import Connection, Cursor, Rows, rewrite
+from tidings.storage.db.hindrance import hindrance
+from tidings.storage.db.lock import PollerLock
+
+try:
+    from pysqlite3 import dbapi2 as sqlite3
+except ImportError:
+    import sqlite3
+
+FILE = "tidings.db"
+MARKER = "USED"
+_MARKER_TEXT = "Tidings uses this directory. While this file is here, a lost tidings.db is never silently replaced by an empty one.\n"
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_STALLS = ("I/O", "readonly", "unable to open", "out of memory")
+"""What SQLite says when the system refuses; it names no cause."""
+_STATEMENTS = 512
+
+Version = tuple[int, int, int]
+
+
+def library_version() -> Version:
+    """Return the version of the SQLite that is used."""
+    major, minor, patch = sqlite3.sqlite_version_info
+    return major, minor, patch
+
+
+def needs_single_writer(version: Version) -> bool:
+    """Return whether two writers of this SQLite can corrupt a WAL: before 3.51.3, but for 3.50.7+ and 3.44.6+."""
+    if version[:2] == (3, 50):
+        return version < (3, 50, 7)
+    if version[:2] == (3, 44):
+        return version < (3, 44, 6)
+    return version < (3, 51, 3)
+
+
+class SqliteDriver:
+    """The row for SQLite. `version` is given by tests, to see both modes."""
+
+    dialect = "sqlite"
+
+    def __init__(self, data: Path, *, busy_seconds: float, create: bool = True, version: Version | None = None) -> None:
+        self._data = data
+        self._path = data / FILE
+        self._write_lock: int | None = None
+        self._busy_seconds = busy_seconds
+        self.single_writer = needs_single_writer(version or library_version())
+        self._raw: Any = None
+        with _first_use(data, self._path, create=create):
+            try:
+                _keep_private(self._path)
+                self._raw = sqlite3.connect(
+                    self._path,
+                    timeout=busy_seconds,
+                    isolation_level=None,
+                    check_same_thread=False,
+                    cached_statements=_STATEMENTS,
+                )
+                self._prepare()
+            except self.errors as error:
+                self.close()
+                raise self.translate(error) from error
+            except UnicodeDecodeError as error:  # a garbled name in the schema
+                self._raw.close()
+                raise _damaged(self._path, "its schema cannot be read") from error
+        self.connection = Connection("sqlite", self._raw.execute, self._run_many)
+        self._file = _identity(self._path)
+        self._seen = self._data_version()
+
+    def _prepare(self) -> None:
+        run = self._raw.execute
+        if run("PRAGMA journal_mode").fetchone()[0] != "wal":
+            run("PRAGMA journal_mode = WAL").fetchone()
+        run("PRAGMA synchronous = FULL")
+        run("PRAGMA foreign_keys = ON")
+
+    def _run_many(self, text: str, rows: Rows) -> Cursor:
+        by_name = isinstance(rows[0], Mapping)
+        cursor: Cursor = self._raw.executemany(text if by_name else rewrite(text, "?"), rows)
+        return cursor
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """Return what the library raises, and the system below it."""
+        return sqlite3.Error, MemoryError, OSError
+
+    @property
+    def where(self) -> str:
+        """Return the file's path."""
+        return str(self._path)
+
+    def begin_read(self) -> None:
+        """Begin a read; a write inside it is refused, since a read that turns into a write cannot wait."""
+        self._raw.execute("PRAGMA query_only = ON")
+        self._raw.execute("BEGIN")
+
+    def begin_write(self) -> None:
+        """Begin a write with BEGIN IMMEDIATE, in single-writer mode behind a lock of its own."""
+        if _identity(self._path) != self._file:
+            raise StoreMissingError(
+                f"{self._path} is not the file any more that was opened: it was removed or replaced meanwhile. Nothing is written to what is gone; "
+                "start again, with a copy put back if need be"
+            )
+        self._raw.execute("PRAGMA query_only = OFF")
+        if self.single_writer:
+            self._become_single_writer()
+        try:
+            self._raw.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            self._drop_write_lock()
+            raise
+
+    def commit(self) -> None:
+        """Commit; the disk has it when this returns."""
+        self._raw.execute("COMMIT")
+        self._drop_write_lock()
+
+    def has_committed(self) -> bool:
+        """Return False: a commit that raises has written nothing, there is nobody whose answer could be lost."""
+        return False
+
+    def rollback(self) -> None:
+        """Roll back, also where SQLite has done so already."""
+        try:
+            if self._raw.in_transaction:
+                self._raw.execute("ROLLBACK")
+        finally:
+            self._drop_write_lock()
+
+    def changed(self) -> bool:
+        """Return whether `PRAGMA data_version` has moved: it does so at commits of other connections only."""
+        seen, self._seen = self._seen, self._data_version()
+        return bool(seen != self._seen)
+
+    def has_table(self, name: str) -> bool:
+        """Return whether the table exists."""
+        found = self._raw.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", {"name": name})
+        return found.fetchone() is not None
+
+    def copy_before(self, revision: str) -> str:
+        """Copy the whole database beside itself, under the name of its revision, before a migration changes it."""
+        path = self._path.with_name(f"{FILE}.before-migration-from-{revision}")
+        part = path.with_name(path.name + ".part")
+        part.unlink(missing_ok=True)
+        _keep_private(part)
+        with contextlib.closing(sqlite3.connect(part)) as copy:
+            self._raw.backup(copy)
+        _sync(part)
+        part.replace(path)
+        _sync(path.parent)
+        return str(path)
+
+    def engine_arguments(self) -> tuple[str, Any, dict[str, Any]]:
+        """Return what makes SQLAlchemy use this very connection."""
+        return "sqlite://", self._raw, {"module": sqlite3}
+
+    def quick_check(self, *, deep: bool = False) -> list[str]:
+        """Return what `PRAGMA quick_check` (`integrity_check` if it is to be deep) and `PRAGMA foreign_key_check` find; empty if all is well."""
+        text = "PRAGMA integrity_check" if deep else "PRAGMA quick_check"
+        faults = [row[0] for row in self._raw.execute(text).fetchall() if row[0] != "ok"]
+        orphans = [
+            f"a row of {row[0]} names a row of {row[2]} that is not there"
+            for row in self._raw.execute("PRAGMA foreign_key_check").fetchall()
+        ]
+        return faults + orphans
+
+    def interrupt(self) -> None:
+        """End what another thread has under way on this connection."""
+        self._raw.interrupt()
+
+    def translate(self, error: Exception) -> StoreError:
+        """Return the error of our tree for one of SQLite's."""
+        text = str(error)
+        if isinstance(error, OSError | MemoryError):
+            cause = "there is no memory for it" if isinstance(error, MemoryError) else error.strerror or text
+            return StoreStalledError(f"{self._path} cannot be used: {cause}; `tidings doctor` says more")
+        if isinstance(
+            error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError
+        ):
+            return UnitError(f"what was to be written to {self._path} contradicts what is stored: {text}")
+        if "locked" in text or "busy" in text:
+            holder = _holder(self._data)
+            who = f"process {holder}" if holder else "another process"
+            return StoreBusyError(
+                f"{self._path} was held for {self._busy_seconds:g} s ({who}); try again, or raise store.busy_seconds"
+            )
+        if "full" in text:
+            return StoreFullError(
+                f"{self._path} cannot grow: {text}; make room, `tidings doctor` says how much there is"
+            )
+        if any(sign in text for sign in _STALLS):
+            cause = hindrance(self._data) or text
+            return StoreStalledError(
+                f"{self._path} cannot be used: {cause}; check free space and rights, then `tidings doctor`"
+            )
+        if isinstance(error, sqlite3.OperationalError):
+            return StoreError(f"{self._path}: {text}; `tidings doctor` says more")
+        return _damaged(self._path, text)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._drop_write_lock()
+        if self._raw is not None:
+            self._raw.close()
+
+    def _data_version(self) -> int:
+        return int(self._raw.execute("PRAGMA data_version").fetchone()[0])
+
+    def _become_single_writer(self) -> None:
+        holder = _holder(self._data)
+        if holder is not None and holder != os.getpid():
+            raise SingleWriterError(
+                f"process {holder} is polling for {self._data}, and this SQLite "
+                f"({'.'.join(map(str, library_version()))}) is safe with one writing process only; stop it first, or ask it through its API "
+                "(`tidings doctor` says which SQLite versions have no such limit)"
+            )
+        handle = os.open(self._data / "write.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    os.close(handle)
+                    raise StoreBusyError(
+                        f"another process wrote to {self._path} for {self._busy_seconds:g} s; try again, or raise store.busy_seconds"
+                    ) from None
+                time.sleep(0.002)
+            else:
+                break
+        self._write_lock = handle
+
+    def _drop_write_lock(self) -> None:
+        if self._write_lock is not None:
+            os.close(self._write_lock)
+            self._write_lock = None
+
+
+@contextlib.contextmanager
+def _first_use(data: Path, path: Path, *, create: bool) -> Iterator[None]:
+    """Check what is in the directory; on first use keep others out until the file is made and the marker says so."""
+    marker = data / MARKER
+    used = _is_filled(marker)
+    if path.exists() and used:
+        _check_header(path)
+        yield
+        return
+    if not path.exists():
+        _refuse_lost(data, path, used=used, create=create)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_size and path.exists():
+            _check_header(path)
+            yield
+            return
+        if path.exists() and path.stat().st_size:
+            _check_header(path)
+        yield
+        _sync(path)
+        os.pwrite(handle, _MARKER_TEXT.encode(), 0)
+        os.fsync(handle)
+        _sync(data)
+    finally:
+        os.close(handle)
+
+
+def _keep_private(path: Path) -> None:
+    """Make a database its owner's alone, whatever the umask and the folder say; a new one is made so, and SQLite gives its other files the same mode."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        return
+    for file in (
+        path,
+        path.with_name(f"{path.name}-wal"),
+        path.with_name(f"{path.name}-shm"),
+        *path.parent.glob(f"{path.name}.before-migration-from-*"),
+    ):
+        with contextlib.suppress(OSError):  # another's file, or a read-only file system: it is left as it is
+            if file.stat().st_mode & 0o077:
+                file.chmod(0o600)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return by what a file is known, whatever it is called; None if there is none of that name."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _holder(data: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return PollerLock(data).holder()
+    return None
+
+
+def _is_filled(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _refuse_lost(data: Path, path: Path, *, used: bool, create: bool) -> None:
+    if used:
+        raise StoreMissingError(
+            f"{data} has been used, but its {path.name} is gone; nothing new was put in its place. Put a copy back "
+            f"(`cp BACKUP {path}`), or, to begin anew, remove {data / MARKER}"
+        )
+    if not create:
+        raise StoreMissingError(
+            f"there is no database in {data}; `tidings add` makes one, `--data DIR` names another directory"
+        )
+
+
+def _check_header(path: Path) -> None:
+    """Refuse a file that is no SQLite database or was cut. With a WAL that has content, the file's length proves nothing."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}; check its owner and rights") from error
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise _damaged(path, "it is no SQLite database" if header else "it is empty")
+    wal = path.with_name(path.name + "-wal")
+    size = int.from_bytes(header[16:18], "big")
+    size = 65_536 if size == 1 else size
+    pages = int.from_bytes(header[28:32], "big")
+    if not _is_filled(wal) and header[24:28] == header[92:96] and path.stat().st_size < pages * size:
+        raise _damaged(path, f"it should have {pages * size} bytes and has {path.stat().st_size}")
+
+
+def _damaged(path: Path, what: str) -> StoreDamagedError:
+    return StoreDamagedError(
+        f"{path} is damaged: {what}. Nothing is served from it; `tidings doctor` shows what can still be read. Put a copy back: "
+        f"`cp BACKUP {path} && rm -f {path}-wal {path}-shm`"
+    )
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

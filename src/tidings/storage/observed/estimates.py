@@ -1,0 +1,44 @@
+"""The states of estimators and policies, a page each, plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tidings.model.unit import Estimate
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import from_json, to_json
+
+_PUT = (
+    "INSERT INTO estimate (name, page_id, state, at) VALUES (:name, :page_id, :state, :at)"
+    " ON CONFLICT (name, page_id) DO UPDATE SET state = excluded.state, at = excluded.at"
+)
+
+
+def load_all(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
+    """Return the state of every page that estimator `name` knows, by page id."""
+    rows = c.rows("SELECT page_id, state FROM estimate WHERE name = :name ORDER BY page_id", name=name)
+    return {page_id: from_json(state) for page_id, state in rows}
+
+
+def of_newest_versions(c: Connection, name: str) -> dict[int, Mapping[str, Any]]:
+    """Return what `name` says of the newest versions of pages, by page id; what it said of older ones only is left out."""
+    text = (
+        "SELECT e.page_id, e.state FROM estimate e JOIN page p ON p.id = e.page_id"
+        " WHERE e.name = :name AND e.at >= COALESCE(p.changed_at, 0) ORDER BY e.page_id"
+    )
+    return {page_id: from_json(state) for page_id, state in c.rows(text, name=name)}
+
+
+def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
+    """Return what estimator `name` knows of a page, None if nothing."""
+    row = c.one("SELECT state FROM estimate WHERE name = :name AND page_id = :page_id", name=name, page_id=page_id)
+    return None if row is None else from_json(row[0])
+
+
+def put(c: Connection, estimates: Sequence[Estimate]) -> None:
+    """Write states."""
+    c.many(
+        _PUT,
+        [{"name": e.name, "page_id": e.page_id, "state": to_json(dict(e.state)), "at": e.at} for e in estimates],
+    )

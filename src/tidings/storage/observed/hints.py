@@ -1,0 +1,95 @@
+"""Hints that wait for a look, what looks have shown of their sources, and which were taken, so that what is told twice is told once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.model.interval import Instant
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import from_json, plain, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRow:
+    """What looks have shown, as of `at`, of a `kind` of evidence that comes from a host or of its pages; plain JSON."""
+
+    host: str
+    kind: str
+    state: Mapping[str, Any]
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class HintRow:
+    """The hints of a kind that `waiting` for a look at their page, each by its instant, and what looks at this page showed of them, as of `at`."""
+
+    page_id: int
+    kind: str
+    waiting: tuple[Instant, ...]
+    state: Mapping[str, Any]
+    at: Instant
+
+
+_PUT_TRUST = (
+    "INSERT INTO trust (host, kind, state, at) VALUES (:host, :kind, :state, :at)"
+    " ON CONFLICT (host, kind) DO UPDATE SET state = excluded.state, at = excluded.at"
+)
+_PUT_HINT = (
+    "INSERT INTO hint (page_id, kind, waiting, state, at) VALUES (:page_id, :kind, :waiting, :state, :at)"
+    " ON CONFLICT (page_id, kind) DO UPDATE SET waiting = excluded.waiting, state = excluded.state, at = excluded.at"
+)
+
+
+def load(c: Connection) -> tuple[list[TrustRow], list[HintRow]]:
+    """Return all that is known of sources and pages."""
+    sources = [
+        TrustRow(host, kind, from_json(state), at)
+        for host, kind, state, at in c.rows("SELECT host, kind, state, at FROM trust ORDER BY host, kind")
+    ]
+    text = "SELECT page_id, kind, waiting, state, at FROM hint ORDER BY page_id, kind"
+    hints = [
+        HintRow(page_id, kind, tuple(from_json(waiting)), from_json(state), at)
+        for page_id, kind, waiting, state, at in c.rows(text)
+    ]
+    return sources, hints
+
+
+def put(c: Connection, sources: Sequence[TrustRow], hints: Sequence[HintRow]) -> None:
+    """Write what is known."""
+    c.many(
+        _PUT_TRUST,
+        [{"host": plain(r.host), "kind": r.kind, "state": to_json(dict(r.state)), "at": r.at} for r in sources],
+    )
+    c.many(
+        _PUT_HINT,
+        [
+            {
+                "page_id": r.page_id,
+                "kind": r.kind,
+                "waiting": to_json(list(r.waiting)),
+                "state": to_json(dict(r.state)),
+                "at": r.at,
+            }
+            for r in hints
+        ],
+    )
+
+
+def drop(c: Connection, left: Sequence[tuple[int, str]]) -> None:
+    """Forget hints of some kinds about some pages."""
+    c.batch("DELETE FROM hint WHERE page_id = :page_id AND kind = :kind", left)
+
+
+def taken(c: Connection, key: str) -> int | None:
+    """Return of how many pages the signal spoke that was taken with this key, None if none was."""
+    found: int | None = c.value("SELECT pages FROM signal_key WHERE taken_key = :key", key=plain(key))
+    return found
+
+
+def note_key(c: Connection, key: str, *, pages: int, at: Instant, forget_before: Instant) -> None:
+    """Remember that a signal was taken with this key, and forget those taken before an instant."""
+    c.execute("DELETE FROM signal_key WHERE at < :before", before=forget_before)
+    text = "INSERT INTO signal_key (taken_key, pages, at) VALUES (:key, :pages, :at)"
+    c.execute(text, key=plain(key), pages=pages, at=at)

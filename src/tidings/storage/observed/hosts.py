@@ -1,0 +1,102 @@
+"""Hosts: what must be remembered so that their limits hold across a crash (trust.md I-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tidings.model.interval import Duration, Instant
+from tidings.model.page import HostState
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import check_numbers, plain, readable
+
+_SELECT = (
+    "SELECT name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at FROM host"
+)
+# A charge may have written a later start than the unit knows of; the later one holds.
+_UPSERT = (
+    "INSERT INTO host (name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at)"
+    " VALUES (:name, :started_at, :paused_until, :failures, :robots, :robots_status, :robots_at, :unconditional_at)"
+    " ON CONFLICT (name) DO UPDATE SET started_at = CASE WHEN excluded.started_at IS NULL OR host.started_at > excluded.started_at"
+    " THEN host.started_at ELSE excluded.started_at END, paused_until = excluded.paused_until, failures = excluded.failures,"
+    " robots = excluded.robots, robots_status = excluded.robots_status, robots_at = excluded.robots_at,"
+    " unconditional_at = excluded.unconditional_at"
+)
+_START = (
+    "INSERT INTO host (name, started_at) VALUES (:name, :at)"
+    " ON CONFLICT (name) DO UPDATE SET started_at = excluded.started_at"
+    " WHERE host.started_at IS NULL OR host.started_at < excluded.started_at"
+)
+_LATEST_POLLS = "SELECT charged_at, finished_at FROM poll ORDER BY id DESC LIMIT 1024"
+
+
+def states(c: Connection) -> list[HostState]:
+    """Return all hosts, by name."""
+    return readable(c.rows(f"{_SELECT} ORDER BY name"), _to_state, "host")
+
+
+def state(c: Connection, name: str) -> HostState:
+    """Return a host; one never asked is one without any history."""
+    row = c.one(f"{_SELECT} WHERE name = :name", name=plain(name))
+    return HostState(name=name) if row is None else _to_state(row)
+
+
+def as_left(c: Connection, *, now: Instant, longest: Duration) -> list[HostState]:
+    """Return all hosts as whoever asks them next must take them: started as late as they may have been.
+
+    A request leaves some time after it was charged; that instant died with the process that asked. It lies before the end of its poll,
+    or before `now` if that never came, and `longest` (the deadline of a fetch) after its charge at most.
+    """
+    spans = [
+        (charged_at, finished_at if finished_at is not None else min(now, charged_at + longest))
+        for charged_at, finished_at in c.rows(_LATEST_POLLS)
+    ]
+    return [_latest(state, spans, now) for state in states(c)]
+
+
+def _latest(state: HostState, spans: Sequence[tuple[Instant, Instant]], now: Instant) -> HostState:
+    if state.started_at is None:
+        return state
+    ends = [end for charged_at, end in spans if charged_at <= state.started_at <= end]
+    return replace(state, started_at=min(max(ends, default=state.started_at), now))
+
+
+def put(c: Connection, states: Sequence[HostState]) -> None:
+    """Write hosts; a start never moves back."""
+    c.many(
+        _UPSERT,
+        [
+            {
+                "name": plain(host.name),
+                "started_at": host.started_at,
+                "paused_until": host.paused_until,
+                "failures": host.failures,
+                "robots": host.robots,
+                "robots_status": plain(host.robots_status),
+                "robots_at": host.robots_at,
+                "unconditional_at": host.unconditional_at,
+            }
+            for host in states
+        ],
+    )
+
+
+def start(c: Connection, names: Sequence[str], at: Instant) -> None:
+    """Remember that a request to each of these hosts begins at `at`."""
+    c.batch(_START, [(plain(name), at) for name in names])
+
+
+def _to_state(row: tuple[Any, ...]) -> HostState:
+    name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at = row
+    check_numbers(started_at=started_at, paused_until=paused_until, failures=failures, robots_at=robots_at)
+    return HostState(
+        name=name,
+        started_at=started_at,
+        paused_until=paused_until,
+        failures=failures,
+        robots=None if robots is None else bytes(robots),
+        robots_status=robots_status,
+        robots_at=robots_at,
+        unconditional_at=unconditional_at,
+    )

@@ -1,0 +1,247 @@
+"""Pages: what identifies them and what polls have taught about them (contracts.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tidings.errors import UnknownNameError
+from tidings.model.asking import Header, Value
+from tidings.model.outcome import Validators
+from tidings.model.page import PageIdentity, PageState, Saturation
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import SetAside, check_numbers, from_bytes, from_json, plain, readable, to_bytes, to_json
+
+_IDENTITY_COLUMNS = 12
+_SELECT = (
+    "SELECT page.key, page.url, page.given, page.host, page.method, page.body, page.render, page.frames, page.headers, page.trust,"
+    " page.proxy, page.owner_id, page.id, page.last_seq, page.body_size, page.body_xxh3, page.text_digest, page.charset, page.title,"
+    " page.final_url, page.polled_at, page.checked_at, page.changed_at, page.text_changed_at, page.health, page.kind, page.reason,"
+    " page.failures, page.failing_since, page.retry_at, page.polls, page.changes, page.unconditional_in, page.honest_streak,"
+    " page.moved_to, page.moved_at, page.moved_sights, page.audited_at, page.suspect_kind, page.suspect_sha256, page.suspect_at, page.fresh_until,"
+    " page.fresh_doubt, page.differing, page.differing_soon, page.saturated_quiet, page.saturated_at, page.problem, page.etag, page.last_modified FROM page"
+)
+_WATCHED = "EXISTS (SELECT 1 FROM subscription WHERE subscription.page_id = page.id AND subscription.active = 1)"
+_ENSURE = (
+    "INSERT INTO page (key, url, given, host, method, body, render, frames, headers, trust, proxy, owner_id)"
+    " VALUES (:key, :url, :given, :host, :method, :body, :render, :frames, :headers, :trust, :proxy, :owner_id)"
+    " ON CONFLICT (key) DO NOTHING RETURNING id"
+)
+_UPDATE = (
+    "UPDATE page SET last_seq = :last_seq, body_size = :body_size, body_xxh3 = :body_xxh3, text_digest = :text_digest,"
+    " charset = :charset, title = :title, final_url = :final_url, etag = :etag, last_modified = :last_modified,"
+    " polled_at = :polled_at, checked_at = :checked_at, changed_at = :changed_at, text_changed_at = :text_changed_at,"
+    " health = :health, kind = :kind, reason = :reason, failures = :failures, failing_since = :failing_since, retry_at = :retry_at,"
+    " polls = :polls, changes = :changes, unconditional_in = :unconditional_in, honest_streak = :honest_streak, moved_to = :moved_to,"
+    " moved_at = :moved_at, moved_sights = :moved_sights,"
+    " audited_at = :audited_at, suspect_kind = :suspect_kind, suspect_sha256 = :suspect_sha256, suspect_at = :suspect_at,"
+    " fresh_until = :fresh_until, fresh_doubt = :fresh_doubt, differing = :differing, differing_soon = :differing_soon,"
+    " saturated_quiet = :saturated_quiet, saturated_at = :saturated_at, problem = :problem"
+    " WHERE id = :page_id AND last_seq = :was"
+)
+_NEVER_SATURATED = Saturation()
+
+
+def ensure(c: Connection, identity: PageIdentity) -> int:
+    """Return the id of the page, made if it is new. The first `given` stays."""
+    found = c.value(
+        _ENSURE,
+        key=identity.key,
+        url=plain(identity.url),
+        given=plain(identity.given),
+        host=plain(identity.host),
+        method=identity.method,
+        body=_from_value(identity.body),
+        render=identity.render,
+        frames=identity.frames,
+        headers=to_json([(header.name, header.value.text, header.value.is_secret) for header in identity.headers]),
+        trust=plain(identity.trust),
+        proxy=_from_value(identity.proxy),
+        owner_id=identity.owner_id,
+    )
+    if found is None:
+        found = c.value("SELECT id FROM page WHERE key = :key", key=identity.key)
+    return int(found)
+
+
+def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:  # noqa: A002
+    """Return page `id` and what is known of it. Raises `UnknownNameError` if there is none."""
+    row = c.one(f"{_SELECT} WHERE id = :id", id=id)
+    if row is None:
+        raise UnknownNameError(f"there is no page {id}; `tidings list` shows what is watched")
+    return readable([row], _to_both, "page")[0]
+
+
+def identity(c: Connection, id: int) -> PageIdentity:  # noqa: A002
+    """Return what identifies page `id`; `UnknownNameError` if there is none."""
+    return get(c, id)[0]
+
+
+def state(c: Connection, id: int) -> PageState:  # noqa: A002
+    """Return what is known of page `id`; `UnknownNameError` if there is none."""
+    return get(c, id)[1]
+
+
+def find_by_key(c: Connection, key: str) -> int | None:
+    """Return the id of the page with that key, or None."""
+    found: int | None = c.value("SELECT id FROM page WHERE key = :key", key=key)
+    return found
+
+
+def population(c: Connection, *, set_aside: SetAside | None = None) -> list[tuple[PageIdentity, PageState]]:
+    """Return every page that an active subscription watches, in the order of ids; `set_aside` as in `readable`."""
+    return readable(c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id"), _to_both, "page", set_aside)
+
+
+def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
+    """Return every page, in the order of ids."""
+    return readable(c.rows(f"{_SELECT} ORDER BY id"), _to_both, "page")
+
+
+def update(c: Connection, states: Sequence[tuple[PageState, int]]) -> int:
+    """Write states; each pair names the `last_seq` that the row must have before. Return how many rows did."""
+    return c.batch(_UPDATE, [_values(state, was) for state, was in states])
+
+
+def _values(state: PageState, was: int) -> tuple[Any, ...]:
+    """Return the values of `_UPDATE`, in its order."""
+    validators = state.validators
+    return (
+        state.last_seq,
+        state.body_size,
+        state.body_xxh3,
+        state.text_digest,
+        plain(state.charset),
+        plain(state.title),
+        plain(state.final_url),
+        to_bytes(validators.etag),
+        to_bytes(validators.last_modified),
+        state.polled_at,
+        state.checked_at,
+        state.changed_at,
+        state.text_changed_at,
+        state.health,
+        state.kind,
+        plain(state.reason),
+        state.failures,
+        state.failing_since,
+        state.retry_at,
+        state.polls,
+        state.changes,
+        state.unconditional_in,
+        state.honest_streak,
+        plain(state.moved_to),
+        state.moved_at,
+        state.moved_sights,
+        state.audited_at,
+        state.suspect_kind,
+        state.suspect_sha256,
+        state.suspect_at,
+        state.fresh_until,
+        state.fresh_doubt,
+        state.saturation.looks,
+        state.saturation.soon,
+        state.saturation.quiet,
+        state.saturation.since,
+        plain(state.problem),
+        state.page_id,
+        was,
+    )
+
+
+def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:
+    return _to_identity(row[:_IDENTITY_COLUMNS]), _to_state(row[_IDENTITY_COLUMNS:])
+
+
+def _to_identity(row: tuple[Any, ...]) -> PageIdentity:
+    key, url, given, host, method, body, render, frames, headers, trust, proxy, owner_id = row
+    return PageIdentity(
+        key=key,
+        url=url,
+        given=given,
+        host=host,
+        method=method,
+        body=_to_value(body),
+        render=render,
+        frames=frames,
+        headers=() if headers == "[]" else tuple(Header(name, Value(*value)) for name, *value in from_json(headers)),
+        trust=trust,
+        proxy=_to_value(proxy),
+        owner_id=owner_id,
+    )
+
+
+def _to_state(row: tuple[Any, ...]) -> PageState:
+    (
+        page_id, last_seq, body_size, body_xxh3, text_digest, charset, title, final_url,
+        polled_at, checked_at, changed_at, text_changed_at, health, kind, reason, failures,
+        failing_since, retry_at, polls, changes, unconditional_in, honest_streak, moved_to, moved_at, moved_sights, audited_at, suspect_kind,
+        suspect_sha256, suspect_at, fresh_until, fresh_doubt, differing, soon, quiet, saturated_at,
+        problem, etag, last_modified,
+    ) = row  # fmt: skip
+    check_numbers(
+        last_seq=last_seq,
+        body_size=body_size,
+        polled_at=polled_at,
+        checked_at=checked_at,
+        changed_at=changed_at,
+        text_changed_at=text_changed_at,
+        failures=failures,
+        failing_since=failing_since,
+        retry_at=retry_at,
+        polls=polls,
+        changes=changes,
+        unconditional_in=unconditional_in,
+        honest_streak=honest_streak,
+        moved_at=moved_at,
+        moved_sights=moved_sights,
+        audited_at=audited_at,
+        suspect_at=suspect_at,
+        fresh_until=fresh_until,
+        fresh_doubt=fresh_doubt,
+        saturated_at=saturated_at,
+    )
+    return PageState(
+        page_id=page_id,
+        last_seq=last_seq,
+        body_size=body_size,
+        body_xxh3=body_xxh3,
+        text_digest=text_digest,
+        charset=charset,
+        title=title,
+        final_url=final_url,
+        validators=Validators(from_bytes(etag), from_bytes(last_modified)),
+        polled_at=polled_at,
+        checked_at=checked_at,
+        changed_at=changed_at,
+        text_changed_at=text_changed_at,
+        health=health,
+        kind=kind,
+        reason=reason,
+        failures=failures,
+        failing_since=failing_since,
+        retry_at=retry_at,
+        polls=polls,
+        changes=changes,
+        unconditional_in=unconditional_in,
+        honest_streak=honest_streak,
+        audited_at=audited_at,
+        suspect_kind=suspect_kind,
+        suspect_sha256=suspect_sha256,
+        suspect_at=suspect_at,
+        fresh_until=fresh_until,
+        fresh_doubt=fresh_doubt,
+        moved_to=moved_to,
+        moved_at=moved_at,
+        moved_sights=moved_sights,
+        saturation=Saturation(differing, soon, quiet, saturated_at) if differing else _NEVER_SATURATED,
+        problem=problem,
+    )
+
+
+def _from_value(value: Value | None) -> str:
+    return "" if value is None else to_json((value.text, value.is_secret))
+
+
+def _to_value(text: str) -> Value | None:
+    return Value(*from_json(text)) if text else None

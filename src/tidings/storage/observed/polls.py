@@ -1,0 +1,161 @@
+"""Polls: each is charged before its request leaves and completed once by the unit of its outcome (contracts.md §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.errors import UnitError
+from tidings.model.interval import Duration, Instant
+from tidings.model.unit import Grant, PollOutcome, PollRecord
+from tidings.storage.db.connection import UNLIMITED, Connection, select
+from tidings.storage.db.values import plain
+
+
+@dataclass(frozen=True, slots=True)
+class PollRow:
+    """A charged poll; `outcome` and `finished_at` are None while it is open. `reason` is why it was granted, `note` how it ended."""
+
+    id: int
+    page_id: int
+    epoch: int
+    charged_at: Instant
+    cost: float
+    reason: str
+    budget: str
+    finished_at: Instant | None
+    outcome: PollOutcome | None
+    text_changed: bool
+    status: int | None
+    kind: str
+    bytes: int
+    requests: int
+    note: str
+
+
+_SELECT = (
+    "SELECT id, page_id, epoch, charged_at, cost, reason, budget, finished_at, outcome, text_changed, status, kind, bytes, requests,"
+    " note FROM poll"
+)
+_INSERT = (
+    "INSERT INTO poll (page_id, epoch, charged_at, cost, reason, budget)"
+    " VALUES (:page_id, :epoch, :at, :cost, :reason, :budget)"
+)
+_FINISH = (
+    "UPDATE poll SET finished_at = :finished_at, outcome = :outcome, text_changed = :text_changed, status = :status, kind = :kind,"
+    " bytes = :bytes, requests = :requests, note = :note WHERE id = :poll_id AND page_id = :page_id AND outcome IS NULL"
+)
+
+
+_LAST_FAILURE = (
+    "SELECT poll.id, poll.page_id, epoch, charged_at, cost, poll.reason, budget, finished_at, outcome, text_changed, status, poll.kind, bytes, requests,"
+    " note FROM poll JOIN page ON page.id = poll.page_id WHERE page.host = :host AND outcome = 'error' ORDER BY poll.id DESC LIMIT 1"
+)
+_CUT_OFF = "UPDATE poll SET finished_at = :at, outcome = 'error', kind = 'net', note = :note WHERE id = :poll_id AND outcome IS NULL"
+_WAS_POLLED = "UPDATE page SET polled_at = :at WHERE id = :page_id AND (page.polled_at IS NULL OR page.polled_at < :at)"
+_GOOD = (
+    "SELECT finished_at FROM poll WHERE page_id = :page_id AND finished_at >= :first AND finished_at <= :last"
+    " AND outcome IN ('new', 'unchanged', 'changed') ORDER BY finished_at"
+)
+_LOOKS = (
+    "SELECT page_id, finished_at, text_changed FROM poll WHERE finished_at >= :since AND outcome IN ('new', 'unchanged', 'changed')"
+    " ORDER BY finished_at"
+)
+_LAST_BEFORE = "SELECT page_id, MAX(finished_at) FROM poll WHERE finished_at < :before AND outcome IN ('new', 'unchanged', 'changed') GROUP BY page_id"
+CUT_OFF = "cut off: the process that asked ended before the answer was kept"
+
+
+def listing(c: Connection, *, page_id: int | None = None, limit: int | None = None) -> list[PollRow]:
+    """Return polls, newest first."""
+    given = {} if page_id is None else {"page_id": page_id}
+    text = select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY id DESC LIMIT :limit")
+    return [_to_row(row) for row in c.rows(text, limit=UNLIMITED if limit is None else limit, **given)]
+
+
+def last_failure(c: Connection, host: str) -> PollRow | None:
+    """Return the last poll of a page of this host that failed, None if none has."""
+    row = c.one(_LAST_FAILURE, host=plain(host))
+    return None if row is None else _to_row(row)
+
+
+def get(c: Connection, id: int) -> PollRow | None:  # noqa: A002
+    """Return poll `id`, or None."""
+    row = c.one(f"{_SELECT} WHERE id = :id", id=id)
+    return None if row is None else _to_row(row)
+
+
+def open_polls(c: Connection) -> list[PollRow]:
+    """Return the polls that were charged and not completed, oldest first."""
+    return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE outcome IS NULL ORDER BY id")]
+
+
+def good(c: Connection, page_id: int, first: Instant, last: Instant) -> list[Instant]:
+    """Return when a page was looked at well in [first, last], in order."""
+    rows = c.rows(_GOOD, page_id=page_id, first=first, last=last)
+    return [row[0] for row in rows]
+
+
+def looks(c: Connection, since: Instant) -> list[tuple[int, Instant, bool]]:
+    """Return page, instant and whether its text had changed of each good look since an instant, in order."""
+    return [(page_id, at, bool(changed)) for page_id, at, changed in c.rows(_LOOKS, since=since)]
+
+
+def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
+    """Return when each page was last looked at well before an instant."""
+    return dict(c.rows(_LAST_BEFORE, before=before))
+
+
+def spent(c: Connection, since: Instant) -> float:
+    """Return what all polls have cost that were charged since an instant."""
+    return float(c.value("SELECT COALESCE(SUM(cost), 0) FROM poll WHERE charged_at >= :since", since=since))
+
+
+def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) -> list[int]:
+    """Write the charge of a poll for each grant and return their ids, in the order of the grants."""
+    # Writers take turns on both databases, so every higher id is one of these.
+    before = c.value("SELECT COALESCE(MAX(id), 0) FROM poll")
+    c.batch(_INSERT, [(grant.page_id, epoch, at, float(grant.cost), grant.reason, grant.budget) for grant in grants])
+    return [row[0] for row in c.rows("SELECT id FROM poll WHERE id > :before ORDER BY id", before=before)]
+
+
+def finish(c: Connection, records: Sequence[PollRecord]) -> None:
+    """Complete polls; `UnitError` if one was not charged for its page or is complete already."""
+    rows = [
+        (
+            r.finished_at,
+            r.outcome,
+            1 if r.text_changed else 0,
+            r.status,
+            r.kind,
+            r.bytes,
+            r.requests,
+            plain(r.reason),
+            r.poll_id,
+            r.page_id,
+        )
+        for r in records
+    ]
+    if c.batch(_FINISH, rows) != len(rows):
+        ids = ", ".join(str(r.poll_id) for r in records)
+        raise UnitError(f"poll {ids} is not an open poll of its page; nothing of this was written")
+
+
+def cut_off(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> int:
+    """End the polls of earlier epochs that are open: nobody will. Return how many there were.
+
+    Their process died between charge and outcome. They end as failures, hold nothing against their page and are no observation, and
+    what was charged stays charged. A request may have left as late as `now`, at most `longest` (the deadline of a fetch) after its
+    charge: from then on the page's floor counts.
+    """
+    rows = [row for row in open_polls(c) if row.epoch < epoch]
+    ends = {row.id: max(row.charged_at, min(now, row.charged_at + longest)) for row in rows}
+    c.many(_CUT_OFF, [{"poll_id": row.id, "at": ends[row.id], "note": CUT_OFF} for row in rows])
+    c.many(_WAS_POLLED, [{"page_id": row.page_id, "at": ends[row.id]} for row in rows])
+    return len(rows)
+
+
+def _to_row(row: tuple[Any, ...]) -> PollRow:
+    values = [*row]
+    values[9] = bool(row[9])
+    return PollRow(*values)

@@ -1,0 +1,252 @@
+"""Versions of pages, the blobs that hold their bodies and the digests that cursors still need (contracts.md §3, §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tidings.errors import UnitError
+from tidings.model.version import Blob, Digest, Version, version_id
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import from_json, plain, to_json
+
+_SELECT = (
+    "SELECT page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,"
+    " headers, text_changed, words, frames, screenshot FROM version"
+)
+_LISTING = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq"
+_ONE = f"{_SELECT} WHERE page_id = :page_id AND seq = :seq"
+_NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
+_LAST = (
+    "SELECT page.last_seq, COALESCE(version.seq, 0), COALESCE(version.sha256, '') FROM page LEFT JOIN version ON version.id ="
+    " (SELECT id FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1) WHERE page.id = :page_id"
+)
+_INSERT = (
+    "INSERT INTO version (page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title,"
+    " final_url, status, headers, text_changed, words, frames, screenshot) VALUES (:page_id, :seq, :sha256, :size, :fetched_at, :modified_at, :charset,"
+    " :charset_source, :content_type, :title, :final_url, :status, :headers, :text_changed, :words, :frames, :screenshot)"
+)
+_BLOB = "SELECT sha256, size, base, height, frame, file FROM blob WHERE sha256 = :sha256"
+_PUT_BLOB = (
+    "INSERT INTO blob (sha256, size, base, height, frame, file) VALUES (:sha256, :size, :base, :height, :frame, :file)"
+    " ON CONFLICT (sha256) DO UPDATE SET base = excluded.base, height = excluded.height, frame = excluded.frame, file = excluded.file"
+)
+_DIGESTS = (
+    "SELECT digest.extraction, digest.rules_version, digest.text, digest.objects FROM digest"
+    " JOIN version ON version.id = digest.version_id WHERE version.page_id = :page_id AND version.seq = :seq"
+    " ORDER BY digest.rules_version, digest.extraction"
+)
+_PUT_DIGEST = (
+    "INSERT INTO digest (version_id, extraction, rules_version, text, objects) VALUES (:version_id, :extraction, :rules_version, :text, :objects)"
+    " ON CONFLICT (version_id, extraction, rules_version) DO UPDATE SET text = excluded.text, objects = excluded.objects"
+)
+_REFERENCED = (
+    "SELECT sha256 FROM version UNION SELECT sha256 FROM version_member UNION SELECT sha256 FROM quarantine"
+    " UNION SELECT screenshot FROM version WHERE screenshot <> ''"
+)
+
+
+def listing(c: Connection, page_id: int) -> list[Version]:
+    """Return the versions of a page, oldest first."""
+    return [_to_version(row) for row in c.rows(_LISTING, page_id=page_id)]
+
+
+def get(c: Connection, page_id: int, seq: int) -> Version | None:
+    """Return version `seq` of a page, or None."""
+    row = c.one(_ONE, page_id=page_id, seq=seq)
+    return None if row is None else _to_version(row)
+
+
+def newest(c: Connection, page_id: int) -> Version | None:
+    """Return the newest version of a page, or None if it has none."""
+    row = c.one(_NEWEST, page_id=page_id)
+    return None if row is None else _to_version(row)
+
+
+def newest_seqs(c: Connection, page_id: int, most: int) -> set[int]:
+    """Return the numbers of the newest versions of a page, at most so many."""
+    text = "SELECT seq FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :most"
+    return {row[0] for row in c.rows(text, page_id=page_id, most=most)}
+
+
+def usual_words(c: Connection, page_id: int, *, among: int = 5) -> int | None:
+    """Return the median number of words of the newest versions, None if there are none (contracts.md §11: collapsed text)."""
+    text = "SELECT words FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :among"
+    counts = sorted(row[0] for row in c.rows(text, page_id=page_id, among=among))
+    return counts[len(counts) // 2] if counts else None
+
+
+def add(c: Connection, version: Version) -> None:
+    """Write the next version of a page; its blob must be there.
+
+    Raises `UnitError` unless its number follows the newest one and its body differs from it (trust.md I-2).
+    """
+    told, stored, sha256 = c.one(_LAST, page_id=version.page_id) or (0, 0, "")
+    seq = max(
+        told, stored
+    )  # the newest may have been let go of; and a unit before this one in its commit may have written one
+    name = version_id(version.page_id, version.seq)
+    if version.seq != seq + 1:
+        raise UnitError(f"version {name} cannot follow number {seq}; nothing of this was written")
+    if version.sha256 == sha256 and stored == seq:
+        raise UnitError(f"version {name} has the body of the version before it; nothing of this was written")
+    c.execute(
+        _INSERT,
+        page_id=version.page_id,
+        seq=version.seq,
+        sha256=version.sha256,
+        size=version.size,
+        fetched_at=version.fetched_at,
+        modified_at=version.modified_at,
+        charset=plain(version.charset),
+        charset_source=version.charset_source,
+        content_type=plain(version.content_type),
+        title=plain(version.title),
+        final_url=plain(version.final_url),
+        status=version.status,
+        headers=to_json(dict(version.headers)),
+        text_changed=int(version.text_changed),
+        words=version.words,
+        frames=version.frames,
+        screenshot=version.screenshot,
+    )
+
+
+def blob(c: Connection, sha256: str) -> Blob | None:
+    """Return how the body of that hash is kept, or None if it is not."""
+    row = c.one(_BLOB, sha256=sha256)
+    return None if row is None else _to_blob(row)
+
+
+def blobs(c: Connection) -> list[Blob]:
+    """Return every blob without its frame (`frame` is None), by hash."""
+    text = "SELECT sha256, size, base, height, file FROM blob ORDER BY sha256"
+    return [Blob(sha256, size, base, height, None, file) for sha256, size, base, height, file in c.rows(text)]
+
+
+def dependents(c: Connection, sha256: str) -> list[str]:
+    """Return the hashes of the blobs that are deltas against this one."""
+    return [row[0] for row in c.rows("SELECT sha256 FROM blob WHERE base = :sha256 AND base <> ''", sha256=sha256)]
+
+
+def files(c: Connection) -> set[str]:
+    """Return the names of all files under `blobs/` that a row names."""
+    return {row[0] for row in c.rows("SELECT file FROM blob WHERE file IS NOT NULL")}
+
+
+def referenced(c: Connection) -> set[str]:
+    """Return the hashes that versions, members and quarantined bodies name."""
+    return {row[0] for row in c.rows(_REFERENCED)}
+
+
+def put_blobs(c: Connection, kept: Sequence[Blob]) -> None:
+    """Write blobs in this order; one that is there is kept anew (whole, or as a delta against another)."""
+    c.many(
+        _PUT_BLOB,
+        [
+            {
+                "sha256": b.sha256,
+                "size": b.size,
+                "base": b.base,
+                "height": b.height,
+                "frame": b.frame,
+                "file": b.file,
+            }
+            for b in kept
+        ],
+    )
+
+
+def digests(c: Connection, page_id: int, seqs: Iterable[int], *, extraction: str | None = None) -> dict[int, Digest]:
+    """Return the digest kept of each of these versions, by number; versions without one are left out.
+
+    Of several, the one of the newest rules counts; `extraction` says which extraction is meant where a page has more than one.
+    """
+    found = {}
+    for seq, kept in every_digest(c, page_id, seqs).items():
+        if fitting := [digest for digest in kept if extraction in {None, digest.extraction}]:
+            found[seq] = fitting[-1]
+    return found
+
+
+def every_digest(c: Connection, page_id: int, seqs: Iterable[int]) -> dict[int, list[Digest]]:
+    """Return all digests kept of these versions, those of the newest rules last."""
+    found = {}
+    for seq in dict.fromkeys(seqs):
+        if rows := c.rows(_DIGESTS, page_id=page_id, seq=seq):
+            found[seq] = [Digest(row[0], row[1], row[2], from_json(row[3])) for row in rows]
+    return found
+
+
+def put_digests(c: Connection, page_id: int, kept: Sequence[tuple[int, Digest]]) -> None:
+    """Write digests, each with the number of its version; `UnitError` if that version is not there."""
+    ids: dict[int, int] = {}
+    for seq, _ in kept:
+        if seq not in ids:
+            found = c.value("SELECT id FROM version WHERE page_id = :page_id AND seq = :seq", page_id=page_id, seq=seq)
+            if found is None:
+                raise UnitError(
+                    f"a digest names version {version_id(page_id, seq)}, which is not there; nothing of this was written"
+                )
+            ids[seq] = found
+    c.many(
+        _PUT_DIGEST,
+        [
+            {
+                "version_id": ids[seq],
+                "extraction": digest.extraction,
+                "rules_version": digest.rules_version,
+                "text": digest.text,
+                "objects": to_json(dict(digest.objects)),
+            }
+            for seq, digest in kept
+        ],
+    )
+
+
+def forget_digests(c: Connection, page_id: int) -> None:
+    """Remove the digests of versions that no cursor and no owed comparison needs; the newest version's stay."""
+    text = "SELECT u.base, u.taken FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id WHERE u.page_id = :page_id AND s.state <> 'ended' AND u.left_at IS NULL"
+    needed: set[int] = set()
+    for base, taken in c.rows(text, page_id=page_id):
+        needed.update((base, *from_json(taken)))
+    for pair in c.rows("SELECT from_seq, to_seq FROM comparison WHERE page_id = :page_id", page_id=page_id):
+        needed.update(pair)
+    kept = c.rows(
+        "SELECT DISTINCT version.id, version.seq FROM version JOIN digest ON digest.version_id = version.id"
+        " WHERE version.page_id = :page_id ORDER BY version.seq DESC",
+        page_id=page_id,
+    )
+    gone = [{"id": id_} for id_, seq in kept[1:] if seq not in needed]
+    c.many("DELETE FROM digest WHERE version_id = :id", gone)
+
+
+def _to_version(row: tuple[Any, ...]) -> Version:
+    (
+        page_id, seq, sha256, size, fetched_at, modified_at, charset, charset_source, content_type, title, final_url, status,
+        headers, text_changed, words, frames, screenshot,
+    ) = row  # fmt: skip
+    return Version(
+        page_id=page_id,
+        seq=seq,
+        sha256=sha256,
+        size=size,
+        fetched_at=fetched_at,
+        modified_at=modified_at,
+        charset=charset,
+        charset_source=charset_source,
+        content_type=content_type,
+        title=title,
+        final_url=final_url,
+        status=status,
+        headers=from_json(headers),
+        text_changed=bool(text_changed),
+        words=words,
+        frames=frames,
+        screenshot=screenshot,
+    )
+
+
+def _to_blob(row: tuple[Any, ...]) -> Blob:
+    sha256, size, base, height, frame, file = row
+    return Blob(sha256, size, base, height, None if frame is None else bytes(frame), file)

@@ -1,0 +1,172 @@
+"""Changes as they were found, whole: every view is drawn from them without comparing again (contracts.md §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from tidings.model.change import ChangeSet, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
+from tidings.model.interval import Instant
+from tidings.model.unit import ChangeRow
+from tidings.storage.db.connection import UNLIMITED, Connection, select
+from tidings.storage.db.values import from_json, to_json
+from tidings.storage.watches import composites
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """A change with the name of its sentinel, the page's address as it was given, and the number of its event."""
+
+    row: ChangeRow
+    sentinel: str
+    url: str
+    event_seq: int | None
+
+
+_SELECT = (
+    "SELECT ch.id, ch.sentinel_id, ch.subscription_id, ch.page_id, ch.revision, ch.kind, ch.from_seq, ch.to_seq, ch.rules_version,"
+    " ch.extraction, ch.quiet, ch.modified_at, ch.polled_at, ch.detected_at, ch.edits, ch.objects, ch.texts, s.name, p.given, ch.event_seq"
+    " FROM change ch JOIN sentinel s ON s.id = ch.sentinel_id JOIN page p ON p.id = ch.page_id"
+)
+_INSERT = (
+    "INSERT INTO change (id, event_seq, sentinel_id, subscription_id, page_id, revision, kind, from_seq, to_seq, rules_version,"
+    " extraction, quiet, modified_at, polled_at, detected_at, edits, objects, texts) VALUES (:id, :event_seq, :sentinel_id,"
+    " :subscription_id, :page_id, :revision, :kind, :from_seq, :to_seq, :rules_version, :extraction, :quiet, :modified_at,"
+    " :polled_at, :detected_at, :edits, :objects, :texts) ON CONFLICT (id) DO NOTHING"
+)
+
+
+def listing(
+    c: Connection,
+    *,
+    sentinel: str | None = None,
+    page_id: int | None = None,
+    since: Instant | None = None,
+    quiet: bool = False,
+    limit: int | None = None,
+) -> list[StoredChange]:
+    """Return changes, newest first: of a sentinel's name, of a page, detected at `since` or later; with `quiet` the quiet ones too."""
+    given: dict[str, Any] = {"limit": UNLIMITED if limit is None else limit}
+    conditions = [] if quiet else ["ch.quiet = 0"]
+    if sentinel is not None:
+        conditions.append("s.name = :sentinel")
+        given["sentinel"] = sentinel
+    if page_id is not None:
+        conditions.append("ch.page_id = :page_id")
+        given["page_id"] = page_id
+    if since is not None:
+        conditions.append("ch.detected_at >= :since")
+        given["since"] = since
+    text = select(_SELECT, conditions, "ORDER BY ch.detected_at DESC, ch.event_seq DESC, ch.id LIMIT :limit")
+    return [_to_stored(row) for row in c.rows(text, **given)]
+
+
+def get(c: Connection, id: str) -> StoredChange | None:  # noqa: A002
+    """Return change `id`, or None."""
+    row = c.one(f"{_SELECT} WHERE ch.id = :id", id=id)
+    return None if row is None else _to_stored(row)
+
+
+def for_events(c: Connection, first_seq: int, last_seq: int, sentinel_id: int) -> list[StoredChange]:
+    """Return the changes of a sentinel that are news (not quiet), with event numbers from first to last, in their order."""
+    conditions = (
+        "ch.sentinel_id = :sentinel_id", "ch.event_seq >= :first_seq", "ch.event_seq <= :last_seq", "ch.quiet = 0",
+    )  # fmt: skip
+    text = select(_SELECT, conditions, "ORDER BY ch.event_seq")
+    return [_to_stored(row) for row in c.rows(text, sentinel_id=sentinel_id, first_seq=first_seq, last_seq=last_seq)]
+
+
+def parts_between(c: Connection, sentinel_id: int, first: Instant, last: Instant) -> list[StoredChange]:
+    """Return the changes that are parts of a sentinel's composites and were seen in [first, last], in their order."""
+    conditions = ("ch.sentinel_id = :sentinel_id", "ch.quiet = 1", "ch.polled_at >= :first", "ch.polled_at <= :last")
+    text = select(_SELECT, conditions, "ORDER BY ch.event_seq")
+    found = (_to_stored(row) for row in c.rows(text, sentinel_id=sentinel_id, first=first, last=last))
+    return [change for change in found if not change.row.noise]
+
+
+def exists(c: Connection, id: str) -> bool:  # noqa: A002
+    """Return whether a change is stored."""
+    return c.value("SELECT 1 FROM change WHERE id = :id", id=id) is not None
+
+
+def add(c: Connection, found: Sequence[tuple[ChangeRow, int | None]]) -> None:
+    """Write changes, each with its event's number; one that is stored already stays as it is."""
+    c.many(_INSERT, [_parameters(row, event_seq) for row, event_seq in found])
+
+
+def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
+    found = row.found
+    return {
+        "id": row.id,
+        "event_seq": event_seq,
+        "sentinel_id": row.sentinel_id,
+        "subscription_id": row.subscription_id,
+        "page_id": row.page_id,
+        "revision": row.revision,
+        "kind": row.kind,
+        "from_seq": row.from_seq,
+        "to_seq": row.to_seq,
+        "rules_version": row.rules_version,
+        "extraction": row.extraction,
+        "quiet": int(row.quiet),
+        "modified_at": row.modified_at,
+        "polled_at": row.polled_at,
+        "detected_at": row.detected_at,
+        "edits": to_json([(e.op, e.old_start, e.old_end, e.new_start, e.new_end) for e in found.edits]),
+        "objects": to_json([(o.kind, o.object, o.old, o.new) for o in found.objects]),
+        "texts": to_json(
+            {
+                "kinds": found.kinds,
+                "inserted": found.inserted,
+                "deleted": found.deleted,
+                "updated": found.updated,
+                "moved": found.moved,
+                "summary": row.summary,
+                **({"frames": list(map(astuple, found.frames))} if found.frames else {}),
+                **({"places": list(map(astuple, found.places))} if found.places else {}),
+                **({"masked": list(map(astuple, found.masked))} if found.masked else {}),
+                **({"partial": True} if row.partial else {}),
+                **({"noise": True} if row.noise else {}),
+                **({"composite": composites.to_plain(row.composite)} if row.composite is not None else {}),
+            }
+        ),
+    }
+
+
+def _to_stored(row: tuple[Any, ...]) -> StoredChange:
+    texts = from_json(row[16])
+    found = ChangeSet(
+        kinds=tuple(texts["kinds"]),
+        inserted=tuple(texts["inserted"]),
+        deleted=tuple(texts["deleted"]),
+        updated=tuple((old, new) for old, new in texts["updated"]),
+        moved=tuple(texts["moved"]),
+        edits=tuple(Edit(*edit) for edit in from_json(row[14])),
+        objects=tuple(ObjectCount(*count) for count in from_json(row[15])),
+        frames=tuple(FrameShare(*share) for share in texts.get("frames", ())),
+        masked=tuple(Masked(*masked) for masked in texts.get("masked", ())),
+        places=tuple(ObjectPlace(*place) for place in texts.get("places", ())),
+    )
+    change = ChangeRow(
+        id=row[0],
+        sentinel_id=row[1],
+        subscription_id=row[2],
+        page_id=row[3],
+        revision=row[4],
+        kind=row[5],
+        from_seq=row[6],
+        to_seq=row[7],
+        rules_version=row[8],
+        extraction=row[9],
+        found=found,
+        summary=texts["summary"],
+        quiet=bool(row[10]),
+        modified_at=row[11],
+        polled_at=row[12],
+        detected_at=row[13],
+        partial=texts.get("partial", False),
+        noise=texts.get("noise", False),
+        composite=composites.from_plain(texts["composite"]) if "composite" in texts else None,
+    )
+    return StoredChange(change, sentinel=row[17], url=row[18], event_seq=row[19])

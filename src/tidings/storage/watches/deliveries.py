@@ -1,0 +1,235 @@
+"""Deliveries: the outbox. A row keeps its id and its bytes over all attempts (trust.md I-3)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tidings.clock import DAY
+from tidings.errors import UnitError, UnknownNameError
+from tidings.model.interval import Duration, Instant
+from tidings.model.unit import DeliveryDraft, DeliveryResult
+from tidings.storage.db.connection import UNLIMITED, Connection, select
+from tidings.storage.db.instance import Instance
+from tidings.storage.db.values import plain
+
+LONGEST_HOLD = DAY
+"""What an endpoint may ask for at most."""
+DeliveryStatus = Literal["waiting", "delivered", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """A delivery with its endpoint; `attempt` counts those made, `due_at` is when a waiting one is tried (again)."""
+
+    id: str
+    endpoint_id: int
+    kind: str
+    address: str
+    sentinel_id: int
+    sentinel: str
+    first_seq: int
+    last_seq: int
+    changes: int
+    subject: str
+    content_type: str
+    body: bytes
+    status: DeliveryStatus
+    attempt: int
+    due_at: Instant
+    created_at: Instant
+    finished_at: Instant | None
+    error: str
+    failing_since: Instant | None
+    noticed: bool = False
+
+
+_SELECT = (
+    "SELECT d.id, d.endpoint_id, e.kind, e.address, d.sentinel_id, s.name, d.first_seq, d.last_seq, d.changes, d.subject, d.content_type,"
+    " d.body, d.status, d.attempt, d.due_at, d.created_at, d.finished_at, d.error, e.failing_since, e.noticed"
+    " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id JOIN sentinel s ON s.id = d.sentinel_id"
+)
+_INSERT = (
+    "INSERT INTO delivery (id, endpoint_id, sentinel_id, first_seq, last_seq, changes, subject, content_type, body, status, due_at, created_at)"
+    " VALUES (:id, :endpoint_id, :sentinel_id, :first_seq, :last_seq, :changes, :subject, :content_type, :body, 'waiting', :due_at, :at)"
+    " ON CONFLICT (id) DO NOTHING"
+)
+_RESULT = (
+    "UPDATE delivery SET status = :status, attempt = :attempt, due_at = COALESCE(:due_at, due_at), finished_at = :finished_at,"
+    " error = :error, holds = :holds WHERE id = :id"
+)
+_WAKE = "UPDATE delivery SET due_at = :at WHERE endpoint_id = :endpoint_id AND status = 'waiting' AND attempt > 0 AND holds = 1 AND due_at > :at"
+_LAID_OUT = "SELECT id, finished_at FROM delivery"
+_LINE = "PARTITION BY d.endpoint_id, d.sentinel_id"
+_READY = (
+    "SELECT id, endpoint_id, last_seq, CASE WHEN ready_at < held_until THEN held_until ELSE ready_at END AS ready_at FROM ("
+    "SELECT id, endpoint_id, last_seq, held_until, is_behind,"
+    " CASE WHEN has_failed = 1 AND tried_at + :tried_every < due_at THEN tried_at + :tried_every ELSE due_at END AS ready_at FROM ("
+    "SELECT d.id, d.endpoint_id, d.last_seq, d.due_at, CASE WHEN d.attempt > 0 AND d.holds = 1 THEN 1 ELSE 0 END AS has_failed,"
+    f" max(CASE WHEN d.attempt > 0 AND d.holds = 1 THEN 1 ELSE 0 END) OVER ({_LINE} ORDER BY d.last_seq, d.id"
+    " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_behind,"
+    " CASE WHEN e.held_until > :now AND e.held_until <= :latest THEN e.held_until ELSE 0 END AS held_until,"
+    " CASE WHEN e.tried_at <= :now THEN e.tried_at ELSE 0 END AS tried_at"
+    " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id WHERE d.status = 'waiting' AND e.enabled = 1"
+    ") line) line WHERE is_behind = 0 OR is_behind IS NULL"
+)
+"""The waiting deliveries that may be tried, and when: one that has failed and holds lets nothing behind it in its line (endpoint, sentinel)
+pass. An endpoint's own wish holds for all of its deliveries; one that lies further ahead than it can was made by a wrong clock."""
+
+
+def delivery_id(instance: Instance, draft: DeliveryDraft, first_seq: int, last_seq: int) -> str:
+    """Return the id that a delivery has wherever and however often it is made (contracts.md §3)."""
+    parts = (instance.id, instance.restore_epoch, draft.endpoint_id, draft.sentinel_id, first_seq, last_seq)
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:32]
+
+
+def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[DeliveryRow]:
+    """Return waiting deliveries of enabled endpoints whose time has come, the longest due first; those behind a failed one too."""
+    conditions = ("d.status = 'waiting'", "d.due_at <= :now", "e.enabled = 1")
+    text = select(_SELECT, conditions, "ORDER BY d.due_at, d.last_seq LIMIT :limit")
+    return [_to_row(row) for row in c.rows(text, now=now, limit=UNLIMITED if limit is None else limit)]
+
+
+def first_due(c: Connection, *, now: Instant, tried_every: Duration) -> list[DeliveryRow]:
+    """Return of each endpoint that is on the delivery that may be tried first: however much waits for one, no other waits behind it.
+
+    That is the one with the lowest number of those whose time has come. A delivery that failed may be tried `tried_every` (µs) after the
+    last attempt at its endpoint, before it is due.
+    """
+    ranked = f"SELECT id, ROW_NUMBER() OVER (PARTITION BY endpoint_id ORDER BY last_seq, id) AS place FROM ({_READY}) ready WHERE ready_at <= :now"
+    text = f"{_SELECT} WHERE d.id IN (SELECT id FROM ({ranked}) ranked WHERE place = 1) ORDER BY d.last_seq"
+    return [_to_row(row) for row in c.rows(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)]
+
+
+def next_due(c: Connection, *, now: Instant, tried_every: Duration) -> Instant | None:
+    """Return when a waiting delivery of an enabled endpoint may be tried next (see `first_due`), or None."""
+    text = f"SELECT min(ready_at) FROM ({_READY}) ready"
+    found: Instant | None = c.value(text, now=now, latest=now + LONGEST_HOLD, tried_every=tried_every)
+    return found
+
+
+def following(c: Connection, delivery: DeliveryRow, *, now: Instant) -> DeliveryRow | None:
+    """Return the delivery that waits right behind another one of the same sentinel to the same endpoint, if its time has come."""
+    conditions = (
+        "d.endpoint_id = :endpoint_id", "d.sentinel_id = :sentinel_id", "d.status = 'waiting'", "d.due_at <= :now",
+        "(d.last_seq > :last_seq OR (d.last_seq = :last_seq AND d.id > :id))",
+    )  # fmt: skip
+    line = {"endpoint_id": delivery.endpoint_id, "sentinel_id": delivery.sentinel_id, "now": now}
+    text = select(_SELECT, conditions, "ORDER BY d.last_seq, d.id LIMIT 1")
+    row = c.one(text, **line, last_seq=delivery.last_seq, id=delivery.id)
+    return None if row is None else _to_row(row)
+
+
+def wake(c: Connection, endpoints: Sequence[tuple[int, Instant]]) -> None:
+    """Let what was to be tried again by endpoints that take news again be due at once, but for what they refuse alone."""
+    c.many(_WAKE, [{"endpoint_id": endpoint_id, "at": at} for endpoint_id, at in endpoints])
+
+
+def listing(
+    c: Connection, *, dead: bool = False, sentinel: str | None = None, limit: int | None = None
+) -> list[DeliveryRow]:
+    """Return deliveries, newest first; with `dead` only dead letters."""
+    given: dict[str, Any] = {"limit": UNLIMITED if limit is None else limit}
+    conditions = ["d.status = 'dead'"] if dead else []
+    if sentinel is not None:
+        conditions.append("s.name = :sentinel")
+        given["sentinel"] = sentinel
+    text = select(_SELECT, conditions, "ORDER BY d.created_at DESC, d.last_seq DESC, d.id LIMIT :limit")
+    return [_to_row(row) for row in c.rows(text, **given)]
+
+
+def get(c: Connection, id: str) -> DeliveryRow | None:  # noqa: A002
+    """Return delivery `id`, or None."""
+    row = c.one(f"{_SELECT} WHERE d.id = :id", id=id)
+    return None if row is None else _to_row(row)
+
+
+def laid_out(
+    c: Connection, endpoint_id: int, *, sentinel_id: int | None = None, limit: int
+) -> list[tuple[str, Instant]]:
+    """Return (id, delivered at) of what an endpoint took, of one sentinel or of all, newest first."""
+    given: dict[str, Any] = {"endpoint_id": endpoint_id, "limit": limit}
+    conditions = ["endpoint_id = :endpoint_id", "finished_at IS NOT NULL"]
+    if sentinel_id is not None:
+        conditions.append("sentinel_id = :sentinel_id")
+        given["sentinel_id"] = sentinel_id
+    text = select(_LAID_OUT, conditions, "ORDER BY finished_at DESC, id LIMIT :limit")
+    return [(id_, at) for id_, at in c.rows(text, **given)]
+
+
+def bodies(c: Connection, ids: Iterable[str]) -> dict[str, bytes]:
+    """Return the bytes of deliveries by their ids; unknown ones are left out."""
+    found = ((id_, c.value("SELECT body FROM delivery WHERE id = :id", id=id_)) for id_ in dict.fromkeys(ids))
+    return {id_: bytes(body) for id_, body in found if body is not None}
+
+
+def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:  # noqa: A002
+    """Let a delivery wait again, due at `at`, its attempts counted anew: same id, same bytes. Of its id the beginning is enough.
+
+    Raises `UnknownNameError` if there is no such delivery, or several begin so.
+    """
+    found = c.rows("SELECT id FROM delivery WHERE substr(id, 1, :n) = :id LIMIT 2", id=id, n=len(id)) if id else []
+    if len(found) > 1:
+        raise UnknownNameError(f"several deliveries begin with {id}; `tidings deliveries --json` shows whole ids")
+    id = found[0][0] if found else id  # noqa: A001
+    text = "UPDATE delivery SET status = 'waiting', attempt = 0, due_at = :at, finished_at = NULL, error = '', holds = 1 WHERE id = :id"
+    if not c.execute(text, id=id, at=at):
+        raise UnknownNameError(f"there is no delivery {id}; `tidings deliveries` lists them")
+    row = get(c, id)
+    assert row is not None  # noqa: S101 the update has found it
+    # Who asks for it again wants the endpoint asked again, too, if its failures had switched it off.
+    c.execute(
+        "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE enabled = 0 AND id ="
+        " (SELECT endpoint_id FROM delivery WHERE id = :id)",
+        id=id,
+    )
+    return row
+
+
+def add(c: Connection, drafts: Sequence[tuple[str, DeliveryDraft, int, int]], *, at: Instant) -> None:
+    """Write (id, draft, first, last); a delivery that is stored already stays as it is."""
+    c.many(
+        _INSERT,
+        [
+            {
+                "id": id_,
+                "endpoint_id": draft.endpoint_id,
+                "sentinel_id": draft.sentinel_id,
+                "first_seq": first,
+                "last_seq": last,
+                "changes": draft.changes,
+                "subject": plain(draft.subject),
+                "content_type": draft.content_type,
+                "body": draft.body,
+                "due_at": draft.due_at,
+                "at": at,
+            }
+            for id_, draft, first, last in drafts
+        ],
+    )
+
+
+def finish(c: Connection, results: Sequence[DeliveryResult]) -> None:
+    """Write how attempts went; `UnitError` if a delivery is not there."""
+    rows = [
+        {
+            "id": r.delivery_id,
+            "status": r.status,
+            "attempt": r.attempt,
+            "due_at": r.due_at,
+            "finished_at": None if r.status == "waiting" else r.at,
+            "error": plain(r.error),
+            "holds": int(r.holds),
+        }
+        for r in results
+    ]
+    if c.many(_RESULT, rows) != len(rows):
+        raise UnitError("an attempt names a delivery that is not there; nothing of this was written")
+
+
+def _to_row(row: tuple[Any, ...]) -> DeliveryRow:
+    values = [*row]
+    values[11], values[-1] = bytes(row[11]), bool(row[-1])
+    return DeliveryRow(*values)

@@ -1,0 +1,146 @@
+"""Endpoints: where news go, one row per channel and address, with its health (trust.md F-28)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.errors import UnitError
+from tidings.model.interval import Instant
+from tidings.model.telling import REFERENCE
+from tidings.model.unit import EndpointMove
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import plain
+from tidings.storage.watches.events import OWNER
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    """`failing_since` is None while its last attempt worked; a switched-off endpoint says why in `reason`.
+
+    Nothing is sent before `held_until` because it asked for that; `noticed`: its owner was notified that it takes nothing.
+    An address that may hold a token is a secret, to which `address` refers; `scheme` is that of Apprise, as far as it is known.
+    """
+
+    id: int
+    kind: str
+    address: str
+    enabled: bool
+    failing_since: Instant | None
+    reason: str
+    held_until: Instant | None = None
+    noticed: bool = False
+    scheme: str = ""
+
+
+_SELECT = "SELECT id, kind, address, enabled, failing_since, reason, held_until, noticed, scheme FROM endpoint"
+_ENSURE = (
+    "INSERT INTO endpoint (owner_id, kind, address) VALUES (:owner_id, :kind, :address)"
+    " ON CONFLICT (owner_id, kind, address) DO NOTHING RETURNING id"
+)
+_FIND = "SELECT id FROM endpoint WHERE owner_id = :owner_id AND kind = :kind AND address = :address"
+_MOVE = (
+    "UPDATE endpoint SET failing_since = :failing_since, enabled = :enabled, reason = :reason, tried_at = COALESCE(:tried_at, tried_at),"
+    " held_until = :held_until, noticed = :noticed WHERE id = :endpoint_id"
+)
+
+
+def ensure(c: Connection, kind: str, address: str) -> int:
+    """Return the id of the endpoint, made if it is new."""
+    given = {"owner_id": OWNER, "kind": kind, "address": address}
+    found = c.value(_ENSURE, **given)
+    return int(c.value(_FIND, **given) if found is None else found)
+
+
+def get(c: Connection, id: int) -> EndpointRow | None:  # noqa: A002
+    """Return endpoint `id`, or None."""
+    row = c.one(f"{_SELECT} WHERE id = :id", id=id)
+    return None if row is None else _to_row(row)
+
+
+def ids(c: Connection, channels: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Return the id of each endpoint (kind, address) that is there; news for one that is switched off wait until it is on again."""
+    found = {}
+    for kind, address in channels:
+        id_ = c.value(_FIND, owner_id=OWNER, kind=kind, address=address)
+        if id_ is not None:
+            found[kind, address] = int(id_)
+    return found
+
+
+def listing(c: Connection) -> list[EndpointRow]:
+    """Return all endpoints in the order of ids."""
+    return [_to_row(row) for row in c.rows(f"{_SELECT} ORDER BY id")]
+
+
+def schemes(c: Connection) -> dict[int, str]:
+    """Return the scheme of each endpoint of Apprise, empty where it is not known."""
+    return dict(c.rows("SELECT id, scheme FROM endpoint WHERE kind = 'apprise' ORDER BY id"))
+
+
+def without_scheme(c: Connection) -> list[EndpointRow]:
+    """Return the endpoints of Apprise whose scheme is not known."""
+    return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE kind = 'apprise' AND scheme = '' ORDER BY id")]
+
+
+def set_scheme(c: Connection, id: int, scheme: str) -> None:  # noqa: A002
+    """Write the scheme of an endpoint of Apprise."""
+    c.execute("UPDATE endpoint SET scheme = :scheme WHERE id = :id", id=id, scheme=scheme)
+
+
+def referring(c: Connection, name: str) -> list[EndpointRow]:
+    """Return the endpoints whose address is the secret of this name."""
+    text = f"{_SELECT} WHERE owner_id = :owner_id AND address = :address ORDER BY id"
+    return [_to_row(row) for row in c.rows(text, owner_id=OWNER, address=f"{REFERENCE}{name}")]
+
+
+def refer(c: Connection, id: int, reference: str) -> None:  # noqa: A002
+    """Let an endpoint have a reference in the place of its address."""
+    c.execute("UPDATE endpoint SET address = :address WHERE id = :id", id=id, address=reference)
+
+
+def renew(c: Connection, id: int) -> None:  # noqa: A002
+    """Let an endpoint whose address is another one now be as if it had never failed; its owner still learns that it takes news again."""
+    c.execute(
+        "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE id = :id", id=id
+    )
+
+
+def forget(c: Connection, address: str, instead: str) -> None:
+    """Let what was noted of attempts to send to an address say something `instead` of it."""
+    given = {"address": address, "instead": instead}
+    c.execute("UPDATE endpoint SET reason = replace(reason, :address, :instead) WHERE reason <> ''", **given)
+    c.execute("UPDATE delivery SET error = replace(error, :address, :instead) WHERE error <> ''", **given)
+
+
+def forget_in_events(c: Connection, address: str, instead: str) -> None:
+    """Let events of deliveries say something `instead` of an address, both as JSON has them."""
+    c.execute(
+        "UPDATE event SET data = replace(data, :address, :instead) WHERE type IN ('delivery.dead', 'endpoint.failing', 'endpoint.off', 'endpoint.ok')",
+        address=address,
+        instead=instead,
+    )
+
+
+def move(c: Connection, moves: Sequence[EndpointMove]) -> None:
+    """Write what attempts say of endpoints; `UnitError` if one is not there."""
+    rows = [
+        {
+            "endpoint_id": m.endpoint_id,
+            "failing_since": m.failing_since,
+            "enabled": int(m.enabled),
+            "reason": plain(m.reason),
+            "tried_at": m.tried_at,
+            "held_until": m.held_until,
+            "noticed": int(m.noticed),
+        }
+        for m in moves
+    ]
+    if c.many(_MOVE, rows) != len(rows):
+        raise UnitError("an attempt names an endpoint that is not there; nothing of this was written")
+
+
+def _to_row(row: tuple[Any, ...]) -> EndpointRow:
+    id_, kind, address, enabled, failing_since, reason, held_until, noticed, scheme = row
+    return EndpointRow(id_, kind, address, bool(enabled), failing_since, reason, held_until, bool(noticed), scheme)

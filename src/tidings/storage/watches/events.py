@@ -1,0 +1,114 @@
+"""Events: everything that happened, numbered without a gap in the order of commits (contracts.md §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.model.interval import Instant
+from tidings.model.unit import Event
+from tidings.storage.db.connection import UNLIMITED, Connection, select
+from tidings.storage.db.values import from_json, to_json
+
+OWNER = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """A numbered event."""
+
+    seq: int
+    type: str
+    at: Instant
+    sentinel_id: int | None
+    page_id: int | None
+    change_id: str | None
+    data: Mapping[str, Any]
+
+
+_SELECT = "SELECT seq, type, at, sentinel_id, page_id, change_id, data FROM event"
+_NUMBER = "UPDATE owner SET last_seq = last_seq + :n WHERE id = :owner_id RETURNING last_seq"
+_INSERT = (
+    "INSERT INTO event (owner_id, seq, type, at, sentinel_id, page_id, change_id, data)"
+    " VALUES (:owner_id, :seq, :type, :at, :sentinel_id, :page_id, :change_id, :data)"
+)
+
+
+def append(c: Connection, events: Sequence[Event], *, owner_id: int = OWNER) -> list[int]:
+    """Write events and return their numbers, consecutive and in the order given."""
+    if not events:
+        return []
+    last: int = c.value(_NUMBER, n=len(events), owner_id=owner_id)
+    numbers = list(range(last - len(events) + 1, last + 1))
+    c.many(_INSERT, [_parameters(event, seq, owner_id) for event, seq in zip(events, numbers, strict=True)])
+    return numbers
+
+
+def _parameters(event: Event, seq: int, owner_id: int) -> dict[str, Any]:
+    return {
+        "owner_id": owner_id,
+        "seq": seq,
+        "type": event.type,
+        "at": event.at,
+        "sentinel_id": event.sentinel_id,
+        "page_id": event.page_id,
+        "change_id": event.change_id,
+        "data": to_json(dict(event.data)) if event.data else "{}",
+    }
+
+
+def listing(
+    c: Connection,
+    *,
+    after: int = 0,
+    upto: int | None = None,
+    types: Collection[str] | None = None,
+    limit: int | None = None,
+) -> list[EventRow]:
+    """Return events numbered above `after`, up to `upto`, oldest first; `types` keeps those of exactly these types."""
+    if types is not None and not types:
+        return []
+    names = {f"type_{i}": name for i, name in enumerate(types or ())}
+    given: dict[str, Any] = {"owner_id": OWNER, "after": after, "limit": UNLIMITED if limit is None else limit, **names}
+    conditions = ["owner_id = :owner_id", "seq > :after"]
+    if upto is not None:
+        conditions.append("seq <= :upto")
+        given["upto"] = upto
+    if names:
+        conditions.append(f"type IN ({', '.join(':' + name for name in names)})")
+    text = select(_SELECT, conditions, "ORDER BY seq LIMIT :limit")
+    return [_to_row(row) for row in c.rows(text, **given)]
+
+
+def since(c: Connection, type: str, at: Instant) -> list[EventRow]:  # noqa: A002
+    """Return the events of a type that happened at `at` or later, oldest first."""
+    conditions = ("owner_id = :owner_id", "type = :type", "at >= :at")
+    return [
+        _to_row(row) for row in c.rows(select(_SELECT, conditions, "ORDER BY seq"), owner_id=OWNER, type=type, at=at)
+    ]
+
+
+def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow | None:  # noqa: A002
+    """Return the newest event of a type (about a page), or None."""
+    given: dict[str, Any] = {"owner_id": OWNER, "type": type, **({} if page_id is None else {"page_id": page_id})}
+    row = c.one(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY seq DESC LIMIT 1"), **given)
+    return None if row is None else _to_row(row)
+
+
+def _to_row(row: tuple[Any, ...]) -> EventRow:
+    seq, type_, at, sentinel_id, page_id, change_id, data = row
+    return EventRow(seq, type_, at, sentinel_id, page_id, change_id, from_json(data))
+
+
+def instant(c: Connection, seq: int) -> Instant | None:
+    """Return when event number `seq` happened, None if there is no such event."""
+    found: Instant | None = c.value(
+        "SELECT at FROM event WHERE owner_id = :owner_id AND seq = :seq", owner_id=OWNER, seq=seq
+    )
+    return found
+
+
+def last_seq(c: Connection) -> int:
+    """Return the number of the newest event, 0 if there is none."""
+    return int(c.value("SELECT last_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)

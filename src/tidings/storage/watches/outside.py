@@ -1,0 +1,144 @@
+"""Events of other origin: their sources, and which keys were taken, so that what is told twice happens once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from tidings.errors import UnknownNameError, UsageError
+from tidings.model.interval import Instant
+from tidings.model.outside import Origin
+from tidings.model.unit import Event
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import from_json, plain, to_json
+from tidings.storage.watches import events
+
+HAPPENED = "event.happened"
+"""The type, in the log, of an event of other origin; `data` has its name as `event` and its `params`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A source of events: its statement as the language prints it, how often and when last its event happened.
+
+    `due_at` is when a file or command is looked at next, `checked_at` when it was last; `state` is what was seen then, `problem` why it could
+    not be looked at (empty: it could).
+    """
+
+    id: int
+    name: str
+    origin: Origin
+    text: str
+    created_at: Instant
+    due_at: Instant | None
+    checked_at: Instant | None
+    state: Mapping[str, Any]
+    happened: int
+    happened_at: Instant | None
+    problem: str
+
+
+_SELECT = (
+    "SELECT id, name, origin, text, created_at, due_at, checked_at, state, happened, happened_at, problem FROM event_source"
+    " WHERE owner_id = :owner_id"
+)
+_INSERT = (
+    "INSERT INTO event_source (owner_id, name, origin, text, created_at, due_at)"
+    " VALUES (:owner_id, :name, :origin, :text, :at, :due_at) ON CONFLICT (owner_id, name) DO NOTHING RETURNING id"
+)
+_SEEN = "INSERT INTO event_key (source_id, taken_key, seq, at) VALUES (:id, :key, :seq, :at)"
+
+
+def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, due_at: Instant | None) -> SourceRow:
+    """Store a source; raises `UsageError` if its name is taken."""
+    found = c.value(_INSERT, owner_id=events.OWNER, name=name, origin=origin, text=text, at=at, due_at=due_at)
+    if found is None:
+        message = f"there is an event {name} already; take another name, or `Drop Event {name}` first"
+        raise UsageError(message)
+    return find(c, name)
+
+
+def find(c: Connection, name: str) -> SourceRow:
+    """Return the source of that name; `UnknownNameError` if there is none."""
+    row = c.one(f"{_SELECT} AND name = :name", owner_id=events.OWNER, name=name)
+    if row is None:
+        message = f'there is no event "{name}"; `tidings list` shows all'
+        raise UnknownNameError(message)
+    return _to_row(row)
+
+
+def listing(c: Connection) -> list[SourceRow]:
+    """Return all sources by name."""
+    return [_to_row(row) for row in c.rows(f"{_SELECT} ORDER BY name", owner_id=events.OWNER)]
+
+
+def due(c: Connection, now: Instant, *, limit: int) -> list[SourceRow]:
+    """Return the sources that are to be looked at by now, the longest due first."""
+    text = f"{_SELECT} AND due_at <= :now ORDER BY due_at, id LIMIT :limit"
+    return [_to_row(row) for row in c.rows(text, owner_id=events.OWNER, now=now, limit=limit)]
+
+
+def next_due(c: Connection) -> Instant | None:
+    """Return when a source is looked at next, None if none will be."""
+    found: Instant | None = c.value(
+        "SELECT min(due_at) FROM event_source WHERE owner_id = :owner_id", owner_id=events.OWNER
+    )
+    return found
+
+
+def drop(c: Connection, id: int) -> None:  # noqa: A002
+    """Forget a source and the keys that were taken; what happened stays in the log."""
+    c.execute("DELETE FROM event_key WHERE source_id = :id", id=id)
+    c.execute("DELETE FROM event_source WHERE id = :id", id=id)
+
+
+def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instant | None) -> None:  # noqa: A002
+    """Let an event come from elsewhere from now on; what was seen there before is forgotten."""
+    c.execute(
+        "UPDATE event_source SET origin = :origin, text = :text, due_at = :due_at, state = '{}', problem = '' WHERE id = :id",
+        id=id,
+        origin=origin,
+        text=text,
+        due_at=due_at,
+    )
+
+
+def taken(c: Connection, id: int, key: str) -> int | None:  # noqa: A002
+    """Return the number of the event that was taken with this key, None if none was."""
+    text = "SELECT seq FROM event_key WHERE source_id = :id AND taken_key = :key"
+    found: int | None = c.value(text, id=id, key=plain(key))
+    return found
+
+
+def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:
+    """Write that an event happened, and the key that it came with; return its number."""
+    data = {"event": row.name, "params": dict(params)}
+    (seq,) = events.append(c, [Event(type=HAPPENED, at=at, data=data)])
+    if key:
+        c.execute(_SEEN, id=row.id, key=plain(key), seq=seq, at=at)
+    c.execute("UPDATE event_source SET happened = happened + 1, happened_at = :at WHERE id = :id", id=row.id, at=at)
+    return seq
+
+
+def forget_keys(c: Connection, *, before: Instant) -> None:
+    """Forget the keys that were taken before an instant."""
+    c.execute("DELETE FROM event_key WHERE at < :before", before=before)
+
+
+def look(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:  # noqa: A002
+    """Write, before a source is looked at, that it was, and when it is next."""
+    c.execute("UPDATE event_source SET checked_at = :at, due_at = :due_at WHERE id = :id", id=id, at=at, due_at=due_at)
+
+
+def settle(c: Connection, id: int, *, state: Mapping[str, Any], problem: str) -> None:  # noqa: A002
+    """Write what was seen of a source, or why nothing was."""
+    text = "UPDATE event_source SET state = :state, problem = :problem WHERE id = :id"
+    c.execute(text, id=id, state=to_json(dict(state)), problem=plain(problem))
+
+
+def _to_row(row: tuple[Any, ...]) -> SourceRow:
+    number, name, origin, text, created_at, due_at, checked_at, state, *rest = row
+    return SourceRow(
+        number, name, cast("Origin", origin), text, created_at, due_at, checked_at, from_json(state), *rest
+    )

@@ -1,0 +1,393 @@
+"""Sentinels: what users asked for, and where each stands in its life (sentinels_and_events.md §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tidings.errors import UnknownNameError, UsageError
+from tidings.model.interval import Instant
+from tidings.model.page import PageIdentity
+from tidings.model.sentinel import FetchEvery, Sentinel, State, Watched
+from tidings.model.unit import Event, SentinelMove
+from tidings.storage.db.connection import Connection, select
+from tidings.storage.observed import pages
+from tidings.storage.watches import events
+from tidings.storage.watches import subscriptions as subscription_rows
+from tidings.storage.watches.subscriptions import SubscriptionRow
+from tidings.storage.watches.subscriptions import listing as subscriptions
+
+__all__ = [
+    "SentinelRow",
+    "SubscriptionRow",
+    "create",
+    "drop",
+    "find",
+    "get",
+    "listing",
+    "move",
+    "names",
+    "saying",
+    "subscriptions",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SentinelRow:
+    """A stored sentinel; `text` is the newest revision as the language prints it, made at `revised_at`, `pages` how many it watches."""
+
+    id: int
+    name: str
+    state: State
+    reason: str
+    revision: int
+    text: str
+    start_at: Instant | None
+    end_at: Instant | None
+    created_at: Instant
+    started_at: Instant | None
+    ended_at: Instant | None
+    base_id: int | None
+    tags: tuple[str, ...]
+    pages: int
+    revised_at: Instant = 0
+
+
+_SELECT = (
+    "SELECT s.id, s.name, s.state, s.reason, s.revision, r.text, s.start_at, s.end_at, s.created_at, s.started_at, s.ended_at,"
+    " s.base_id, (SELECT count(DISTINCT u.page_id) FROM subscription u WHERE u.sentinel_id = s.id AND u.left_at IS NULL), r.created_at"
+    " FROM sentinel s JOIN sentinel_revision r ON r.sentinel_id = s.id AND r.number = s.revision"
+)
+_INSERT = (
+    "INSERT INTO sentinel (owner_id, name, state, start_at, end_at, created_at, started_at, ended_at, base_id)"
+    " VALUES (:owner_id, :name, :state, :start_at, :end_at, :at, :started_at, :ended_at, :base_id)"
+    " ON CONFLICT (owner_id, name, dropped) DO NOTHING RETURNING id"
+)
+_INSERT_TEXT = (
+    "INSERT INTO sentinel_revision (sentinel_id, number, text, created_at) VALUES (:sentinel_id, 1, :text, :at)"
+)
+_REVISION = "SELECT revision FROM sentinel WHERE id = :id"
+_MOVE = (
+    "UPDATE sentinel SET state = :state, reason = :reason, started_at = CASE WHEN :started = 1 AND started_at IS NULL THEN :at"
+    " ELSE started_at END, ended_at = CASE WHEN :ended = 1 THEN :at ELSE ended_at END WHERE id = :id"
+)
+
+
+def create(
+    c: Connection,
+    sentinel: Sentinel,
+    *,
+    text: str,
+    pages: Sequence[tuple[Watched, PageIdentity]],
+    state: State,
+    start_at: Instant | None,
+    end_at: Instant | None,
+    at: Instant,
+    base_id: int | None = None,
+    owner_id: int = events.OWNER,
+) -> SentinelRow:
+    """Store a sentinel with its pages, subscriptions and the event `sentinel.created`; return its row.
+
+    A fixed interval ticks first at `start_at` (at `at` if there is none). Raises `UsageError` if the name is taken.
+    """
+    is_enabled = state == "enabled"
+    sentinel_id = c.value(
+        _INSERT,
+        owner_id=owner_id,
+        name=sentinel.name,
+        state=state,
+        start_at=start_at,
+        end_at=end_at,
+        at=at,
+        started_at=at if is_enabled else None,
+        ended_at=at if state == "ended" else None,
+        base_id=base_id,
+    )
+    if sentinel_id is None:
+        raise UsageError(
+            f"there is a sentinel {sentinel.name} already; take another name, or `tidings drop {sentinel.name}` first"
+        )
+    c.execute(_INSERT_TEXT, sentinel_id=sentinel_id, text=text, at=at)
+    c.many(
+        "INSERT INTO tag (sentinel_id, name) VALUES (:sentinel_id, :name)",
+        [{"sentinel_id": sentinel_id, "name": name} for name in dict.fromkeys(sentinel.tags)],
+    )
+    next_tick = first_tick(sentinel, at if start_at is None else start_at)
+    _subscribe(c, sentinel_id, pages, next_tick=next_tick, active=is_enabled)
+    events.append(
+        c,
+        [Event(type="sentinel.created", at=at, sentinel_id=sentinel_id, data={"name": sentinel.name, "state": state})],
+        owner_id=owner_id,
+    )
+    return get(c, sentinel_id)
+
+
+def _subscribe(
+    c: Connection,
+    sentinel_id: int,
+    watched: Sequence[tuple[Watched, PageIdentity]],
+    *,
+    next_tick: Instant | None,
+    active: bool,
+) -> None:
+    for page, identity in watched:
+        page_id = pages.ensure(c, identity)
+        subscription_rows.add(
+            c, sentinel_id=sentinel_id, page_id=page_id, label=page.name or "", next_tick=next_tick, active=active
+        )
+
+
+def find(c: Connection, name: str) -> SentinelRow:
+    """Return the sentinel of that name that was not dropped; `UnknownNameError` if there is none."""
+    rows = c.rows(
+        f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped = 0", owner_id=events.OWNER, name=name
+    )
+    if not rows:
+        raise UnknownNameError(f'there is no sentinel "{name}"; `tidings list` shows all')
+    return _with_tags(c, rows)[0]
+
+
+def get(c: Connection, id: int) -> SentinelRow:  # noqa: A002
+    """Return sentinel `id`, dropped ones too; `UnknownNameError` if there is none."""
+    rows = c.rows(f"{_SELECT} WHERE s.id = :id", id=id)
+    if not rows:
+        raise UnknownNameError(f"there is no sentinel with the id {id}; `tidings list` shows those that are there")
+    return _with_tags(c, rows)[0]
+
+
+def saying(c: Connection, words: str) -> list[SentinelRow]:
+    """Return the living sentinels whose text has these words, in the order of creation; a text in quotes may have them, too."""
+    conditions = ["s.state <> 'ended'", "r.text LIKE :pattern"]
+    rows = c.rows(
+        select(_SELECT, conditions, "ORDER BY s.id"), pattern=f"%{words}%"
+    )  # _ stands for any letter: they are a few more
+    return [row for row in _with_tags(c, rows) if words in row.text]
+
+
+def listing(c: Connection, *, ended: bool = False, tag: str | None = None) -> list[SentinelRow]:
+    """Return sentinels in the order of creation; with `ended` also those that have ended or were dropped."""
+    conditions = [] if ended else ["s.state <> 'ended'"]
+    if tag is None:
+        return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id")))
+    conditions.append("EXISTS (SELECT 1 FROM tag t WHERE t.sentinel_id = s.id AND t.name = :tag)")
+    return _with_tags(c, c.rows(select(_SELECT, conditions, "ORDER BY s.id"), tag=tag))
+
+
+def names(c: Connection) -> list[str]:
+    """Return the names that are taken, in alphabetical order."""
+    rows = c.rows("SELECT name FROM sentinel WHERE owner_id = :owner_id AND dropped = 0", owner_id=events.OWNER)
+    return sorted(row[0] for row in rows)
+
+
+def is_overtaken(c: Connection, step: SentinelMove) -> bool:
+    """Return whether clauses that a step was decided on have been altered since."""
+    return any(c.value(_REVISION, id=other) != revision for other, revision in step.revisions)
+
+
+def move(c: Connection, step: SentinelMove) -> None:
+    """Bring a sentinel into a state, with the event `sentinel.<state>`; a step to where it stands already does nothing, nor does one
+    that was decided on another state than it has (`step.before`): somebody else was first.
+
+    Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`, which is final.
+    """
+    row = c.one("SELECT name, state FROM sentinel WHERE id = :id", id=step.sentinel_id)
+    if row is None:
+        raise UnknownNameError(
+            f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows those that are there"
+        )
+    name, before = row
+    if before == step.state or step.before not in {None, before}:
+        return
+    if before == "ended":
+        raise UsageError(
+            f"the sentinel {name} has ended, which is final; `tidings drop {name}` frees the name for a new one"
+        )
+    c.execute(
+        _MOVE,
+        id=step.sentinel_id,
+        state=step.state,
+        reason=step.reason,
+        at=step.at,
+        started=int(step.state == "enabled"),
+        ended=int(step.state == "ended"),
+    )
+    subscription_rows.activate(c, step.sentinel_id, active=step.state == "enabled", at=step.at)
+    data = {"name": name, "before": before, "reason": step.reason}
+    events.append(c, [Event(type=f"sentinel.{step.state}", at=step.at, sentinel_id=step.sentinel_id, data=data)])
+
+
+def alter(
+    c: Connection,
+    id: int,  # noqa: A002
+    sentinel: Sentinel,
+    *,
+    text: str,
+    pages: Sequence[tuple[Watched, PageIdentity, PageIdentity]],
+    start_at: Instant | None,
+    end_at: Instant | None,
+    ticks_anew: bool,
+    compares_anew: bool,
+    at: Instant,
+) -> SentinelRow:
+    """Give a sentinel another meaning: a new revision, with the event `sentinel.altered`; return its row.
+
+    Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels_and_events §2.2). `pages` are as they
+    were and as they are asked for now: where that differs, the first version of the new one becomes the base. With `ticks_anew` a fixed
+    interval ticks from now on, with `compares_anew` the next look is made as if nothing were known. What it found before keeps the
+    revision that found it.
+    """
+    before = get(c, id)
+    number = before.revision + 1
+    c.execute(
+        "INSERT INTO sentinel_revision (sentinel_id, number, text, created_at) VALUES (:id, :number, :text, :at)",
+        id=id,
+        number=number,
+        text=text,
+        at=at,
+    )
+    c.execute(
+        "UPDATE sentinel SET revision = :number, start_at = :start_at, end_at = :end_at WHERE id = :id",
+        id=id,
+        number=number,
+        start_at=start_at,
+        end_at=end_at,
+    )
+    c.execute("DELETE FROM tag WHERE sentinel_id = :id", id=id)
+    c.many(
+        "INSERT INTO tag (sentinel_id, name) VALUES (:sentinel_id, :name)",
+        [{"sentinel_id": id, "name": name} for name in dict.fromkeys(sentinel.tags)],
+    )
+    next_tick = first_tick(sentinel, at)
+    for row in subscriptions(c, sentinel_id=id):
+        revised = replace(row, revision=number)
+        if ticks_anew:
+            revised = replace(revised, next_tick=next_tick)
+        if compares_anew:
+            revised = replace(revised, altered_at=at, learned="")
+        elif row.missing is not None:
+            revised = replace(revised, missing=replace(row.missing, revision=number))
+        subscription_rows.revise(c, revised)
+    _move_pages(c, before, number, pages, next_tick=next_tick, at=at)
+    events.append(
+        c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": before.name, "revision": number})]
+    )
+    return get(c, id)
+
+
+def _move_pages(
+    c: Connection,
+    row: SentinelRow,
+    revision: int,
+    watched: Sequence[tuple[Watched, PageIdentity, PageIdentity]],
+    *,
+    next_tick: Instant | None,
+    at: Instant,
+) -> None:
+    """Let a sentinel leave the pages that it asks for in another way now, and begin anew on what they are then."""
+    held = {(sub.page_id, sub.label): sub for sub in subscriptions(c, sentinel_id=row.id)}
+    for page, was, now in watched:
+        if was.key == now.key:
+            continue
+        sub = held.pop((pages.ensure(c, was), page.name or ""), None)
+        if sub is not None:
+            subscription_rows.leave(c, sub.id, at)
+        subscription_rows.add(
+            c,
+            sentinel_id=row.id,
+            page_id=pages.ensure(c, now),
+            label=page.name or "",
+            next_tick=next_tick,
+            active=row.state == "enabled",
+            since=at,
+            revision=revision,
+        )
+
+
+def first_tick(sentinel: Sentinel, at: Instant) -> Instant | None:
+    """Return when a sentinel with a fixed interval is first looked at; None: that is found out when it is asked for."""
+    return at if isinstance(sentinel.fetch, FetchEvery) else None
+
+
+def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:  # noqa: A002
+    """Let the next version of each of a sentinel's pages be a new base, with the event `sentinel.renewed`."""
+    subscription_rows.renew(c, id, at=at, next_tick=first_tick(sentinel, at))
+    events.append(c, [Event(type="sentinel.renewed", at=at, sentinel_id=id, data={"name": sentinel.name})])
+
+
+def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant | None, at: Instant) -> None:  # noqa: A002
+    """Write when a sentinel starts and ends, now that it is fixed for good, with the event `sentinel.altered`."""
+    row = get(c, id)
+    c.execute(
+        "UPDATE sentinel SET start_at = :start_at, end_at = :end_at WHERE id = :id",
+        id=id,
+        start_at=start_at,
+        end_at=end_at,
+    )
+    events.append(c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": row.name})])
+
+
+def last_of(c: Connection, name: str) -> SentinelRow | None:
+    """Return the sentinel of that name, else the one that had it last and was dropped, or None."""
+    try:
+        return find(c, name)
+    except UnknownNameError:
+        return last_holder(c, name)
+
+
+def last_holder(c: Connection, name: str) -> SentinelRow | None:
+    """Return the sentinel that had a name last and was dropped, or None."""
+    rows = c.rows(
+        f"{_SELECT} WHERE s.owner_id = :owner_id AND s.name = :name AND s.dropped <> 0 ORDER BY s.id DESC LIMIT 1",
+        owner_id=events.OWNER,
+        name=name,
+    )
+    return _with_tags(c, rows)[0] if rows else None
+
+
+def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> SentinelRow:  # noqa: A002
+    """Give a sentinel another name, which its text then says too, with the event `sentinel.altered`; return its row.
+
+    Raises `UsageError` if the name is taken.
+    """
+    if name in names(c):
+        raise UsageError(f"there is a sentinel {name} already; take another name, or `tidings drop {name}` first")
+    before = get(c, id)
+    c.execute("UPDATE sentinel SET name = :name WHERE id = :id", id=id, name=name)
+    rewrite(c, id, before.revision, text)
+    events.append(
+        c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": name, "before": before.name})]
+    )
+    return get(c, id)
+
+
+def texts(c: Connection) -> list[tuple[int, int, str]]:
+    """Return (sentinel, revision, text) of every revision that there is or was."""
+    return list(c.rows("SELECT sentinel_id, number, text FROM sentinel_revision ORDER BY sentinel_id, number"))
+
+
+def rewrite(c: Connection, id: int, number: int, text: str) -> None:  # noqa: A002
+    """Let a revision say the same in other words; nobody is notified of that."""
+    c.execute(
+        "UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id AND number = :number",
+        id=id,
+        number=number,
+        text=text,
+    )
+
+
+def drop(c: Connection, id: int, at: Instant) -> None:  # noqa: A002
+    """End a sentinel (reason `dropped`) and free its name; its history stays. Dropping twice does nothing more."""
+    move(c, SentinelMove(sentinel_id=id, state="ended", at=at, reason="dropped"))
+    c.execute("UPDATE sentinel SET dropped = id WHERE id = :id", id=id)
+
+
+def _with_tags(c: Connection, rows: list[tuple[Any, ...]]) -> list[SentinelRow]:
+    tags: dict[int, list[str]] = {}
+    if len(rows) == 1:
+        found = c.rows("SELECT sentinel_id, name FROM tag WHERE sentinel_id = :id ORDER BY name", id=rows[0][0])
+    else:
+        found = c.rows("SELECT sentinel_id, name FROM tag ORDER BY sentinel_id, name")
+    for sentinel_id, name in found:
+        tags.setdefault(sentinel_id, []).append(name)
+    return [SentinelRow(*[*row[:12], tuple(tags.get(row[0], ())), *row[12:]]) for row in rows]

@@ -1,0 +1,233 @@
+"""Subscriptions: a sentinel on a page, with a cursor of its own (sentinels_and_events.md §4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.errors import UnitError
+from tidings.model.interval import Duration, Instant
+from tidings.model.unit import CursorMove, Missing
+from tidings.storage.db.connection import Connection, select
+from tidings.storage.db.values import SetAside, check_numbers, from_json, readable, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRow:
+    """`base` is the version it began with (0 before), `taken` the numbers of the versions it may still need, `missing` what it looks at and its
+    page did not have; `number` is how many versions it has taken, `seen` the newest of them. It is active or not `since` then, after a pause of `paused` µs; `altered_at` is when what it compares was altered last. `remembered` is what it knows beside versions, `learned` what was learned of the worth of its changes, both as the service writes them.
+    """
+
+    id: int
+    sentinel_id: int
+    page_id: int
+    label: str
+    revision: int
+    base: int
+    taken: tuple[int, ...]
+    next_tick: Instant | None
+    ticked_at: Instant | None
+    active: bool
+    missing: Missing | None = None
+    since: Instant = 0
+    paused: Duration = 0
+    altered_at: Instant = 0
+    number: int = 0
+    seen: int = 0
+    remembered: str = ""
+    learned: str = ""
+
+
+_SELECT = "SELECT id, sentinel_id, page_id, label, revision, base, taken, next_tick, ticked_at, active, missing, since, paused, altered_at, number, seen, remembered, learned FROM subscription"
+_INSERT = (
+    "INSERT INTO subscription (sentinel_id, page_id, label, revision, next_tick, active, since)"
+    " VALUES (:sentinel_id, :page_id, :label, :revision, :next_tick, :active, :since) ON CONFLICT (sentinel_id, page_id, label) DO UPDATE"
+    " SET revision = excluded.revision, next_tick = excluded.next_tick, active = excluded.active, since = excluded.since, base = 0,"
+    " taken = '[]', number = 0, seen = 0, missing = '', remembered = '', learned = '', paused = 0, left_at = NULL WHERE subscription.left_at IS NOT NULL"
+)
+_ACTIVATE = (
+    "UPDATE subscription SET paused = CASE WHEN :active = 1 AND taken <> '[]' THEN :at - since ELSE 0 END, since = :at, active = :active"
+    " WHERE sentinel_id = :id AND active <> :active AND left_at IS NULL"
+)
+_RENEW = (
+    "UPDATE subscription SET base = 0, taken = '[]', number = 0, seen = 0, missing = '', remembered = '', learned = '', paused = 0, since = :at, next_tick = :next_tick"
+    " WHERE sentinel_id = :id AND left_at IS NULL"
+)
+_REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
+_LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
+_REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at, learned = :learned WHERE id = :id"
+# A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken. A base that was confirmed
+# meanwhile stays: it is a newer version than the one that the look began with.
+_MOVE = (
+    "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END,"
+    " taken = CASE WHEN base > :base_of_taken THEN taken ELSE :taken END, number = CASE WHEN base > :base_of_number THEN number ELSE :number END,"
+    " base = CASE WHEN base > :base_before THEN base ELSE :base END, seen = :seen, ticked_at = :ticked_at, missing = :missing,"
+    " remembered = COALESCE(:remembered, remembered),"
+    " learned = CASE WHEN revision = :revision_that_taught THEN COALESCE(:learned, learned) ELSE learned END WHERE id = :subscription_id"
+)
+
+
+def listing(
+    c: Connection,
+    *,
+    active: bool | None = None,
+    sentinel_id: int | None = None,
+    page_id: int | None = None,
+    set_aside: SetAside | None = None,
+) -> list[SubscriptionRow]:
+    """Return subscriptions in the order of ids, narrowed by what is given; those to pages that a sentinel has left are none.
+
+    `set_aside` is as in `readable`.
+    """
+    wanted = {"active": None if active is None else int(active), "sentinel_id": sentinel_id, "page_id": page_id}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    conditions = ["left_at IS NULL", *(f"{name} = :{name}" for name in given)]
+    rows = c.rows(select(_SELECT, conditions, "ORDER BY id"), **given)
+    return readable(rows, _to_row, "subscription", set_aside)
+
+
+def add(
+    c: Connection,
+    *,
+    sentinel_id: int,
+    page_id: int,
+    label: str,
+    next_tick: Instant | None,
+    active: bool,
+    since: Instant = 0,
+    revision: int = 1,
+) -> None:
+    """Subscribe a sentinel to a page; a second time under the same label is the same subscription. One to a page that was left begins anew."""
+    c.execute(
+        _INSERT,
+        sentinel_id=sentinel_id,
+        page_id=page_id,
+        label=label,
+        next_tick=next_tick,
+        active=int(active),
+        since=since,
+        revision=revision,
+    )
+
+
+def activate(c: Connection, sentinel_id: int, *, active: bool, at: Instant) -> None:
+    """Switch all subscriptions of a sentinel on or off; their cursors stay, and how long they stood still is noted."""
+    c.execute(_ACTIVATE, active=int(active), at=at, id=sentinel_id)
+
+
+def renew(c: Connection, sentinel_id: int, *, at: Instant, next_tick: Instant | None) -> None:
+    """Let the next version of each page be a new base: what came before is compared with nothing."""
+    c.execute(_RENEW, id=sentinel_id, at=at, next_tick=next_tick)
+
+
+def leave(c: Connection, id: int, at: Instant) -> None:  # noqa: A002
+    """Take a subscription off its page for good; what it found stays."""
+    c.execute(_LEAVE, id=id, at=at)
+
+
+def revise(c: Connection, row: SubscriptionRow) -> None:
+    """Write what another revision of the sentinel makes of a subscription: its revision, tick, `missing`, `altered_at` and `learned`."""
+    c.execute(
+        _REVISE,
+        id=row.id,
+        revision=row.revision,
+        next_tick=row.next_tick,
+        missing=_missing_text(row.missing),
+        altered_at=row.altered_at,
+        learned=row.learned,
+    )
+
+
+def rewrite(c: Connection, id: int, *, base: int, taken: Sequence[int], number: int) -> None:  # noqa: A002
+    """Let a subscription compare from these versions on, as if they were all that it has taken; what it was owed is owed no more."""
+    c.execute(_REWRITE, id=id, base=base, taken=_numbers(taken), number=number)
+    c.execute("DELETE FROM comparison WHERE subscription_id = :id AND status = 'pending'", id=id)
+
+
+def move(c: Connection, moves: Sequence[CursorMove]) -> None:
+    """Write cursors, with the next tick only if the sentinel has not been altered since; `UnitError` if a subscription is not there."""
+    rows = [
+        (
+            m.revision,
+            m.next_tick,
+            m.base,
+            _numbers(m.taken),
+            m.base,
+            m.number,
+            m.base,
+            m.base,
+            m.seen,
+            m.ticked_at,
+            _missing_text(m.missing),
+            m.remembered,
+            m.revision,
+            m.learned,
+            m.subscription_id,
+        )
+        for m in moves
+    ]
+    if c.batch(_MOVE, rows) != len(rows):
+        raise UnitError("a cursor names a subscription that is not there; nothing of this was written")
+
+
+def _to_row(row: tuple[Any, ...]) -> SubscriptionRow:
+    (
+        *place,
+        revision,
+        base,
+        taken,
+        next_tick,
+        ticked_at,
+        active,
+        missing,
+        since,
+        paused,
+        altered_at,
+        number,
+        seen,
+        remembered,
+        learned,
+    ) = row
+    check_numbers(
+        next_tick=next_tick,
+        ticked_at=ticked_at,
+        since=since,
+        paused=paused,
+        altered_at=altered_at,
+        seen=seen,
+        number=number,
+    )
+    numbers = () if taken == "[]" else tuple(from_json(taken))
+    cursor = [revision, base, numbers, next_tick, ticked_at, bool(active), _missing(missing)]
+    check_numbers(**{f"version {place}": number for place, number in enumerate(numbers)})
+    newest = seen or (numbers[-1] if numbers else 0)
+    return SubscriptionRow(
+        *[*place, *cursor, since, paused, altered_at, number or len(numbers), newest, remembered, learned]
+    )
+
+
+def _numbers(taken: Iterable[int]) -> str:
+    return f"[{','.join(map(str, taken))}]"
+
+
+def _missing_text(missing: Missing | None) -> str:
+    if missing is None:
+        return ""
+    doubt = (missing.doubt, missing.doubt_at) if missing.doubt else ()
+    return to_json([missing.seq, missing.revision, missing.names, missing.never, *doubt])
+
+
+def _missing(text: str) -> Missing | None:
+    if not text:
+        return None
+    seq, revision, names, never, *doubt = from_json(text)
+    doubted, doubt_at = doubt or ((), 0)
+    return Missing(
+        seq=seq,
+        revision=revision,
+        names=tuple(names),
+        never=tuple(never),
+        doubt=tuple(doubted),
+        doubt_at=doubt_at,
+    )

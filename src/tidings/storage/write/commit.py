@@ -1,0 +1,223 @@
+"""Commit units of work: everything that outcomes write, whole or not at all (contracts.md §1).
+
+Units of one transaction are written table by table, in the order of the units, so that a group of unchanged polls is three
+statements. Rows that a broken unit would leave half written are taken back by the transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from tidings.errors import StaleEpochError, UnitError
+from tidings.model.unit import ChangeRow, DeliveryDraft, Event, Unit
+from tidings.storage.db import instance
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import plain
+from tidings.storage.observed import comparisons, estimates, hosts, members, pages, polls, versions
+from tidings.storage.watches import (
+    changes,
+    deliveries,
+    endpoints,
+    events,
+    requests,
+    rules,
+    sentinels,
+    subscriptions,
+    timers,
+)
+from tidings.storage.write import garbage, leases
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a unit was given: numbers in the order of its `events`, ids in the order of its `deliveries`.
+
+    Of a change that was stored before, the numbers and ids are those of then.
+    """
+
+    event_seqs: tuple[int, ...] = ()
+    delivery_ids: tuple[str, ...] = ()
+
+
+_NOTHING = Committed()
+_QUARANTINE = (
+    "INSERT INTO quarantine (page_id, at, kind, sha256, reason) VALUES (:page_id, :at, :kind, :sha256, :reason)"
+)
+
+
+def commit(c: Connection, units: Sequence[Unit]) -> list[Committed]:
+    """Write units in their order, all in the caller's transaction.
+
+    Of a unit whose step in a sentinel's life was decided on clauses that have been altered since, nothing is written. Raises `StaleEpochError`,
+    and `UnitError` where a unit contradicts what is stored: nothing of the transaction may stay then.
+    """
+    _check_epochs(c, units)
+    units = [Unit(at=unit.at, epoch=unit.epoch) if _is_overtaken(c, unit) else unit for unit in units]
+    polls.finish(c, [unit.poll for unit in units if unit.poll is not None])
+    _write_versions(c, units)
+    _write_pages(c, units)
+    subscriptions.move(c, list(chain.from_iterable(unit.cursors for unit in units)))
+    rare = [unit for unit in units if _is_rare(unit)]
+    if not rare:
+        return [_NOTHING] * len(units)
+    _write_states(c, rare)
+    _write_comparisons(c, rare)
+    made = {id(unit): entry for unit, entry in zip(rare, _write_news(c, rare), strict=True)}
+    return [made.get(id(unit), _NOTHING) for unit in units]
+
+
+def _check_epochs(c: Connection, units: Iterable[Unit]) -> None:
+    epochs = {unit.epoch for unit in units}
+    if len(epochs) > 1:
+        raise StaleEpochError(f"units of the epochs {sorted(epochs)} in one commit: only one of them can hold")
+    for epoch in epochs:
+        leases.check_epoch(c, epoch)
+
+
+def _is_overtaken(c: Connection, unit: Unit) -> bool:
+    return any(sentinels.is_overtaken(c, step) for step in unit.sentinels)
+
+
+def _is_rare(unit: Unit) -> bool:
+    return bool(
+        unit.version
+        or unit.hosts
+        or unit.estimates
+        or unit.timers
+        or unit.digests
+        or unit.comparisons
+        or unit.quarantined
+        or unit.changes
+        or unit.events
+        or unit.deliveries
+        or unit.results
+        or unit.endpoints
+        or unit.sentinels
+        or unit.rules
+        or unit.answered
+        or unit.garbage
+        or unit.frames is not None
+    )
+
+
+def _write_versions(c: Connection, units: Iterable[Unit]) -> None:
+    """Write blobs, then the versions that name them, unit by unit: a later unit may lean on an earlier one."""
+    for unit in units:
+        if unit.blobs:
+            versions.put_blobs(c, unit.blobs)
+        if unit.version is not None:
+            if unit.page is None or unit.page.page_id != unit.version.page_id or unit.page.last_seq != unit.version.seq:
+                raise UnitError(
+                    "a unit with a version must carry the state of its page after it; nothing of this was written"
+                )
+            versions.add(c, unit.version)
+            if unit.members or unit.version.frames:
+                members.add(c, unit.version, unit.members)
+        for body in unit.quarantined:
+            c.execute(
+                _QUARANTINE,
+                page_id=body.page_id,
+                at=body.at,
+                kind=body.kind,
+                sha256=body.sha256,
+                reason=plain(body.reason),
+            )
+
+
+def _write_pages(c: Connection, units: Iterable[Unit]) -> None:
+    states = [(unit.page, unit.page.last_seq - (unit.version is not None)) for unit in units if unit.page is not None]
+    if pages.update(c, states) != len(states):
+        names = ", ".join(str(state.page_id) for state, _ in states)
+        raise UnitError(
+            f"the state of page {names} leans on a version that is not the newest; nothing of this was written"
+        )
+
+
+def _write_states(c: Connection, units: Sequence[Unit]) -> None:
+    hosts.put(c, list(chain.from_iterable(unit.hosts for unit in units)))
+    estimates.put(c, list(chain.from_iterable(unit.estimates for unit in units)))
+    timers.put(c, list(chain.from_iterable(unit.timers for unit in units)))
+    rules.put(c, list(chain.from_iterable(unit.rules for unit in units)))
+    endpoints.move(c, list(chain.from_iterable(unit.endpoints for unit in units)))
+    deliveries.finish(c, list(chain.from_iterable(unit.results for unit in units)))
+    deliveries.wake(c, [(move.endpoint_id, unit.at) for unit in units for move in unit.endpoints if move.is_back])
+    for unit in units:
+        if unit.frames is not None:
+            members.put_frames(c, _page_of(unit), unit.frames)
+        garbage.add(c, unit.garbage, at=unit.at)
+        requests.answer(c, unit.answered, poll_id=0 if unit.poll is None else unit.poll.poll_id)
+
+
+def _write_comparisons(c: Connection, units: Iterable[Unit]) -> None:
+    for unit in units:
+        comparisons.put(c, unit.comparisons, at=unit.at)
+        if unit.digests:
+            page_id = _page_of(unit)
+            versions.put_digests(c, page_id, unit.digests)
+            versions.forget_digests(c, page_id)
+
+
+def _page_of(unit: Unit) -> int:
+    for part in (unit.page, unit.version, unit.poll):
+        if part is not None:
+            return part.page_id
+    raise UnitError("a unit with digests or frames must say of which page; nothing of this was written")
+
+
+def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
+    """Number the events of all units in one go, then write what names those numbers."""
+    numbers = _number_events(c, units)
+    found: list[tuple[ChangeRow, int | None]] = []
+    for unit, seqs in zip(units, numbers, strict=True):
+        by_change = {event.change_id: seq for event, seq in zip(reversed(unit.events), reversed(seqs), strict=True)}
+        found.extend((row, by_change.get(row.id)) for row in unit.changes)
+    changes.add(c, found)
+    made = [Committed(tuple(seqs), _write_deliveries(c, unit, seqs)) for unit, seqs in zip(units, numbers, strict=True)]
+    for step in chain.from_iterable(unit.sentinels for unit in units):
+        sentinels.move(c, step)
+    return made
+
+
+def _number_events(c: Connection, units: Sequence[Unit]) -> list[list[int]]:
+    """Write the events that are new; those of a change stored before keep the numbers they have."""
+    known = {row.id for unit in units for row in unit.changes if changes.exists(c, row.id)}
+    seen: dict[tuple[str, str], int] = {}
+    for change_id in sorted(known):
+        rows = c.rows("SELECT type, seq FROM event WHERE change_id = :change_id", change_id=change_id)
+        seen.update({(change_id, type_): seq for type_, seq in rows})
+    fresh = [event for unit in units for event in unit.events if _key(event) not in seen]
+    new = iter(events.append(c, [_cleaned(event) for event in fresh]))
+    return [[seen[key] if (key := _key(event)) in seen else next(new) for event in unit.events] for unit in units]
+
+
+def _key(event: Event) -> tuple[str, str]:
+    return event.change_id or "", event.type
+
+
+def _cleaned(event: Event) -> Event:
+    return event if event.change_id is None else replace(event, change_id=plain(event.change_id))
+
+
+def _write_deliveries(c: Connection, unit: Unit, seqs: Sequence[int]) -> tuple[str, ...]:
+    if not unit.deliveries:
+        return ()
+    here = instance.load(c)
+    rows = []
+    for draft in unit.deliveries:
+        first, last = _range(draft, seqs)
+        rows.append((deliveries.delivery_id(here, draft, first, last), draft, first, last))
+    deliveries.add(c, rows, at=unit.at)
+    return tuple(row[0] for row in rows)
+
+
+def _range(draft: DeliveryDraft, seqs: Sequence[int]) -> tuple[int, int]:
+    if draft.events:
+        if max(draft.events) >= len(seqs) or min(draft.events) < 0:
+            raise UnitError("a delivery names an event that its unit does not have; nothing of this was written")
+        told = [seqs[place] for place in draft.events]
+        return min(told), max(told)
+    if draft.first_seq is None or draft.last_seq is None:
+        raise UnitError("a delivery tells of no event; nothing of this was written")
+    return draft.first_seq, draft.last_seq

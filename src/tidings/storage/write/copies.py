@@ -1,0 +1,98 @@
+"""Notice that the database is an older copy of itself, put back (trust.md F-37, docs/decisions/0045).
+
+Two files stand beside it. `place` is written once: a copy of the directory has another one, made at another instant, and the database
+knows which one is its own. `numbers` holds the number and the instant of the newest event, rewritten after each commit and made durable
+every 1,000 numbers: a database that is put back alone does not have that event.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets as chance
+from pathlib import Path
+from typing import Final
+
+from tidings.errors import StoreError
+from tidings.model.interval import Instant
+from tidings.model.unit import Event
+from tidings.storage.db import instance
+from tidings.storage.db.connection import Connection
+from tidings.storage.watches import events
+
+RESTORED: Final = "data.restored"
+BLOCK: Final = 1_000
+"""events after which the file of numbers is made durable"""
+_LINE: Final = 42
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+
+
+class Copies:
+    """The two files of a data directory, for the one process that polls."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._file: int | None = None
+        self._newest = 0
+
+    def recognise(self, c: Connection, *, at: Instant) -> str:
+        """Return why this is an older copy, "" if it is none; ids begin anew then. Called in a writing transaction at each start.
+
+        Raises `StoreError` if the files cannot be used.
+        """
+        known = instance.place(c)
+        try:
+            place, (number, then) = self._place(), self._noted()
+        except OSError as error:
+            raise StoreError(f"{self._data} cannot be written: {error.strerror}; check its owner and rights") from error
+        self._newest, why = number, ""
+        if known and place != known:
+            why = "its directory was copied, or put back from a copy"
+        elif number and events.instant(c, number) != then:
+            why = f"event {number}, which was written, is not in it"
+        if why:
+            self._newest = 0
+            instance.raise_epoch(c, chance.randbelow(2**31) + 1)
+            events.append(c, [Event(type=RESTORED, at=at, data={"reason": why})])
+        if place != known:
+            instance.set_place(c, place)
+        return why
+
+    def note(self, number: int, at: Instant) -> None:
+        """Write down an event after its commit, if it is the newest; no disk is waited for, but once in a block.
+
+        The line is as long as the one before: where a disk is full it still fits. One that cannot be written says less, and harms nothing.
+        """
+        if number <= self._newest:
+            return
+        with contextlib.suppress(OSError):
+            handle = self._opened()
+            os.pwrite(handle, f"{number:>20} {at:>20}\n".encode(), 0)
+            if number // BLOCK != self._newest // BLOCK:
+                os.fdatasync(handle)
+        self._newest = number
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _place(self) -> str:
+        """Return what tells this directory from its copies: when its file `place` was made, which copying cannot carry over."""
+        path = self._data / "place"
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        return str(path.stat().st_ctime_ns)
+
+    def _noted(self) -> tuple[int, Instant]:
+        """Return the (number, instant) that was written last; (0, 0) if the line is not whole, after a power cut say."""
+        words = os.pread(self._opened(), _LINE, 0).split()
+        if len(words) != 2 or not all(word.isdigit() for word in words):
+            return 0, 0
+        return int(words[0]), int(words[1])
+
+    def _opened(self) -> int:
+        if self._file is None:
+            self._file = os.open(self._data / "numbers", _FLAGS, 0o600)
+        return self._file

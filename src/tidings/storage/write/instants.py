@@ -1,0 +1,184 @@
+"""Instants: what every stored instant is, and what is done with one that a wrong clock has left in the future.
+
+Nothing that decides when something is done may lie ahead of now by mistake: a page whose last check is in 2038 would not be checked until
+then. The log of what was found (events, polls, versions, changes) is never rewritten, and dates that people gave are theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tidings.clock import DAY
+from tidings.model.interval import Duration, Instant
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.values import from_json, to_json
+
+FACTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "budget": ("at",),
+    "host": ("started_at", "robots_at", "unconditional_at"),
+    "page": (
+        "polled_at",
+        "checked_at",
+        "changed_at",
+        "text_changed_at",
+        "failing_since",
+        "audited_at",
+        "suspect_at",
+        "moved_at",
+        "saturated_at",
+    ),
+    "subscription": ("ticked_at", "since", "altered_at", "left_at"),
+    "sentinel": ("created_at", "started_at", "ended_at"),
+    "sentinel_revision": ("created_at",),
+    "delivery": ("created_at", "finished_at"),
+    "endpoint": ("failing_since", "tried_at"),
+    "event_source": ("created_at", "checked_at", "happened_at"),
+    "event_key": ("at",),
+    "signal_key": ("at",),
+    "websub": ("asked_at",),
+    "trust": ("at",),
+    "hint": ("at",),
+    "estimate": ("at",),
+    "secret": ("set_at",),
+    "request": ("asked_at",),
+    "instance": ("created_at",),
+}
+"""What has happened: now at the latest."""
+WAITS: Final[Mapping[tuple[str, str], str]] = {
+    ("page", "retry_at"): "polled_at",
+    ("page", "fresh_until"): "polled_at",
+    ("delivery", "due_at"): "created_at",
+    ("event_source", "due_at"): "checked_at",
+    ("websub", "due_at"): "asked_at",
+    ("websub", "until"): "asked_at",
+}
+"""What is due so long after something happened: as long after now, if that happened in the future."""
+HOLDS: Final[Mapping[tuple[str, str], Duration]] = {
+    ("host", "paused_until"): DAY,
+    ("endpoint", "held_until"): DAY,
+}
+"""What a server asked for: so long from now at the most."""
+BY_PEOPLE: Final = frozenset({("sentinel", "start_at"), ("sentinel", "end_at")})
+"""Dates that people gave, as they said them: `service.wrong_clock` reads them anew where they count from an instant in the future."""
+HISTORY: Final = frozenset(
+    {
+        ("event", "at"),
+        ("poll", "charged_at"),
+        ("poll", "finished_at"),
+        ("version", "fetched_at"),
+        ("version", "modified_at"),
+        ("change", "polled_at"),
+        ("change", "detected_at"),
+        ("change", "modified_at"),
+        ("comparison", "at"),
+        ("quarantine", "at"),
+        ("garbage", "at"),
+    }
+)
+"""What the clock said when it was written, for good. What reads it to decide something takes what is ahead of now for now."""
+ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
+    ("subscription", "next_tick"): "reckoned anew by `service.wrong_clock`",
+    ("lease", "until"): "`leases.shorten` when it is taken",
+    ("timer", "due_at"): "of versions before rules; all go at the first start",
+}
+
+_RETRIES = "UPDATE delivery SET due_at = :latest WHERE status = 'waiting' AND attempt > 0 AND due_at > :latest"
+
+
+def latest(c: Connection) -> Instant | None:
+    """Return the latest instant at which something is said to have happened: whoever polls leaves one in its budget, who adds a sentinel in that."""
+    found = [
+        at for text in _LATEST for at in c.one(text) or () if isinstance(at, int)
+    ]  # a damaged file has any type anywhere
+    return max(found, default=None)
+
+
+def last_right(c: Connection, now: Instant) -> Instant | None:
+    """Return when the last poll was charged by a clock that was not ahead of `now`, as far as is known."""
+    at: Instant | None = c.value(
+        "SELECT charged_at FROM poll WHERE charged_at <= :now ORDER BY id DESC LIMIT 1", now=now
+    )
+    return at
+
+
+def bring_back(c: Connection, now: Instant) -> None:
+    """Let nothing that has happened lie after `now`, and nothing be due later for that."""
+    _bring_back_texts(c, now)
+    for text in _UPDATES:
+        c.execute(text, now=now)
+    for text, longest in _HELD.items():
+        c.execute(text, latest=now + longest)
+    c.execute(_RETRIES, latest=now + DAY)
+
+
+def _bring_back_texts(c: Connection, now: Instant) -> None:
+    """Take back the instants within JSON: what is known of pages that were looked at, hints that wait, parts that are doubted."""
+    rows = c.rows(
+        "SELECT name, page_id, state FROM estimate WHERE at > :now OR page_id IN (SELECT id FROM page WHERE polled_at > :now)",
+        now=now,
+    )
+    back = [{"name": name, "page_id": page_id, "state": _taken_back(state, now)} for name, page_id, state in rows]
+    c.many("UPDATE estimate SET state = :state WHERE name = :name AND page_id = :page_id", back)
+    hints = c.rows("SELECT page_id, kind, waiting FROM hint WHERE waiting <> '[]'")
+    c.many(
+        "UPDATE hint SET waiting = :waiting WHERE page_id = :page_id AND kind = :kind",
+        [{"page_id": i, "kind": kind, "waiting": text} for i, kind, w in hints if (text := _taken_back(w, now)) != w],
+    )
+    doubts = c.rows("SELECT id, missing FROM subscription WHERE missing <> '' AND ticked_at > :now", now=now)
+    doubts += c.rows(
+        "SELECT s.id, s.missing FROM subscription s JOIN page p ON p.id = s.page_id WHERE s.missing <> '' AND p.polled_at > :now",
+        now=now,
+    )
+    c.many(
+        "UPDATE subscription SET missing = :missing WHERE id = :id",
+        [{"id": i, "missing": _taken_back(missing, now)} for i, missing in dict(doubts).items()],
+    )
+
+
+def _taken_back(text: str, now: Instant) -> str:
+    """Return JSON in which each instant after `now` is `now`."""
+    return to_json(at_latest(from_json(text), now))
+
+
+def at_latest(value: object, now: Instant) -> object:
+    """Return plain JSON in which each whole number that is an instant after `now` is `now`."""
+    match value:
+        case bool():
+            return value
+        case int() if now < value < _NO_INSTANT:
+            return now
+        case list():
+            return [at_latest(each, now) for each in value]
+        case dict():
+            return {name: at_latest(each, now) for name, each in value.items()}
+    return value
+
+
+_NO_INSTANT: Final = 2**53
+"""The year 2255; numbers beyond it are hashes, or stand for never."""
+
+
+def _update(table: str) -> str:
+    waits = {column: base for (owner, column), base in WAITS.items() if owner == table}
+    facts = FACTS[table]
+    sets = [f"{name} = CASE WHEN {name} > :now THEN :now ELSE {name} END" for name in facts]
+    sets += [
+        f"{name} = CASE WHEN {base} > :now AND {name} > {base} THEN {name} - {base} + :now"
+        f" WHEN {base} > :now AND {name} > :now THEN :now ELSE {name} END"
+        for name, base in waits.items()
+    ]
+    return f"UPDATE {table} SET {', '.join(sets)} WHERE {' OR '.join(f'{name} > :now' for name in facts)}"
+
+
+_UPDATES: Final = tuple(map(_update, FACTS))
+_HELD: Final = {
+    f"UPDATE {table} SET {column} = :latest WHERE {column} > :latest": longest
+    for (table, column), longest in HOLDS.items()
+}
+_LATEST: Final = (
+    "SELECT max(at) FROM budget",
+    "SELECT max(started_at) FROM host",
+    "SELECT max(created_at), max(started_at), max(ended_at) FROM sentinel",
+    "SELECT max(created_at) FROM sentinel_revision",
+)

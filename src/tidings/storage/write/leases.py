@@ -1,0 +1,74 @@
+"""Leases: who may poll and deliver, with an epoch that rises at each acquisition (contracts.md §2, trust.md F-24)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidings.errors import PollerBusyError, StaleEpochError
+from tidings.model.interval import Instant
+from tidings.storage.db.connection import Connection
+
+POLLER = "poller"
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRow:
+    """A lease; `holder` is empty once it was given back."""
+
+    name: str
+    holder: str
+    epoch: int
+    until: Instant
+
+
+def current(c: Connection, name: str) -> LeaseRow | None:
+    """Return the lease as it stands, or None if nobody ever had it."""
+    row = c.one("SELECT name, holder, epoch, until FROM lease WHERE name = :name", name=name)
+    return None if row is None else LeaseRow(*row)
+
+
+def acquire(c: Connection, name: str, holder: str, *, at: Instant, until: Instant) -> int:
+    """Take the lease until `until` and return its new epoch; `PollerBusyError` while another holder's time runs."""
+    lease = current(c, name)
+    if lease is not None and lease.holder not in {"", holder} and lease.until > at:
+        left = (lease.until - at) / 1_000_000
+        raise PollerBusyError(
+            f"{lease.holder} polls and delivers here; its lease ends in {left:.1f} s unless it is renewed. Stop it, or wait"
+        )
+    epoch: int = c.value(
+        "INSERT INTO lease (name, holder, epoch, until) VALUES (:name, :holder, 1, :until)"
+        " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, epoch = lease.epoch + 1, until = excluded.until RETURNING epoch",
+        name=name,
+        holder=holder,
+        until=until,
+    )
+    return epoch
+
+
+def shorten(c: Connection, name: str, *, until: Instant) -> None:
+    """Let a lease run until then at the most: one that ends later was written by a clock that is ahead of ours. Who holds it renews it."""
+    c.execute("UPDATE lease SET until = :until WHERE name = :name AND until > :until", name=name, until=until)
+
+
+def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, until: Instant) -> None:  # noqa: ARG001
+    """Prolong the lease; `StaleEpochError` if another has taken it meanwhile."""
+    text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"
+    if not c.execute(text, name=name, holder=holder, epoch=epoch, until=until):
+        raise StaleEpochError(
+            f"the lease {name} of {holder} (epoch {epoch}) was taken over; this process stops polling and delivering"
+        )
+
+
+def release(c: Connection, name: str, holder: str, epoch: int) -> None:
+    """Give the lease back, if it is still held; its epoch stays, so that the next one is higher."""
+    text = "UPDATE lease SET holder = '', until = 0 WHERE name = :name AND holder = :holder AND epoch = :epoch"
+    c.execute(text, name=name, holder=holder, epoch=epoch)
+
+
+def check_epoch(c: Connection, epoch: int) -> None:
+    """Raise `StaleEpochError` unless `epoch` is the poller's newest (0 before the first poller)."""
+    newest = c.value("SELECT epoch FROM lease WHERE name = 'poller'") or 0
+    if epoch != newest:
+        raise StaleEpochError(
+            f"epoch {epoch} is stale, the poller's is {newest}; this process stops polling and delivering"
+        )

@@ -1,0 +1,269 @@
+"""Conditions: each measure of `where` as a table of cases (model.interest.Condition)."""
+
+import pytest
+
+from tidings.detection.ask.expression import evaluate
+from tidings.detection.ask.pair import Pair
+from tidings.document.parse import parse
+from tidings.model.sentinel import AllOf, AnyOf, Condition, Interest, Not
+
+
+def page(body, media="text/html"):
+    return parse(body.encode(), media, url="http://x.org/", keep_tree=True)
+
+
+def told(interest, old, new, media="text/html"):
+    return bool(evaluate(interest, Pair(page(old, media), page(new, media))))
+
+
+def number(measure, relation, value, *, is_percent=False):
+    return Interest("number", where=(Condition(measure, relation, value, is_percent),))
+
+
+@pytest.mark.parametrize(
+    ("interest", "old", "new", "expected"),
+    [
+        (number("value", "<", 100), "120", "90", True),
+        (number("value", "<", 100), "90", "80", True),
+        (number("value", "<", 100), "90", "100", False),
+        (number("value", "<=", 100), "90", "100", True),
+        (number("value", "=", 0.1), "5", "0.1", True),
+        (number("value", "!=", 5), "4", "6", True),
+        (number("value", "<", 100), "90", "sold out", False),
+        (number("value", ">", -5), "-9", "−4", True),
+        (number("becomes", "<", 100), "120", "90", True),
+        (number("becomes", "<", 100), "90", "80", False),
+        (number("becomes", "<", 100), "sold out", "80", True),
+        (number("becomes", ">=", 100), "99", "100", True),
+        (number("changes", ">=", 5), "100", "95", True),
+        (number("changes", ">", 5), "100", "95", False),
+        (number("changes", ">", 5, is_percent=True), "100", "106", True),
+        (number("changes", ">", 5, is_percent=True), "100", "105", False),
+        (number("changes", ">", 5, is_percent=True), "100", "94.9", True),
+        (number("changes", ">", 5, is_percent=True), "0", "1", True),
+        (number("rises", ">=", 20, is_percent=True), "100", "120", True),
+        (number("rises", ">=", 20, is_percent=True), "100", "80", False),
+        (number("rises", ">=", 0), "100", "80", False),
+        (number("drops", ">=", 20), "100", "80", True),
+        (number("drops", ">=", 20), "-100", "-120", True),
+        (number("drops", ">=", 20), "100", "120", False),
+        (number("changes", ">=", 1), "sold out", "5", False),
+    ],
+)
+def test_numbers(interest, old, new, expected):
+    """The number now, the crossing, and how far it has moved, against what it was."""
+    assert expected == told(interest, f"<p>{old}</p>", f"<p>{new}</p>")
+
+
+def counting(kind, measure, relation, value, *, is_percent=False, direction=None, terms=()):
+    return Interest(kind, terms, direction, where=(Condition(measure, relation, value, is_percent),))
+
+
+TEN = " ".join(f"w{n}" for n in range(10))
+EIGHT = " ".join([*(f"w{n}" for n in range(8)), "x", "y"])
+LINKS = "<a href=/1>a</a><a href=/2>a</a>"
+
+
+@pytest.mark.parametrize(
+    ("interest", "old", "new", "expected"),
+    [
+        (counting("words", "share", ">", 20, is_percent=True), TEN, EIGHT, False),
+        (counting("words", "share", ">=", 20, is_percent=True), TEN, EIGHT, True),
+        (counting("words", "share", ">=", 0.2), TEN, EIGHT, True),
+        (counting("words", "share", ">=", 100, is_percent=True), "a b", "c d", True),
+        (counting("words", "inserted", ">=", 2), TEN, EIGHT, True),
+        (counting("words", "inserted", ">", 2), TEN, EIGHT, False),
+        (counting("words", "deleted", "=", 2), TEN, EIGHT, True),
+        (counting("words", "changed", "=", 2), TEN, EIGHT, True),
+        (counting("words", "changed", ">=", 20, is_percent=True), TEN, EIGHT, True),
+        (counting("words", "changed", ">", 20, is_percent=True), TEN, EIGHT, False),
+        (counting("words", "inserted", ">", 50, is_percent=True), "", "a", True),
+        (counting("links", "inserted", "=", 1), LINKS, LINKS + "<a href=/3>a</a>", True),
+        (counting("links", "inserted", "=", 50, is_percent=True), LINKS, LINKS + "<a href=/3>a</a>", True),
+        (counting("links", "share", "=", 20, is_percent=True), LINKS, LINKS + "<a href=/3>a</a>", True),
+        (counting("keywords", "changed", ">=", 2, terms=("oil",)), "oil", "oil oil", False),
+        (counting("keywords", "changed", ">=", 2, terms=("oil",)), "oil", "oil oil oil", True),
+        (counting("phrases", "changed", ">=", 1, terms=("big oil",)), "x", "big oil", True),
+        (counting("list", "changed", "=", 1), "<ul><li>one two three<li>b", "<ul><li>one two threes<li>b", True),
+        (counting("list", "inserted", "=", 0), "<ul><li>one two three<li>b", "<ul><li>one two threes<li>b", True),
+        (counting("any", "share", ">", 0.9), "GIF89a a", "GIF89a b", True),
+    ],
+)
+def test_shares_and_counts(interest, old, new, expected):
+    """Words one by one, everything else object by object; in percent of the old version's."""
+    assert expected == told(interest, old, new)
+
+
+def saying(kind, measure, text, *, direction=None):
+    return Interest(kind, (), direction, where=(Condition(measure, text=text),))
+
+
+LONG = " ".join(f"w{n}" for n in range(3_000))
+
+
+@pytest.mark.parametrize(
+    ("interest", "old", "new", "expected"),
+    [
+        (saying("words", "contains", "RETRACTED"), "a", "a retracted", True),
+        (saying("words", "contains", "retracted"), "retracted a", "retracted b", False),
+        (saying("words", "contains", "retracted"), "a retracted", "a", False),
+        (saying("words", "contains", "retracted", direction="deleted"), "a retracted", "a", True),
+        (saying("words", "contains", "late"), "a", f"a {LONG} late", True),
+        (saying("words", "contains", "two  words"), "a", "a two <b>words</b>", True),
+        (saying("words", "matches", r"\d{3}"), "a", "a 123", True),
+        (saying("words", "matches", r"^\d{3}$"), "a", "a 12", False),
+        (saying("links", "contains", "/new"), "", "<a href=/New>x</a>", True),
+        (saying("links", "contains", "/new"), "<a href=/new>x</a>", "", False),
+        (saying("keywords", "contains", "oil"), "a", "a", False),
+        (saying("list", "contains", "b"), "<ul><li>a", "<ul><li>a<li>b", True),
+        (saying("list", "contains", "threes"), "<ul><li>one two three", "<ul><li>one two threes", True),
+        (
+            saying("list", "contains", "threes", direction="inserted"),
+            "<ul><li>one two three",
+            "<ul><li>one two threes",
+            False,
+        ),
+    ],
+)
+def test_texts(interest, old, new, expected):
+    """What came (or went, where that is meant) is searched whole, whatever is shown of it."""
+    assert expected == told(interest, old, new)
+
+
+def test_all_conditions_must_hold_of_one_interest():
+    """`but` joins them; each is about the same change."""
+    both = Interest("words", where=(Condition("inserted", ">=", 2), Condition("contains", text="gold")))
+
+    assert told(both, "a", "a gold rush")
+    assert not told(both, "a", "a gold")
+    assert not told(both, "a", "a b c")
+
+
+def test_a_condition_is_part_of_the_interest_in_and_or_and_not():
+    """What does not meet its conditions was not found: it cannot fill an AND, and takes nothing out."""
+    rich = Interest("words", where=(Condition("inserted", ">=", 3),))
+    links = Interest("links")
+    old, new = "a", "a b<a href=/x></a>"
+
+    assert not told(AllOf((rich, links)), old, new)
+    assert told(AnyOf((rich, links)), old, new)
+    assert told(AllOf((Interest("any"), Not(rich))), "a", "a b")
+    assert not told(AllOf((Interest("words"), Not(rich))), "a", "a b c d")
+
+
+def test_entries_are_searched_whole():
+    """The text of an entry counts, not its title alone."""
+    interest = Interest("items", direction="inserted", where=(Condition("contains", text="oil"),))
+    old = '[{"id": 1, "title": "a", "body": "x"}]'
+
+    assert told(
+        interest, old, '[{"id": 2, "title": "b", "body": "crude OIL"}, {"id": 1, "title": "a"}]', "application/json"
+    )
+    assert not told(interest, old, '[{"id": 1, "title": "a", "body": "oil"}]', "application/json")
+
+
+FEED = "<?xml version='1.0'?><rss version='2.0'><channel><title>Blog</title>{}</channel></rss>"
+
+
+def feed(*entries):
+    return FEED.format(
+        "".join(
+            f"<item><guid isPermaLink='false'>{id_}</guid><title>{title}</title><description>{text}</description></item>"
+            for id_, title, text in entries
+        )
+    )
+
+
+def rows(*pairs):
+    return "<table><tr><th>Name</th><th>State</th></tr>{}</table>".format(
+        "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in pairs)
+    )
+
+
+def items(*texts, form="ul"):
+    return f"<{form}>{''.join(f'<li>{text}</li>' for text in texts)}</{form}>"
+
+
+OLD, CAKE, HOLE = ("1", "Hello", "world"), ("2", "Party", "cake"), ("3", "Update", "a SECURITY hole")
+DATA = '[{"id": 11, "title": "Hello"}]'
+MORE = '[{"id": 13, "title": "New", "body": "security"}, {"id": 12, "title": "New", "body": "cake"}, {"id": 11, "title": "Hello"}]'
+
+
+def chosen(interest, old, new, media="text/html"):
+    """Return all that is told."""
+    change = evaluate(interest, Pair(page(old, media), page(new, media)))
+    assert change or not (change.inserted or change.deleted or change.updated or change.moved)
+    return [*change.inserted, *change.deleted, *(new for _, new in change.updated), *change.moved]
+
+
+def asking(kind, text, direction=None, measure="contains", **more):
+    return Interest(kind, (), direction, where=(Condition(measure, text=text),), **more)
+
+
+@pytest.mark.parametrize(
+    ("interest", "old", "new", "expected"),
+    [
+        (asking("items", "security", "inserted"), feed(OLD), feed(HOLE, CAKE, OLD), ["Update"]),
+        (asking("items", "security"), feed(OLD), feed(HOLE, CAKE, ("1", "Hello", "you")), ["Update"]),
+        (asking("items", "(?i)cake|world", "inserted", "matches"), feed(OLD), feed(HOLE, CAKE, OLD), ["Party"]),
+        (asking("items", "beer", "inserted"), feed(OLD), feed(HOLE, CAKE, OLD), []),
+        (asking("items", "security", "inserted"), DATA, MORE, ["New"]),
+        (asking("items", "security", "deleted"), MORE, DATA, ["New"]),
+        (asking("links", "/job/", "inserted"), "", "<a href=/job/1>a</a><a href=/about>b</a>", ["http://x.org/job/1"]),
+        (asking("links", "/job/", "deleted"), "<a href=/job/1>a</a><a href=/about>b</a>", "", ["http://x.org/job/1"]),
+        (asking("images", "cat"), "", "<img src=cat.png><img src=logo.png>", ["http://x.org/cat.png"]),
+        (asking("table", "open"), rows(("a", "shut")), rows(("a", "shut"), ("b", "open"), ("c", "?")), ["b | open"]),
+        (
+            asking("table", "open"),
+            rows(("a", "shut"), ("b", "shut")),
+            rows(("a", "open"), ("b", "?")),
+            ["a, State: open"],
+        ),
+        (asking("list", "fix"), items("old one"), items("old one", "a fix", "a party"), ["a fix"]),
+        (asking("list", "ccc"), items("aaa", "bbb", "ccc", form="ol"), items("ccc", "aaa", "bbb", form="ol"), ["ccc"]),
+        (asking("list", "aaa"), items("aaa", "bbb", "ccc", form="ol"), items("ccc", "aaa", "bbb", form="ol"), []),
+        (asking("regex", "^v2", measure="matches", pattern=r"v[0-9]+"), "<p>v1", "<p>v1 v2 v3", ["v2"]),
+        # a run of words is no list
+        (asking("words", "security"), "<p>a", "<p>a security and cake", ["security and cake"]),
+        (asking("any", "security"), "<p>a", "<p>a security<a href=/x>", ["security", "http://x.org/x"]),
+    ],
+)
+def test_of_a_list_of_things_a_text_chooses(interest, old, new, expected):
+    """Entries, links, images, rows, cells, items and matches are told one by one: those that say it, not all that came beside them."""
+    media = "application/json" if old[:1] == "[" else "application/rss+xml" if old[:5] == "<?xml" else "text/html"
+
+    assert expected == chosen(interest, old, new, media)
+
+
+def test_other_conditions_are_about_what_was_chosen():
+    """`contains "security" but inserted >= 2`: two that say it."""
+    for count, expected in ((1, ["Update"]), (2, [])):
+        interest = Interest(
+            "items", (), "inserted", where=(Condition("contains", text="security"), Condition("inserted", ">=", count))
+        )
+        assert expected == chosen(interest, feed(OLD), feed(HOLE, CAKE, OLD), "application/rss+xml")
+
+
+def test_several_texts_choose_together():
+    """What is told has all of them, each in the same thing."""
+    both = (Condition("contains", text="security"), Condition("contains", text="update"))
+    new = feed(("4", "Security", "party"), HOLE, CAKE, OLD)
+
+    assert ["Update"] == chosen(Interest("items", where=both), feed(OLD), new, "application/rss+xml")
+
+
+def test_not_takes_out_the_things_that_it_names():
+    """`AND NOT links where contains "/job/"` leaves the other links."""
+    jobs = asking("links", "/job/")
+    new = "<p>b<a href=/job/1>a</a><a href=/about>b</a>"
+
+    assert ["http://x.org/about"] == chosen(AllOf((Interest("links"), Not(jobs))), "<p>b", new)
+    assert ["http://x.org/about"] == [
+        text for text in chosen(AllOf((Interest("any"), Not(jobs))), "<p>b", new) if "http" in text
+    ]
+    assert ["Update"] == chosen(
+        AllOf((Interest("items"), Not(asking("items", "cake")))),
+        feed(OLD),
+        feed(HOLE, CAKE, OLD),
+        "application/rss+xml",
+    )

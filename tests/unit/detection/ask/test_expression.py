@@ -1,0 +1,112 @@
+import pytest
+from hypothesis import given
+
+from tests.strategies import expressions
+from tidings.detection.ask.expression import digests_of, evaluate
+from tidings.detection.kinds.interests import interests_of
+from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.sentinel import AllOf, AnyOf, Interest, Not
+
+ANY, WORDS, LINKS, IMAGES = (Interest(kind) for kind in ("any", "words", "links", "images"))
+
+W = ChangeSet(
+    kinds=("words",),
+    inserted=("new",),
+    deleted=("old",),
+    edits=(Edit("insert", 0, 0, 0, 1), Edit("delete", 2, 3, 3, 3)),
+)
+L = ChangeSet(kinds=("links",), inserted=("/l",), objects=(ObjectCount("links", "/l", 0, 1),))
+I = ChangeSet(kinds=("images",), deleted=("/i",), objects=(ObjectCount("images", "/i", 1, 0),))  # noqa: E741 - with W and L
+
+
+class Findings:
+    """Stands for a pair of versions on which kinds find what they are given."""
+
+    def __init__(self, findings):
+        self.findings = findings
+
+    def part(self, scope):
+        assert scope.is_whole
+        return self
+
+    def has(self, interest):
+        return True
+
+    def compare(self, interest, term=""):
+        return tuple(finding for finding in self.findings if interest.kind in {"any", finding.kinds[0]})
+
+
+def changed(*findings):
+    return Findings(findings)
+
+
+def kinds_of(expression, *findings):
+    return evaluate(expression, changed(*findings)).kinds
+
+
+@pytest.mark.parametrize(
+    ("expression", "findings", "expected"),
+    [
+        (ANY, [], ()),
+        (ANY, [W, I], ("words", "images")),
+        (AnyOf((LINKS, IMAGES)), [L], ("links",)),
+        (AnyOf((LINKS, IMAGES)), [W], ()),
+        (AllOf((LINKS, IMAGES)), [L], ()),
+        (AllOf((LINKS, IMAGES)), [L, I], ("links", "images")),
+        (AllOf((ANY, Not(IMAGES))), [I], ()),
+        (AllOf((ANY, Not(IMAGES))), [W, I], ("words",)),
+        (AllOf((ANY, Not(WORDS), Not(LINKS))), [W, L, I], ("images",)),
+        (AllOf((WORDS, Not(LINKS))), [W, L], ()),
+        (AllOf((WORDS, Not(LINKS))), [W], ("words",)),
+        (AllOf((ANY, LINKS, Not(LINKS))), [W, L], ()),
+        (AllOf((AnyOf((WORDS, LINKS)), Not(LINKS))), [W, L], ("words",)),
+        (AnyOf((AllOf((LINKS, IMAGES)), WORDS)), [W, L], ("words",)),
+        (AllOf((LINKS, Not(AnyOf((WORDS, IMAGES))))), [L, W], ()),
+        (AllOf((ANY, Not(AnyOf((WORDS, IMAGES))))), [L, W], ("links",)),
+        (Not(LINKS), [W], ()),
+        (AllOf((Not(LINKS),)), [W], ()),
+    ],
+)
+def test_and_or_not(expression, findings, expected):
+    """sentinels_and_events.md §4.5: OR unites; AND needs every part; NOT takes out what a sibling contains, else vetoes."""
+    assert expected == kinds_of(expression, *findings)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (Interest("words", direction="inserted"), (("new",), ())),
+        (Interest("words", direction="deleted"), ((), ("old",))),
+        (Interest("any", direction="inserted"), (("new", "/l"), ())),
+        (AllOf((ANY, Not(Interest("links", direction="inserted")))), (("new",), ("old", "/i"))),
+        (AllOf((ANY, Not(Interest("words", direction="inserted")))), (("/l",), ("old", "/i"))),
+        (AllOf((ANY, Not(Interest("any", direction="deleted")))), (("new", "/l"), ())),
+    ],
+)
+def test_directions_narrow_and_subtract(expression, expected):
+    """A direction keeps its part of each finding; under NOT only that part is taken out."""
+    found = evaluate(expression, changed(W, L, I))
+
+    assert expected == (found.inserted, found.deleted)
+
+
+@given(expressions)
+def test_nothing_found_means_no_change(expression):
+    """Where no kind finds anything no expression does; digests that are all equal let an expression be skipped."""
+    assert ChangeSet() == evaluate(expression, changed())
+    assert digests_of(expression)
+
+
+@given(expressions)
+def test_what_is_found_is_what_kinds_found(expression):
+    """An expression only ever selects: every edit and row of its change is one that a kind found."""
+    found = evaluate(expression, changed(W, L, I))
+
+    assert set(found.edits) <= set(W.edits)
+    assert set(found.objects) <= {*L.objects, *I.objects}
+    assert bool(found) == bool(found.kinds)
+
+
+def test_leaves_from_left_to_right():
+    """Every interest of an expression is found, also under NOT."""
+    assert [ANY, LINKS, IMAGES] == list(interests_of(AllOf((ANY, Not(AnyOf((LINKS, IMAGES)))))))

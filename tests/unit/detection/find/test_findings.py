@@ -1,0 +1,93 @@
+import pytest
+from hypothesis import given
+
+from tests.strategies import pages
+from tidings.detection.compare.sequence import apply_edits
+from tidings.detection.find.findings import finding_of_objects, finding_of_words, narrowed, union
+from tidings.document.parse import parse
+from tidings.model.change import ChangeSet, ObjectCount
+
+PARAGRAPH = "this paragraph of ten words wandered off to the end"
+
+
+def page(text):
+    return parse(text.encode(), "text/html")
+
+
+def words(old, new):
+    return finding_of_words(page(old), page(new))
+
+
+def test_texts_that_people_read():
+    """A run that became another is an update; the others are inserted or deleted, as the page writes them."""
+    found = words("<p>Price: 19.99 today only. <p>gone, all gone", "<p>Price: 24.99 today <i>and</i> tomorrow. only")
+
+    assert (("19.99", "24.99"),) == found.updated
+    assert ("and tomorrow",) == found.inserted
+    assert ("gone, all gone",) == found.deleted
+    assert ("words",) == found.kinds
+
+
+def test_a_move_is_told_once_and_stays_delete_and_insert():
+    """The text of a moved run stands in `moved` only; the edits are those that turn old into new."""
+    rest = " ".join(f"rest{number}" for number in range(30))
+    old, new = page(f"{PARAGRAPH} {rest}"), page(f"{rest} {PARAGRAPH}")
+    found = finding_of_words(old, new)
+
+    assert ((), (), (PARAGRAPH,)) == (found.inserted, found.deleted, found.moved)
+    assert ["delete", "insert"] == sorted(edit.op for edit in found.edits)
+    assert new.tokens == apply_edits(found.edits, old.tokens, new.tokens)
+
+
+def test_a_rewritten_page_is_deleted_and_inserted():
+    """A long run that became another long run is no update."""
+    found = words(" ".join(f"a{n}" for n in range(100)), " ".join(f"b{n}" for n in range(100)))
+
+    assert (1, 1, 0) == (len(found.inserted), len(found.deleted), len(found.updated))
+
+
+@pytest.mark.parametrize(
+    ("direction", "inserted", "deleted", "updated"),
+    [
+        (None, ("new",), ("gone",), (("5", "6"),)),
+        ("inserted", ("new", "6"), (), ()),
+        ("deleted", (), ("gone", "5"), ()),
+        ("updated", (), (), (("5", "6"),)),
+    ],
+)
+def test_directions(direction, inserted, deleted, updated):
+    """`inserted` has the new side of an update too, `deleted` the old side; `updated` pairs only."""
+    found = narrowed(words("a 5 b c gone d", "a 6 b new c d"), direction)
+
+    assert (inserted, deleted, updated) == (found.inserted, found.deleted, found.updated)
+    assert bool(found.edits)
+
+
+def test_nothing_in_a_direction_is_nothing():
+    """An additions-only watch of a page that only lost words finds nothing (urlwatch 692)."""
+    assert ChangeSet() == narrowed(words("a b c", "a c"), "inserted")
+    assert ChangeSet() == narrowed(finding_of_objects("links", [ObjectCount("links", "/a", 1, 0)]), "inserted")
+
+
+def test_union_has_everything_once():
+    """What two parts found is there once; what only one found is there too."""
+    whole = words("a 5 b c gone d", "a 6 b new c d")
+    links = finding_of_objects("links", [ObjectCount("links", "/a", 0, 1)])
+    parts = [narrowed(whole, "inserted"), narrowed(whole, "deleted"), narrowed(whole, "updated"), links, links]
+
+    assert ("words", "links") == union(parts).kinds
+    assert whole.edits == union(parts).edits
+    assert links.objects == union(parts).objects
+    assert ("new", "6", "/a") == union(parts).inserted
+    assert ChangeSet() == union([])
+
+
+@given(pages, pages)
+def test_a_change_of_words_is_never_empty(old, new):
+    """There is a finding exactly if the words differ, and it turns one page's words into the other's (changed, but nothing to show)."""
+    before, after = page(old), page(new)
+    found = finding_of_words(before, after)
+
+    assert (before.canonical != after.canonical) == bool(found)
+    assert after.tokens == apply_edits(found.edits, before.tokens, after.tokens)
+    assert bool(found) == bool(found.inserted or found.deleted or found.updated or found.moved)

@@ -1,0 +1,137 @@
+"""The first number of a text, however its country writes it: the written rules as a table."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.bounded import bounded
+from tidings.detection.find.numerals import number_in, values
+
+
+def read(text, **more):
+    number = number_in(text, **more)
+    return None if number is None else (number.text, str(number.value()))
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "value"),
+    [
+        ("now 5 left", "5", "5"),
+        ("1,234.50", "1,234.50", "1234.50"),
+        ("1.234,50", "1.234,50", "1234.50"),
+        ("1 234,50 kr", "1 234,50", "1234.50"),
+        ("1\u00a0234,50", "1\u00a0234,50", "1234.50"),
+        ("1\u202f234\u202f567", "1\u202f234\u202f567", "1234567"),
+        ("1'234.50", "1'234.50", "1234.50"),
+        ("1.234.567", "1.234.567", "1234567"),
+        ("12,34,567.89", "12,34,567.89", "1234567.89"),
+        ("19,9", "19,9", "19.9"),
+        ("1.0842", "1.0842", "1.0842"),
+        ("0,125", "0,125", "0.125"),
+        ("0.125 BTC", "0.125", "0.125"),
+        ("1,234 users", "1,234", "1234"),
+        ("1.085", "1.085", "1.085"),
+        ("1.234 €", "1.234", "1234"),
+        ("€1.234", "1.234", "1234"),
+        ("EUR 1.234", "1.234", "1234"),
+        ("EUR5", "5", "5"),
+        ("US$5.20", "5.20", "5.20"),
+        ("3.125%", "3.125", "3.125"),
+        ("3,125 %", "3,125", "3.125"),
+        ("−5", "−5", "-5"),
+        ("-5 °C", "-5", "-5"),
+        ("−€5", "−€5", "-5"),
+        ("€-5", "-5", "-5"),
+        ("+7", "+7", "7"),
+        ("10-20", "10", "10"),
+        ("A-5", "5", "5"),
+        ("v2 for 10", "10", "10"),
+        ("H2O 7 l", "7", "7"),
+        ("12px", "12", "12"),
+        ("1.2.3", "1.2", "1.2"),
+        ("2026-11-28", "2026", "2026"),
+        ("28.11.2026", "28.11", "28.11"),
+        ("12:30", "12", "12"),
+        ("1,2,3", "1,2", "1.2"),
+        ("٣٫٥", "٣٫٥", "3.5"),
+        ("५०", "५०", "50"),
+        ("19,- €", "19", "19"),
+        ("007", "007", "7"),
+        ("Price: 1 000 000,5", "1 000 000,5", "1000000.5"),
+        ("10 apples", "10", "10"),
+    ],
+)
+def test_how_numbers_are_written(text, written, value):
+    """Each rule of the module's text, and what must not be taken for a number."""
+    assert (written, Decimal(value)) == (read(text)[0], Decimal(read(text)[1]))
+
+
+@pytest.mark.parametrize("text", ["", "sold out", "v2", "abc1"])
+def test_what_has_no_number(text):
+    """Digits of a name are no number, and a text without one has none."""
+    assert read(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("price\n\n1.085", "1.085"), ("1e3", "1E+3"), ("-0.5", "-0.5"), ("1234567", "1234567"), ("x2 4", "4")],
+)
+def test_json_writes_numbers_in_one_way(text, value):
+    """A point is the decimal sign, always."""
+    assert Decimal(value) == Decimal(read(text, is_json=True)[1])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("1.08", "1.085", ("1.08", "1.085")),
+        ("1.085", "1.09", ("1.085", "1.09")),
+        ("1,234", "1,5", ("1.234", "1.5")),
+        ("1.234 €", "1.250,00 €", ("1234", "1250.00")),
+        ("1.234", "2.345.678", ("1234", "2345678")),
+        ("1,234", "1,235", ("1234", "1235")),
+        ("1.500,00", "1.500", ("1500.00", "1500")),
+    ],
+)
+def test_a_doubt_is_settled_by_the_other_version(old, new, expected):
+    """Rule 4: where one version shows what a sign means, it means that in the other too."""
+    assert tuple(map(Decimal, expected)) == values(number_in(old), number_in(new))
+
+
+@given(st.decimals(min_value=-(10**9), max_value=10**9, places=2))
+def test_what_is_written_in_english_and_german_is_read_back(number):
+    """Two decimals, thousands grouped: read as what was written, in both ways."""
+    english = f"{number:,.2f}"
+    german = english.translate(str.maketrans(",.", ".,"))
+
+    assert [number, number] == [
+        found.value()
+        for found in (number_in(f"Price {english} today"), number_in(f"Preis {german} heute"))
+        if found is not None
+    ]
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_read_without_an_error(text):
+    """Whatever stands there has a number or has none."""
+    number = number_in(text)
+
+    assert number is None or (text[number.start : number.end] == number.text and number.value().is_finite())
+
+
+def test_a_page_of_signs_and_digits_is_read_at_once():
+    """A megabyte made to mislead is read in linear time."""
+    texts = (
+        "1," * 500_000,
+        "a1" * 500_000,
+        "-" * 1_000_000 + "x",
+        "1 23 " * 200_000,
+        "kr" * 500_000,
+        "٣a" * 500_000,
+    )
+
+    with bounded(10):  # 0.4 s
+        for text in texts:
+            number_in(text)

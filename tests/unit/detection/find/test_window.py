@@ -1,0 +1,87 @@
+"""Which versions are compared, and which are kept (sentinels_and_events §4.4; W-14, W-63)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tidings.detection.find.window import Window, after, is_partial, reference, switched
+from tidings.model.sentinel import Compare
+
+PAIRWISE = Compare()
+TABLE = {
+    "pairwise": (PAIRWISE, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], (10,)),
+    "moving 3": (Compare("moving", 3), [0, 1, 1, 1, 2, 3, 4, 5, 6, 7], (8, 9, 10)),
+    "every 3": (Compare("every", 3), [0, 0, 0, 1, 0, 0, 4, 0, 0, 7], (10,)),
+    "first": (Compare("first"), [0, 1, 1, 1, 1, 1, 1, 1, 1, 1], (1,)),
+}
+OPTIONS = [PAIRWISE, Compare("first"), *(Compare(mode, n) for mode in ("moving", "every") for n in range(1, 9))]
+
+
+def life(compare: Compare, versions: int) -> Iterator[tuple[int, Window, int]]:
+    """Yield (number, window before it, version that it is compared with) of each version in turn."""
+    window = Window()
+    for seq in range(1, versions + 1):
+        yield seq, window, reference(compare, window)
+        window = after(compare, window, seq)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_table_of_compared_versions(name):
+    """Ten versions are compared, and kept, as the table of sentinels_and_events §4.4 says."""
+    compare, compared, kept = TABLE[name]
+    window = Window()
+    for seq in range(1, 11):
+        window = after(compare, window, seq)
+
+    assert compared == [seen for _, _, seen in life(compare, 10)]
+    assert kept == window.kept
+
+
+def test_a_window_that_still_fills_is_partial():
+    """Of `moving 3` the second and third version are compared with a nearer one than asked for; no other option ever does so."""
+    flags = {
+        name: [is_partial(row[0], w) and seen > 0 for _, w, seen in life(row[0], 6)] for name, row in TABLE.items()
+    }
+
+    assert [False, True, True, False, False, False] == flags.pop("moving 3")
+    assert not any(flag for row in flags.values() for flag in row)
+
+
+@pytest.mark.parametrize("compare", OPTIONS, ids=lambda c: f"{c.mode} {c.n}")
+def test_what_is_kept_suffices_and_is_the_least(compare):
+    """For n ≤ 8 and 60 versions: a version is compared as the formulas say, and is kept exactly as long as some later one needs it."""
+    formulas = {
+        "pairwise": lambda k: k - 1,
+        "moving": lambda k: max(k - compare.n, min(1, k - 1)),
+        "every": lambda k: k - compare.n if k > 1 and (k - 1) % compare.n == 0 else 0,
+        "first": lambda k: min(1, k - 1),
+    }
+    lives = list(life(compare, 60 + compare.n))
+    needed = {k: {seen for later, _, seen in lives if later > k and 0 < seen <= k} for k in range(1, 60)}
+
+    assert [formulas[compare.mode](k) for k in range(1, 60)] == [seen for _, _, seen in lives[:59]]
+    assert needed == {k: set(window.kept) for k, (_, window, _) in enumerate(lives[1:60], 1)}
+
+
+@pytest.mark.parametrize("after_", OPTIONS, ids=lambda c: f"to {c.mode} {c.n}")
+@pytest.mark.parametrize("before", OPTIONS, ids=lambda c: f"{c.mode} {c.n}")
+def test_altering_compare_tells_nothing_twice_and_loses_nothing(before, after_):
+    """Whatever Compare was and becomes, the first comparison after it begins at a version up to which all was told, and no further back
+    than the versions that are kept.
+    """
+    window = Window()
+    told = 1
+    for seq in range(1, 13):
+        told = seq if reference(before, window) or not window.kept else told
+        window = after(before, window, seq)
+    now = switched(before, after_, window, 12)
+    if before == after_:
+        assert window == now
+        return
+    seq = 13
+    while not (found := reference(after_, now)):
+        now = after(after_, now, seq)
+        seq += 1
+
+    assert found <= told
+    assert found == told or (before.mode == "moving" and after_.mode == "moving")

@@ -1,0 +1,158 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.detection.ask.summary import summary
+from tidings.detection.job.contract import Body, Job, Wanted
+from tidings.detection.job.examiner import examine
+from tidings.detection.kinds import aims
+from tidings.detection.kinds.keywords import Keywords
+from tidings.document.parse import parse
+from tidings.model.change import ChangeSet, ObjectCount
+from tidings.model.interest import Interest
+
+bodies = st.lists(st.sampled_from(["oil", "Oil", "gas", "crude", "low-risk", "low", "risk", "€"]), max_size=30).map(
+    " ".join
+)
+
+
+def page(body):
+    return parse(f"<!doctype html><body><p>{body}".encode(), "text/html; charset=utf-8")
+
+
+def rows(keyword, old, new):
+    return [row for finding in Keywords(keyword).compare(page(old), page(new)) for row in finding.objects]
+
+
+@given(old=bodies, new=bodies)
+def test_rows_are_differences_of_counts(old, new):
+    """Of a keyword of one word: how often it stands, folded, is the number of each side."""
+    before, after = (Counter(body.lower().replace("-", " ").split()) for body in (old, new))
+    expected = (
+        [ObjectCount("keywords", "risk", before["risk"], after["risk"])] if before["risk"] != after["risk"] else []
+    )
+
+    assert expected == rows("risk", old, new)
+
+
+@given(old=bodies, new=bodies)
+def test_swapping_the_pages_swaps_the_numbers(old, new):
+    """What was inserted there is deleted back."""
+    there, back = rows("low risk", old, new), rows("low risk", new, old)
+
+    assert [(row.new, row.old) for row in there] == [(row.old, row.new) for row in back]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "old", "new", "expected"),
+    [
+        ("ALGOR&DATASTRUC", "", "ALGOR&amp;DATASTRUC", (0, 1)),
+        ("low risk", "low risk", "low-risk low, risk", (1, 2)),
+        ("a a", "a a a", "a a", (2, 1)),
+        ("100 €", "100 €", "100 $", (1, 0)),
+        ("C++", "C++ and C", "C and C", (1, 0)),
+        ("19.99", "19.99", "19.99 19.99 19,99 119.99", (1, 2)),
+    ],
+)
+def test_a_keyword_of_several_words_stands_where_they_stand_in_a_row(keyword, old, new, expected):
+    """Whatever separates them; overlaps count."""
+    assert [expected] == [(row.old, row.new) for row in rows(keyword, old, new)]
+
+
+def test_place_means_nothing():
+    """A keyword that moved is as often there as before."""
+    assert [] == rows("oil", "oil gas crude", "gas crude oil")
+
+
+def test_the_row_without_a_term_finds_nothing():
+    """Nor does a term without words."""
+    assert () == Keywords().compare(page("a"), page("b"))
+    assert () == Keywords("...").compare(page("a"), page("b..."))
+
+
+def test_with_case_and_without_symbols():
+    """The thesis' way."""
+    finding = Keywords("Oil €", exact=True).compare(page("oil"), page("Oil"))
+
+    assert [(0, 1)] == [(row.old, row.new) for row in finding[0].objects]
+
+
+def test_a_body_that_cannot_be_read_is_neither_silence_nor_a_deletion():
+    """The page became a PDF: nobody knows whether the keyword stands in it, and so it is said."""
+    (finding,) = Keywords("oil").compare(page("oil"), parse(b"GIF89a ...", "image/gif"))
+
+    assert ("body",) == finding.kinds
+    assert () == finding.deleted
+
+
+def test_spans_are_where_it_stands():
+    """On the side of the direction; a keyword is never updated."""
+    old, new = page("x oil y"), page("oil oil")
+    keyword = Keywords("OIL")
+
+    assert ([(1, 2)], [(0, 1), (1, 2)]) == keyword.spans(old, new, None)
+    assert ([], [(0, 1), (1, 2)]) == keyword.spans(old, new, "inserted")
+    assert ([(1, 2)], []) == keyword.spans(old, new, "deleted")
+    assert ([], []) == keyword.spans(old, new, "updated")
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        (((0, 1),), '1 keyword added: +"k0"'),
+        (((3, 2),), '1 keyword removed: "k0" 3 → 2'),
+        (((1, 2), (2, 0)), '1 keyword added, 1 keyword removed: "k0" 1 → 2; -"k1"'),
+    ],
+)
+def test_a_line_has_the_numbers(found, line):
+    """Where it stands on both pages, how often."""
+    objects = tuple(ObjectCount("keywords", f"k{place}", *both) for place, both in enumerate(found))
+    change = ChangeSet(
+        ("keywords",),
+        inserted=tuple(row.object for row in objects if row.new > row.old),
+        deleted=tuple(row.object for row in objects if row.new < row.old),
+        objects=objects,
+    )
+
+    assert line == summary(change)
+
+
+def examined(new, old, known=None, terms=("oil",)):
+    bodies = [Body(data=f"<body>{text}".encode(), content_type="text/html") for text in (old, new)]
+    wanted = Wanted(key=1, reference=0 if known is None else 1, expression=Interest("keywords", terms=terms))
+    references = {} if known is None else {1: bodies[0]}
+    return examine(Job(new=bodies[1], references=references, known={1: known} if known else {}, wanted=(wanted,)))
+
+
+def test_the_old_page_is_read_again_only_where_the_number_differs():
+    """How often a keyword stands on a page is kept with its version: whatever else changed, the old body is left alone (W-101)."""
+    known = examined("oil and gas", "").digest
+    same, more = examined("gas, then oil, much else", "oil and gas", known), examined("oil oil", "oil and gas", known)
+
+    assert ((), 1) == (same.found, same.work.bodies)
+    assert ([("oil", 1, 2)], 2) == (
+        [(row.object, row.old, row.new) for row in more.found[0].change.objects],
+        more.work.bodies,
+    )
+
+
+@pytest.mark.parametrize("terms", [("gas",), tuple(f"k{number}" for number in range(aims.MOST_TERMS + 1))])
+def test_without_a_number_that_was_kept_the_pages_are_compared(terms):
+    """For a keyword that is new, and where there are too many to keep a number of each."""
+    known = examined("oil and gas", "").digest
+    found = examined("oil and", "oil and gas", known, terms)
+
+    assert 2 == found.work.bodies
+    assert bool(found.found) == ("gas" in terms)
+
+
+def test_a_keyword_of_a_body_that_cannot_be_read_is_compared_by_the_body():
+    """Two pictures have no number of it, and are not equal for that."""
+    pictures = [Body(data=b"\x89PNG\r\n\x1a\n" + mark, content_type="image/png") for mark in (b"a", b"b")]
+    wanted = (Wanted(key=1, reference=1, expression=Interest("keywords", terms=("oil",))),)
+    known = examine(Job(new=pictures[0], references={}, known={}, wanted=())).digest
+    found = examine(Job(new=pictures[1], references={1: pictures[0]}, known={1: known}, wanted=wanted)).found
+
+    assert [("body",)] == [one.change.kinds for one in found]

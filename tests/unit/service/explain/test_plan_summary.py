@@ -1,0 +1,87 @@
+"""How many looks a day are made, and whether the pace or the budget limits them, in plain words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stores import World, products
+from tidings.clock import DAY, HOUR
+from tidings.model.unit import Event
+from tidings.service.explain.explain_sentinel import Prospect
+from tidings.service.explain.plan_list import Look
+from tidings.service.explain.plan_summary import FRESH, PRICED, findings, outline
+from tidings.settings import BudgetSettings, ScheduleSettings, Settings
+from tidings.storage.watches import events
+
+__all__ = ["products"]
+
+SETTINGS = Settings(schedule=ScheduleSettings(policy="price"), budget=BudgetSettings(polls_per_day=2_000))
+
+
+@pytest.fixture
+def world(products, tmp_path):
+    """Yield a fresh SQLite database."""
+    with products.fresh("sqlite", tmp_path / "data") as settings:
+        world = World(settings)
+        yield world
+        world.database.close()
+
+
+def look(page_id: int, every: int | None, at: int | None = 0) -> Look:
+    """Return a look that comes again and again."""
+    return Look("s", page_id, Prospect("look", at, "why", page_id=page_id, every=every), {})
+
+
+def price(world, *, wished: float = 4_000.0, stretch: float = 1.0) -> None:
+    """Let the service have told what the budget makes of the pace."""
+    event = Event(type=PRICED, at=world.at, data={"asked": 2_000.0, "wished": wished, "stretch": stretch})
+    world.write(lambda c: events.append(c, [event]))
+
+
+def test_where_the_pace_limits_looks_are_counted_and_it_can_be_moved(world):
+    """Each page as often as the one who asks most; what is paused, or not by time, does not count."""
+    looks = [look(1, HOUR), look(1, DAY), look(2, DAY), look(3, None), look(4, HOUR, None)]
+    found = world.read(outline, SETTINGS, looks, now=world.at)
+    first_only = Settings(schedule=ScheduleSettings(policy="best_effort"))
+
+    assert 25 == found.asked == found.wished
+    assert [
+        "about 25 looks a day (the budget allows 2,000); quieter ½×: schedule.pace_seconds = 7200 · faster 2×: 1800"
+    ] == found.lines()
+    assert ["about 25 looks a day (the budget allows 50,000)"] == world.read(
+        outline, first_only, looks, now=world.at
+    ).lines()
+
+
+def test_where_the_budget_limits_it_is_said_by_how_much(world):
+    """And from which pace on it would not; what is long ago is not said any more."""
+    price(world)
+    found = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at + HOUR)
+    later = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at + FRESH + 1)
+
+    assert [
+        "about 2,000 looks a day: what the budget allows (2,000); the pace of 1 hour asks for 4,000, so pages wait about 2 times as long",
+        "faster: raise budget.polls_per_day · quieter: from schedule.pace_seconds = 7200 on the pace is what limits",
+    ] == found.lines()
+    assert {"record": "plan", "kind": "outline", "looks_a_day": 2000.0, "wished_a_day": 4000.0} == {
+        name: value
+        for name, value in found.record().items()
+        if name in {"record", "kind", "looks_a_day", "wished_a_day"}
+    }
+    assert not later.binds
+
+
+def test_a_budget_that_is_too_small_is_said_in_plan_and_doctor(world):
+    """With what mends it; else doctor says which of both limits."""
+    (before,) = world.read(lambda c: list(findings(c, now=world.at)))
+    price(world)
+    (binds,) = world.read(lambda c: list(findings(c, now=world.at)))
+    price(world, stretch=4.0)
+    (small,) = world.read(lambda c: list(findings(c, now=world.at)))
+    found = world.read(outline, SETTINGS, [look(1, HOUR)], now=world.at)
+
+    assert ("ok", "the pace is what limits looks, not the budget") == (before.status, before.detail)
+    assert ("ok", "it allows 50% of the looks that the pace asks for (tidings plan)") == (binds.status, binds.detail)
+    assert ("warn", found.lines()[-1]) == (small.status, small.detail)
+    assert "wait up to 4 times as long" in small.detail
+    assert "budget.polls_per_day" in small.mend

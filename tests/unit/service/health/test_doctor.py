@@ -1,0 +1,552 @@
+"""Doctor tells what is wrong with a data directory, whatever state it is in, and never breaks on it."""
+
+import hashlib
+import inspect
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.stores import START, World, products
+from tidings.archive.archive import Archive
+from tidings.cli.main import VERBS
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.errors import StoreDamagedError, StoreMissingError, StoreNewerError
+from tidings.model.unit import ComparisonRow, DeliveryResult, Event
+from tidings.service.health import doctor, machine, news_troubles, overdue, page_troubles, sources
+from tidings.service.show.finding import MOST_LINES
+from tidings.settings import Settings, StoreSettings
+from tidings.storage.db.database import REVISIONS
+from tidings.storage.db.lock import PollerLock
+from tidings.storage.observed import versions
+from tidings.storage.watches import events
+from tidings.storage.write import leases
+
+__all__ = ["products"]
+
+INSTALLED = doctor.Installed(
+    python=(3, 11, 7),
+    sqlite=(3, 53, 4),
+    single_writer=False,
+    libxml2=(2, 14, 6),
+    libraries=dict(machine.LIBRARY_FLOORS),
+)
+
+
+PLURALS = {"blob": "blobs", "invariant": "invariants"}
+"""What a fault of one is called, and the check that tells it."""
+
+
+def plenty(path):
+    """Say that the disk is nearly empty."""
+    return SimpleNamespace(total=100 * 2**30, free=90 * 2**30)
+
+
+@pytest.fixture
+def world(products, tmp_path):
+    """Yield a fresh SQLite database."""
+    with products.fresh("sqlite", tmp_path / "data") as settings:
+        world = World(settings)
+        yield world
+        world.database.close()
+
+
+def examined(world, *, later=SECOND, installed=INSTALLED, restore=None):
+    """Return what doctor finds in an open world, a moment after its last event."""
+    now = world.at + later
+    return list(
+        doctor.examine(world.settings, world.database, now=now, installed=installed, restore=restore, usage=plenty)
+    )
+
+
+def opened(settings, *, restore=None):
+    """Return why a directory cannot be opened, if it cannot, and what doctor finds in it, as the command does."""
+    database, refusal = doctor.attempt(settings)
+    now = START + HOUR
+    try:
+        return refusal, list(
+            doctor.examine(
+                settings, database, refusal=refusal, now=now, installed=INSTALLED, restore=restore, usage=plenty
+            )
+        )
+    finally:
+        if database is not None:
+            database.close()
+
+
+def only(found, what):
+    """Return the one finding about a thing."""
+    (one,) = [f for f in found if f.what == what]
+    return one
+
+
+def bad(found):
+    """Return what is not ok, as (status, what)."""
+    return [(f.status, f.what) for f in found if f.status != "ok"]
+
+
+def store_file(world, body=b"a body that lies in a file", page_id=1):
+    """Store a version whose body is a file under blobs/; return the file's name."""
+    archive = Archive(world.settings.data / "blobs", file_bytes=0, chain_length=4)
+    name = hashlib.sha256(body).hexdigest()
+    plan = archive.plan(body, name, None, None)
+    archive.write_files(plan)
+    world.commit(world.stored(body, page_id, blobs=plan.blobs))
+    return plan.blobs[0].file
+
+
+def restorer(world):
+    """Return what `--deep` restores bodies with."""
+    return Archive(world.settings.data / "blobs", file_bytes=0, chain_length=4, keep_bytes=0).restore
+
+
+# -- a directory that is well ------------------------------------------------------------------------------------------------------
+
+
+def test_all_is_well(world):
+    """Where nothing is wrong every line is ok, and none proposes to mend anything."""
+    world.watch()
+    store_file(world)
+    world.commit(world.unchanged())
+    world.write(leases.release, "poller", "test", 1)
+    found = examined(world, restore=restorer(world))
+
+    assert [] == bad(found)
+    assert {""} == {f.mend for f in found}
+    assert {"python", "libraries", "sqlite", "space", "lock", "database", *doctor.CHECKS} == {f.what for f in found}
+
+
+def test_versions_and_schema_are_named(world):
+    """The lines that go into a report of a fault: Python, SQLite and its mode, the schema and the file."""
+    found = examined(world)
+
+    assert "3.11.7" == only(found, "python").detail
+    assert "3.53.4, several processes may write" == only(found, "sqlite").detail
+    assert f"{world.settings.data}/tidings.db, schema {REVISIONS[-1]}" == only(found, "database").detail
+
+
+def test_examination_changes_nothing(world):
+    """Doctor looks; it writes neither rows nor files."""
+    world.watch()
+    store_file(world)
+    before = sorted(path.name for path in world.settings.data.rglob("*"))
+    world.database.changed()
+    refusal, _ = opened(world.settings)
+
+    assert refusal is None
+    assert not world.database.changed()
+    assert before == sorted(path.name for path in world.settings.data.rglob("*"))
+
+
+def test_a_single_writer_is_told_which_versions_have_no_such_limit(world):
+    """An SQLite that can corrupt a WAL under two writers is a warning that says from which version on it cannot."""
+    world.database.single_writer = True
+    line = only(examined(world, installed=replace(INSTALLED, sqlite=(3, 40, 1))), "sqlite")
+
+    assert ("warn", True, True) == (line.status, "3.40.1" in line.detail, "3.51.3" in line.detail)
+
+
+# -- a directory that cannot be opened ---------------------------------------------------------------------------------------------
+
+
+def test_a_directory_that_was_never_used(tmp_path):
+    """Before the first `add` there is nothing to mend, and nothing is made by looking."""
+    settings = Settings(data=tmp_path / "new")
+    _, found = opened(settings)
+
+    assert ("warn", "tidings add --url URL") == (only(found, "database").status, only(found, "database").mend)
+    assert not settings.data.exists()
+
+
+def test_a_directory_with_a_configuration_only(tmp_path):
+    """Who has written only tidings.toml so far has lost nothing."""
+    (tmp_path / "tidings.toml").write_text("")
+    _, found = opened(Settings(data=tmp_path))
+
+    assert "warn" == only(found, "database").status
+
+
+def test_a_database_that_is_gone_after_use(world):
+    """A used directory without its database is a failure that says how to put a copy back."""
+    world.database.close()
+    for path in world.settings.data.glob("tidings.db*"):
+        path.unlink()
+    refusal, found = opened(world.settings)
+    line = only(found, "database")
+
+    assert isinstance(refusal, StoreMissingError)
+    assert "fail" == line.status
+    assert f"cp BACKUP {world.settings.data}/tidings.db" in line.mend
+    assert not (world.settings.data / "tidings.db").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda b: b"no database" + b[11:], lambda b: b[: len(b) // 2], lambda b: b""],
+    ids=["header", "cut", "empty"],
+)
+def test_a_damaged_file(world, damage):
+    """A file that is no database, or was cut, or is empty, is a failure that names the file and how to put a copy back."""
+    world.database.close()
+    path = world.settings.data / "tidings.db"
+    path.write_bytes(damage(path.read_bytes()))
+    refusal, found = opened(world.settings)
+    line = only(found, "database")
+
+    assert isinstance(refusal, StoreDamagedError)
+    assert ("fail", True, True) == (line.status, str(path) in line.detail, "cp BACKUP" in line.mend)
+
+
+def test_a_newer_database(world):
+    """A database of a newer Tidings is a failure that says how to upgrade."""
+    world.write(lambda c: c.execute("UPDATE alembic_version SET version_num = '9999'"))
+    world.database.close()
+    refusal, found = opened(world.settings)
+    line = only(found, "database")
+
+    assert isinstance(refusal, StoreNewerError)
+    assert ("fail", "python -m pip install --upgrade tidings") == (line.status, line.mend)
+
+
+def test_what_stands_around_a_lost_database_is_still_told(tmp_path):
+    """Also without a database the versions, the space and the lock are told."""
+    _, found = opened(Settings(data=tmp_path))
+
+    assert ["python", "libraries", "sqlite", "space", "lock", "database"] == [f.what for f in found]
+
+
+def test_bits_that_flipped_never_break_doctor(world, tmp_path):
+    """Whatever stands in the pages of the file, doctor reads on to its end; a page full of faults never goes unseen."""
+    world.told()
+    store_file(world)
+    roots = world.read(
+        lambda c: [
+            row[0] for row in c.rows("SELECT rootpage FROM sqlite_master WHERE name <> 'alembic_version'") if row[0]
+        ]
+    )
+    world.database.close()
+    whole = (world.settings.data / "tidings.db").read_bytes()
+    refusals, unseen = 0, []
+    for seed in range(60):
+        data = tmp_path / f"flipped-{seed}"
+        shutil.copytree(world.settings.data, data)
+        chance, flips = random.Random(seed), 4 * seed
+        page = range(100, len(whole)) if seed % 3 == 0 else page_of_rows(whole, roots, chance)
+        (data / "tidings.db").write_bytes(flipped(whole, page, flips, chance))
+        refusal, found = opened(Settings(data=data), restore=restorer(world))
+        refusals += refusal is not None
+        if refusal is None:
+            told = list(dict.fromkeys(PLURALS.get(f.what, f.what) for f in found))
+            assert list(doctor.CHECKS) == told[-len(doctor.CHECKS) :]
+        if flips > 50 and not any(f.status == "fail" for f in found):
+            unseen.append(seed)
+
+    assert [] == unseen
+    assert 10 < refusals < 30
+
+
+def page_of_rows(whole, roots, chance):
+    """Return where one page of a table or an index lies in the file."""
+    root = chance.choice(roots)
+    return range((root - 1) * 4096, root * 4096)
+
+
+def flipped(whole, page, flips, chance):
+    """Return the file with bits flipped in a part of it."""
+    damaged = bytearray(whole)
+    for _ in range(flips):
+        damaged[chance.choice(page)] ^= 1 << chance.randrange(8)
+    return bytes(damaged)
+
+
+# -- bodies ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_under_blobs_that_is_gone(world):
+    """A body whose file is gone is a failure that names the file and the copy that would bring it back."""
+    world.watch()
+    name = store_file(world)
+    (world.settings.data / "blobs" / name).unlink()
+    line = only(examined(world), "blob")
+
+    assert ("fail", True) == (line.status, f"blobs/{name} is gone" in line.detail)
+    assert f"cp BACKUP/blobs/{name} {world.settings.data}/blobs/{name}" == line.mend
+
+
+def test_a_name_that_leads_out_of_blobs_is_no_file(world):
+    """A row that names a path outside blobs/ is damaged, whatever lies there."""
+    world.watch()
+    store_file(world)
+    world.write(lambda c: c.execute("UPDATE blob SET file = '../tidings.db'"))
+    line = only(examined(world), "blob")
+
+    assert ("fail", True) == (line.status, "cp BACKUP " in line.mend)
+
+
+def test_a_body_that_has_no_row(world):
+    """A version whose body was never kept is a failure."""
+    world.watch()
+    world.commit(world.stored(b"one"))
+    found = _without_foreign_keys(world, "DELETE FROM blob")
+
+    assert ("fail", "blob") in bad(found)
+    assert ("fail", "invariant") in bad(found)
+
+
+def _without_foreign_keys(world, text):
+    """Write what foreign keys forbid, as a damaged disk would; return what doctor finds then."""
+    driver = world.database._driver
+    driver._raw.execute("PRAGMA foreign_keys = OFF")
+    world.write(lambda c: c.execute(text))
+    driver._raw.execute("PRAGMA foreign_keys = ON")
+    return examined(world)
+
+
+def test_only_a_deep_look_reads_bodies(world):
+    """A file with other bytes is there; only restoring shows that it is not the body."""
+    world.watch()
+    name = store_file(world)
+    path = world.settings.data / "blobs" / name
+    path.write_bytes(path.read_bytes()[:-1] + b"\0")
+
+    assert "ok" == only(examined(world), "blobs").status
+    assert "fail" == only(examined(world, restore=restorer(world)), "blob").status
+
+
+def test_a_deep_look_restores_each_body_after_the_one_it_leans_on(world):
+    """Bodies are restored along their chains, so that each is decoded once."""
+    world.watch()
+    asked = []
+    archive = Archive(world.settings.data / "blobs", file_bytes=None, chain_length=8)
+    newest = None
+    for number in range(4):
+        body = (b"words that stay " * 200) + b"%d" % number
+        name = hashlib.sha256(body).hexdigest()
+        plan = archive.plan(body, name, newest, None)
+        world.commit(world.stored(body, blobs=plan.blobs))
+        newest = (world.read(versions.blob, name), body)
+
+    def restore(sha256, lookup):
+        base = lookup(sha256).base
+        assert not base or base in asked
+        asked.append(sha256)
+        return b""
+
+    examined(world, restore=restore)
+
+    assert 4 == len(set(asked)) == len(asked)
+
+
+def test_a_file_replaced_while_doctor_looks_is_not_missed(world):
+    """The poller may write a body anew between the look at the rows and the look at the files."""
+    world.watch()
+    name = store_file(world)
+    folder = (world.settings.data / "blobs" / name).parent
+    stale = f"{name.rpartition('.')[0]}.ff"
+    world.write(lambda c: c.execute("UPDATE blob SET file = :file", file=stale))
+    read = world.database.read
+    reads: list[int] = []
+
+    def replacing(fn, *args, **more):
+        result = read(fn, *args, **more)
+        if fn is doctor._kept_and_named and not reads:
+            reads.append(1)
+            (folder / Path(name).name).rename(folder / Path(name).with_suffix(".aa").name)
+            world.write(lambda c: c.execute("UPDATE blob SET file = :file", file=str(Path(name).with_suffix(".aa"))))
+        return result
+
+    world.database.read = replacing
+
+    assert "ok" == only(examined(world), "blobs").status
+
+
+def test_many_faults_are_counted(world):
+    """Of many lost bodies the first are named and the rest is counted."""
+    world.watch()
+    for number in range(MOST_LINES + 5):
+        (world.settings.data / "blobs" / store_file(world, b"body %d" % number)).unlink()
+    found = [f for f in examined(world) if f.what == "blob"]
+
+    assert MOST_LINES + 1 == len(found)
+    assert "and 5 more" == found[-1].detail
+
+
+def test_a_broken_invariant(world):
+    """What the database itself cannot see, invariants do: a version that is gone."""
+    world.watch()
+    world.commit(world.stored(b"one"))
+    world.write(lambda c: c.execute("UPDATE page SET last_seq = 7"))
+    found = [f for f in examined(world) if f.what == "invariant"]
+
+    assert {"fail"} == {f.status for f in found}
+    assert "page 1 says that its newest version is 7, but it is 1" in found[0].detail
+
+
+# -- lock, lease, clock ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_held_lock_names_its_process(world):
+    """Who polls is told by its number."""
+    lock = PollerLock(world.settings.data)
+    assert lock.acquire()
+    line = only(examined(world), "lock")
+    lock.release()
+
+    assert ("ok", f"process {os.getpid()} polls and delivers") == (line.status, line.detail)
+
+
+def test_a_lock_whose_process_is_not_to_be_seen(world):
+    """A lock that is held although its process is gone is a warning that says how to find who holds it."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    lock = PollerLock(world.settings.data)
+    assert lock.acquire()
+    (world.settings.data / "lock").write_text(f"{gone.pid}\n")
+    line = only(examined(world), "lock")
+    lock.release()
+
+    assert ("warn", True, True) == (line.status, f"process {gone.pid}" in line.detail, line.mend.startswith("fuser"))
+
+
+def test_a_lease_that_runs(world):
+    """A running lease says whose it is."""
+    lock = PollerLock(world.settings.data)
+    assert lock.acquire()
+    line = only(examined(world), "lease")
+    lock.release()
+
+    assert ("ok", True) == (line.status, line.detail.startswith("test, epoch 1"))
+
+
+@pytest.mark.parametrize("left", [DAY, -DAY])
+def test_a_poller_that_died(world, left):
+    """A lease that nobody holds the lock for tells that the poller died, also before its time has run out."""
+    world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at + left)
+    line = only(examined(world), "lease")
+
+    assert ("warn", True) == (line.status, "ended without giving its lease back" in line.detail)
+
+
+def test_a_poller_that_hangs(world):
+    """A lock that is held beside a lease that ran out tells that the poller hangs."""
+    world.write(leases.renew, "poller", "test", 1, at=world.at, until=world.at)
+    lock = PollerLock(world.settings.data)
+    assert lock.acquire()
+    line = only(examined(world, later=HOUR), "lease")
+    lock.release()
+
+    assert ("warn", True) == (line.status, "hangs" in line.detail)
+
+
+def test_a_lease_that_was_given_back(world):
+    """After an orderly stop the lease is free."""
+    world.write(leases.release, "poller", "test", 1)
+
+    assert "free; epoch 1" == only(examined(world), "lease").detail
+
+
+def test_a_clock_that_ran_back(world):
+    """Records from later than now tell that the clock jumped; a minute is forgiven."""
+    world.watch()
+    world.commit(world.unchanged())
+
+    assert "ok" == only(examined(world, later=-MINUTE), "clock").status
+    assert "warn" == only(examined(world, later=-HOUR), "clock").status
+
+
+def test_a_clock_that_nobody_has_set(world):
+    """A machine that believes it is 1970 is at fault; the command that sets its clock is said."""
+    line = only(examined(world, later=-world.at), "clock")
+
+    assert ("fail", "date -u; timedatectl set-ntp true") == (line.status, line.mend)
+    assert "1970-01-01 00:00:00 UTC" in line.detail
+
+
+def test_a_clock_that_was_wrong(world):
+    """That the clock was ahead is said for a week, from when to when, as a warning for a day."""
+    data = {"summary": "the machine's clock was ahead by up to 1 d 1 h"}
+    world.write(events.append, [Event(type="clock.wrong", at=world.at, data=data)])
+    found = [only(examined(world, later=later), "clock") for later in (MINUTE, 25 * HOUR, 8 * DAY)]
+
+    assert ["warn", "ok", "ok"] == [line.status for line in found]
+    assert ["1 d 1 h" in line.detail for line in found] == [True, True, False]
+
+
+# -- how the watching goes ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_check_reads_the_database(world):
+    """If a check cannot read its rows, its line says so and the others are told nevertheless."""
+    world.write(lambda c: c.execute("DROP TABLE comparison"))
+    found = examined(world)
+
+    assert "fail" == only(found, "comparisons").status
+    assert "ok" == only(found, "problems").status
+
+
+def test_a_dead_letter(world):
+    """News that was given up is a warning that says how to send it again."""
+    world.told()
+    (delivery,) = world.read(lambda c: c.rows("SELECT id FROM delivery"))
+    result = DeliveryResult(delivery_id=delivery[0], status="dead", attempt=9, at=world.at, error="410 Gone")
+    world.commit(world.unit(results=(result,)))
+    line = only(examined(world), "deliveries")
+
+    assert ("warn", True) == (
+        line.status,
+        "1 dead letter of news; the newest given up" in line.detail and "410 Gone" in line.detail,
+    )
+    assert line.mend.endswith(f"tidings deliveries replay {delivery[0]}")
+
+
+def test_comparisons_that_are_owed_or_were_given_up(world):
+    """A comparison that killed its worker too often is named with its versions and the command that shows them."""
+    world.told()
+    row = ComparisonRow(
+        subscription_id=1, page_id=1, from_seq=1, to_seq=2, revision=1, status="could_not_compare", reason="too slow"
+    )
+    world.commit(world.unit(comparisons=(row, replace(row, revision=2, status="pending", attempt=2))))
+    owed, given_up = [line for line in examined(world) if line.what == "comparisons"]
+
+    assert "1 comparison of news owed, tried 2 times so far" == owed.detail
+    assert ("tidings diff news 1 2", True) == (given_up.mend, "too slow" in given_up.detail)
+
+
+def test_with_postgresql_the_lease_says_who_polls(products, tmp_path):
+    """With PostgreSQL another machine may poll: the lease counts, not the lock of this directory."""
+    with products.fresh("postgresql", tmp_path) as settings:
+        world = World(settings)
+        world.watch()
+        found = examined(world, later=30 * DAY)
+        world.write(leases.release, "poller", "test", 1)
+        alone = examined(world, later=30 * DAY)
+        world.database.close()
+
+    assert only(found, "database").detail.startswith(f"PostgreSQL, schema {REVISIONS[-1]}")
+    assert "no process polls" not in only(found, "looks").detail
+    assert "no process polls" in only(alone, "looks").detail
+
+
+def test_a_server_has_backups_of_its_own():
+    """With PostgreSQL a file to copy back is never proposed."""
+    settings = Settings(store=StoreSettings(url="postgresql://127.0.0.1/x"))
+
+    assert "pg_restore" in doctor.put_back(settings)
+
+
+def test_every_command_that_mends_exists():
+    """Doctor sends nobody to a verb that is not there."""
+    text = "".join(
+        inspect.getsource(module) for module in (doctor, sources, machine, news_troubles, overdue, page_troubles)
+    )
+    verbs = set(re.findall(r"\btidings ([a-z]+)\b", text)) - {"stopped"}
+
+    assert {"add", "check", "serve"} <= verbs
+    assert set() == verbs - set(VERBS)

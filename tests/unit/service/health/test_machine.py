@@ -1,0 +1,146 @@
+"""What Tidings stands on is measured against floors that close known holes."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tidings.service.health import machine
+from tidings.service.show.finding import spell_bytes
+
+WHOLE = {**machine.LIBRARY_FLOORS, **machine.BORROWED_FLOORS}
+LIBXML2 = machine.LIBXML2_FLOOR
+GIB = 2**30
+
+
+def disk(*, free, total=1000 * GIB):
+    """Return a disk of that much free space."""
+    return lambda path: SimpleNamespace(total=total, free=free)
+
+
+def test_python_below_the_floor_fails():
+    """Python 3.10 is refused, 3.11 is not."""
+    assert "fail" == machine.python((3, 10, 14)).status
+    assert "ok" == machine.python((3, 11)).status
+
+
+def test_libraries_at_their_floors_are_well():
+    """A floor itself is good enough."""
+    (line,) = machine.libraries(WHOLE, libxml2=LIBXML2)
+
+    assert "ok" == line.status
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_library_below_its_floor_fails(name):
+    """A library with known holes is named with the command that brings a better one."""
+    floor = WHOLE[name]
+    older = (*floor[:-1], floor[-1] - 1, 99)
+    (line,) = machine.libraries({**WHOLE, name: older}, libxml2=LIBXML2)
+
+    assert ("fail", True) == (line.status, line.detail.startswith(f"{name} "))
+    assert f'"{name}>={machine.spell(floor)}"' in line.mend
+
+
+def test_a_library_that_is_missing_fails():
+    """A library of the core must be there; one that only others bring along need not."""
+    (missing,) = machine.libraries({n: v for n, v in WHOLE.items() if n != "brotli"}, libxml2=LIBXML2)
+    (borrowed,) = machine.libraries(machine.LIBRARY_FLOORS, libxml2=LIBXML2)
+
+    assert ("fail", "brotli is not installed") == (missing.status, missing.detail)
+    assert "ok" == borrowed.status
+
+
+def test_an_old_libxml2_is_a_warning():
+    """The libxml2 that lxml was built against may be old, and its entities have no bound of their own."""
+    (line,) = machine.libraries(WHOLE, libxml2=(2, 12, 9))
+
+    assert ("warn", True) == (line.status, "2.12.9" in line.detail)
+
+
+def test_what_is_installed_here_is_well():
+    """The environment that the lock makes stands on all floors."""
+    (line,) = machine.libraries(machine.installed(), libxml2=LIBXML2)
+
+    assert "ok" == line.status
+    assert set(machine.LIBRARY_FLOORS) <= set(machine.installed())
+
+
+@pytest.mark.parametrize(
+    ("free", "total", "status"),
+    [
+        (10 * GIB, 100 * GIB, "ok"),
+        (GIB - 1, 10 * GIB, "warn"),
+        (4 * GIB, 100 * GIB, "warn"),
+        (5 * GIB, 100 * GIB, "ok"),
+        (100_000_000, 10 * GIB, "warn"),
+        (99_999_999, 10 * GIB, "fail"),
+        (0, 0, "fail"),
+    ],
+)
+def test_free_space(tmp_path, free, total, status):
+    """Less than 1 GiB or 5 % is a warning, less than 100 MB a failure."""
+    assert status == machine.space(tmp_path, disk(free=free, total=total)).status
+
+
+def test_free_space_of_a_directory_that_is_not_there(tmp_path):
+    """Before the data directory is made, the folder in which it will lie counts."""
+    asked = []
+
+    def usage(path):
+        asked.append(path)
+        return SimpleNamespace(total=10, free=10)
+
+    machine.space(tmp_path / "a" / "b", usage)
+    machine.space(Path("not-here"), usage)
+
+    assert [tmp_path, Path.cwd()] == asked
+
+
+def test_a_disk_that_does_not_answer_is_a_warning(tmp_path):
+    """A file system that cannot say how much is free breaks nothing."""
+
+    def usage(path):
+        raise PermissionError(13, "Permission denied")
+
+    assert "warn" == machine.space(tmp_path, usage).status
+
+
+def test_nobody_has_the_lock(tmp_path):
+    """Without a lock file, nobody polls."""
+    holder, line = machine.lock_holder(tmp_path)
+
+    assert (None, "ok", "free: no process polls now") == (holder, line.status, line.detail)
+
+
+def test_a_lock_that_cannot_be_opened(tmp_path):
+    """A lock that is no file is a warning, not the end of the examination."""
+    (tmp_path / "lock").mkdir()
+    holder, line = machine.lock_holder(tmp_path)
+
+    assert (None, "warn") == (holder, line.status)
+
+
+def test_processes_that_live():
+    """This process lives; a number that no process can have does not."""
+    assert machine.is_alive(os.getpid())
+    assert machine.is_alive(1)
+    assert not machine.is_alive(2**22 + 1)
+    assert not machine.is_alive(10**30)
+
+
+@pytest.mark.parametrize(
+    ("text", "version"), [("3.1.6", (3, 1, 6)), ("3.1.6rc1", (3, 1, 6)), ("2026.1.post1", (2026, 1)), ("unknown", ())]
+)
+def test_versions_are_read_as_numbers(text, version):
+    """1.10 is later than 1.9; what follows the numbers does not count."""
+    assert version == machine.read_version(text)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1_500_000, "1.43 MiB"), (3 * 2**50, "3072 TiB")]
+)
+def test_sizes_are_spelled(size, text):
+    """Sizes have three digits and a unit."""
+    assert text == spell_bytes(size)

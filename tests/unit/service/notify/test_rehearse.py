@@ -1,0 +1,72 @@
+import asyncio
+
+from tidings.clock import SECOND
+from tidings.model.sentinel import Channel, Interest, Notify, Rate, Sentinel, Watched
+from tidings.notification.channel import KINDS, Refused, Sent
+from tidings.notification.secrecy import shown
+from tidings.service.notify.rehearse import Rehearsed, channels_of, rehearse
+
+HOOK, CHAT, MAIL = (
+    Channel("webhook", "https://h.example/"),
+    Channel("apprise", "tgram://S3CRET/1"),
+    Channel("email", "a@b"),
+)
+
+
+def sentinel(*channels):
+    told = tuple(Notify((channel,), Rate("immediate")) for channel in channels)
+    return Sentinel(name="s", pages=(Watched("https://x.example/"),), monitor=Interest("words"), notify=told)
+
+
+class Sender:
+    """Answers as told, after a while if told so."""
+
+    def __init__(self, answer, delay=0.0):
+        self.answer, self.delay, self.messages = answer, delay, []
+
+    async def send(self, message):
+        self.messages.append(message)
+        await asyncio.sleep(self.delay)
+        return self.answer
+
+
+def play(channels, patience=5 * SECOND, **senders):
+    return asyncio.run(rehearse(channels, senders, sentinel="s", now=1_700_000_000 * SECOND, patience=patience))
+
+
+def test_every_channel_that_is_sent_to_is_tested_once():
+    """The console and what is only shown need no test; mail that is not set up is not tried."""
+    told = sentinel(HOOK, CHAT, HOOK, Channel("console"), Channel("dashboard"), MAIL)
+
+    assert [HOOK, CHAT, MAIL] == channels_of(told, KINDS)
+    assert [HOOK, CHAT] == channels_of(told, KINDS - {"email"})
+
+
+def test_what_came_of_each_is_said():
+    """Taken or why not, with the address as it may be shown."""
+    hook, chat = play([HOOK, CHAT], webhook=Sender(Sent(200)), apprise=Sender(Refused(reason="no such chat")))
+
+    assert Rehearsed("webhook", shown("webhook", "https://h.example/"), "") == hook
+    assert ("apprise", "no such chat") == (chat.kind, chat.reason)
+    assert "S3CRET" not in chat.address
+
+
+def test_a_test_message_belongs_to_no_event():
+    """It says that it is a test, and two of them are two."""
+    sender = Sender(Sent())
+    play([HOOK, HOOK], webhook=sender)
+    first, second = sender.messages
+
+    assert b'"type":"test"' in first.body
+    assert (0, "") == (first.sequence, first.thread)
+    assert first.id != second.id
+
+
+def test_nobody_is_waited_for_longer_than_said():
+    """`add --url` answers in three seconds, whatever a receiver does; the others are heard."""
+    slow, fast = play(
+        [CHAT, HOOK], patience=SECOND // 20, apprise=Sender(Sent(), delay=30.0), webhook=Sender(Sent(200))
+    )
+
+    assert "no answer within 0.05 s; it may still arrive" == slow.reason
+    assert "" == fast.reason

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from tidings.fetching.address import identify
+from tidings.model.asking import Asking, Header, Value
+from tidings.service.poll.frames import MOST_FRAMES, followed
+
+PAGE = identify("https://www.example.org/a/index.html")
+
+
+def urls(*addresses: str, final: str = "https://www.example.org/a/index.html") -> list[str]:
+    return [identity.url for identity in followed(PAGE, final, addresses)]
+
+
+def test_frames_of_the_same_site_are_followed():
+    """A site is a registered domain: its other hosts belong to it, other sites do not."""
+    own = ["https://www.example.org/b", "http://static.example.org/c"]
+
+    assert own == urls(own[0], "https://ads.net/x", own[1], "https://example.org.evil.net/")
+
+
+def test_the_site_is_where_the_answer_came_from():
+    """A page that moved to another site has its frames there."""
+    assert ["https://other.net/f"] == urls(
+        "https://other.net/f", "https://www.example.org/f", final="https://other.net/"
+    )
+
+
+def test_a_page_is_no_frame_of_itself_and_each_frame_is_one():
+    """Circles are cut by the address as it is kept; so are repetitions."""
+    assert ["https://www.example.org/b"] == urls(
+        "https://WWW.example.org:443/a/./index.html",
+        "https://www.example.org/b",
+        "https://www.example.org/x/../b#top",
+    )
+
+
+def test_only_so_many_are_followed():
+    """The first ones of the page count; those that are not followed take no place."""
+    many = [f"https://www.example.org/{n}" for n in range(MOST_FRAMES + 5)]
+
+    assert many[:MOST_FRAMES] == urls("https://ads.net/", "not an address", *many)
+
+
+def test_a_plain_frame_is_the_page_that_a_sentinel_would_watch():
+    """It is the same page, so that one look serves both."""
+    (frame,) = followed(PAGE, PAGE.url, ["https://www.example.org/b"])
+
+    assert identify("https://www.example.org/b") == frame
+
+
+def test_a_frame_is_asked_for_as_its_page_is_but_never_with_what_is_for_another_origin():
+    """Trust and proxy hold for all frames; cookies and secrets go to the page's own origin only; a POST asks for no frame."""
+    asking = Asking(
+        method="POST",
+        body=Value("q=1"),
+        headers=(Header("Cookie", Value("login", is_secret=True)), Header("Accept-Language", Value("de"))),
+        trust="ca.pem",
+        proxy=Value("http://proxy.net:8080"),
+        frames=2,
+    )
+    page = identify("https://www.example.org/", asking)
+    same, other = followed(page, page.url, ["https://www.example.org/b", "https://static.example.org/c"])
+
+    assert ["accept-language", "cookie"] == [header.name for header in same.headers]
+    assert ["accept-language"] == [header.name for header in other.headers]
+    assert (1, None) == (same.owner_id, other.owner_id)
+    for frame in (same, other):
+        assert ("GET", None, 0) == (frame.method, frame.body, frame.frames)
+        assert ("ca.pem", Value("http://proxy.net:8080")) == (frame.trust, frame.proxy)

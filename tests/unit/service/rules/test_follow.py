@@ -1,0 +1,463 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import random
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.world import FLAGS
+from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.errors import StoreBusyError
+from tidings.events.expression import Periodic
+from tidings.events.rule import Coupling, Firing, Rule
+from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
+from tidings.service.life import register
+from tidings.service.rules.behaviour import (
+    NO_DEEDS,
+    Arrangement,
+    Deeds,
+    Moment,
+    Wanted,
+    closed,
+    happening,
+    heard,
+    opened,
+)
+from tidings.service.rules.follow import NAME, Rules
+from tidings.service.watch.committer import Committer
+from tidings.service.watch.watchlist import WatchedSentinel, Watchlist
+from tidings.settings import load
+from tidings.storage.db.database import Database, open_database
+from tidings.storage.watches import deliveries, events, outside, rules, sentinels
+from tidings.storage.write import leases
+from tidings.storage.write.commit import Committed
+from tidings.storage.write.store import Store
+
+START = 1_700_000_000 * SECOND
+TICK = 10 * MINUTE
+
+
+class Counting:
+    """Tells every ten minutes how many changes there were since the last time, and at the end the rest; silent if there were none."""
+
+    name = "counting"
+    hears = frozenset({"change.found"})
+    conditions: Mapping[str, Any] = {}
+    actions: Mapping[str, Any] = {}
+
+    def __init__(self) -> None:
+        self.settled_with: dict[int, Mapping[str, Any] | None] = {}
+
+    def concerns(self, held: WatchedSentinel) -> bool:
+        """Those with a tag."""
+        return bool(held.sentinel.tags)
+
+    async def arrange(self, moment: Moment) -> Arrangement:
+        """One rule for what it counts, one for its clock."""
+        number = moment.held.row.id
+        moment.memory.setdefault("first", moment.upto + 1)
+        clock = Periodic(opened("counting.tick", number), TICK, closed(number))
+        found = heard("change.found", number)
+        return Arrangement(
+            (
+                Wanted(Rule(name="counting.found", event=found, coupling=Coupling.DETACHED)),
+                Wanted(Rule(name="counting.tick", event=clock, coupling=Coupling.DETACHED), is_opened=True),
+            )
+        )
+
+    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+        """Count, or tell."""
+        if firing.rule.name == "counting.found":
+            moment.memory["count"] = moment.memory.get("count", 0) + 1
+            return NO_DEEDS
+        return self._tell(moment)
+
+    async def finish(self, moment: Moment) -> Deeds:
+        """Tell what is left."""
+        return self._tell(moment)
+
+    def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
+        """Note what it hears."""
+        self.settled_with[sentinel_id] = memory
+
+    @staticmethod
+    def _tell(moment: Moment) -> Deeds:
+        count = moment.memory.pop("count", 0)
+        first, moment.memory["first"] = moment.memory["first"], moment.upto + 1
+        if not count:
+            return NO_DEEDS
+        draft = DeliveryDraft(
+            endpoint_id=1,
+            sentinel_id=moment.held.row.id,
+            content_type="text/plain",
+            body=f"{count} at {moment.at - START}".encode(),
+            due_at=moment.at,
+            first_seq=first,
+            last_seq=moment.upto,
+        )
+        return Deeds(deliveries=(draft,))
+
+
+class Home:
+    """A database and the rules over it, which may die and come back; what pages would have brought is written by hand."""
+
+    def __init__(self, directory: Path, *, dies: Callable[[], bool] = lambda: False) -> None:
+        self.settings = load(directory, environment={}, flags=FLAGS)
+        self.door: Database = open_database(self.settings)
+        self.epoch = self.door.write(leases.acquire, "poller", "test", at=START, until=START + 10**15)
+        self.behaviour = Counting()
+        self.dies = dies
+        self.store: Store
+        self.watchlist: Watchlist
+        self.rules: Rules
+
+    @contextlib.asynccontextmanager
+    async def life(self, now: int) -> AsyncIterator[Rules]:
+        """Run the rules from a start to an end, which is a death if an exception brings it."""
+        self.store = Store(open_database(self.settings), gather_seconds=0)
+        committer = Committer(self.store)
+        self.watchlist = Watchlist(self.store)
+        await self.watchlist.load()
+        self.rules = Rules(self.store, self.watchlist, committer, (self.behaviour,), epoch=self.epoch)
+        committer.on_committed = lambda unit, _: self.rules.note(unit)
+        write = committer.write
+
+        async def mortal(unit: Unit) -> Any:
+            if self.dies():
+                message = "killed"
+                raise StoreBusyError(message)
+            answer = await write(unit)
+            if self.dies():
+                message = "killed"
+                raise StoreBusyError(message)
+            return answer
+
+        committer.write = mortal  # type: ignore[method-assign]
+        try:
+            await self.rules.start(now)
+            yield self.rules
+        finally:
+            await self.store.close()
+
+    def add(self, name: str, now: int, tags: str = "Tags counted") -> int:
+        """Register a sentinel as another process would."""
+        text = f"Create Sentinel {name} Using http://127.0.0.1:9000/{name} Monitor all words {tags} Notify By console"
+        register.register(self.door, text, settings=self.settings, now=now)
+        number = self.door.read(sentinels.find, name).id
+        self.door.write(sentinels.move, SentinelMove(sentinel_id=number, state="enabled", at=now))
+        return int(number)
+
+    def happen(self, sentinel_id: int, at: int) -> None:
+        """Let a change be found, as far as rules hear of it."""
+        self.door.write(
+            events.append, [Event(type="change.found", at=at, sentinel_id=sentinel_id, page_id=sentinel_id)]
+        )
+
+    def end(self, sentinel_id: int, at: int) -> None:
+        """Let a sentinel end."""
+        self.door.write(sentinels.move, SentinelMove(sentinel_id=sentinel_id, state="ended", at=at))
+
+    async def step(self, now: int) -> None:
+        """Do what the monitor does at a step."""
+        await self.watchlist.follow()
+        self.rules.wake()
+        await self.rules.follow(now)
+
+    def told(self) -> list[tuple[str, str, int, int]]:
+        """Return what was told: text and range of events."""
+        found = self.door.read(deliveries.listing)
+        return sorted((d.sentinel, d.body.decode(), d.first_seq, d.last_seq) for d in found)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "data")
+
+
+def run(story: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(story)
+
+
+def test_a_clock_tells_what_was_heard_before_it_went_off(home: Home):
+    """However late the step comes, a tick knows of the events before it and of none after."""
+    one = home.add("one", START)
+
+    async def story() -> None:
+        async with home.life(START):
+            home.happen(one, START + MINUTE)
+            home.happen(one, START + TICK)
+            home.happen(one, START + TICK + 1)
+            await home.step(START + TICK + 30 * SECOND)
+
+    run(story())
+
+    assert [("one", f"2 at {TICK}", 3, 4)] == home.told()
+
+
+class Hearing(Counting):
+    """Notes what an event of other origin came with."""
+
+    hears = frozenset({outside.HAPPENED})
+
+    async def arrange(self, moment: Moment) -> Arrangement:
+        """One rule, in Python, on an event that no page brings."""
+        rule = Rule(name="counting.deploy", event=happening("deploy", moment.held.row.id), coupling=Coupling.DETACHED)
+        return Arrangement((Wanted(rule),))
+
+    async def act(self, moment: Moment, firing: Firing) -> Deeds:
+        """Remember its params."""
+        moment.memory.setdefault("heard", []).append(dict(firing.occurrence.params))
+        return NO_DEEDS
+
+
+def test_rules_in_python_hear_events_of_other_origin(home: Home):
+    """Each rule that waits for it hears it once, over restarts and with what it came with; those that came later do not."""
+    home.behaviour = Hearing()
+    row = home.door.write(outside.create, "deploy", "webhook", text="", at=START, due_at=None)
+    one = home.add("one", START)
+
+    def take(number: int) -> int:
+        return int(home.door.write(outside.happen, row, {"n": number}, at=START + number * MINUTE))
+
+    async def story() -> None:
+        async with home.life(START):
+            seqs = [take(1)]
+            await home.step(START + MINUTE)
+        seqs.append(take(2))  # nobody runs
+        home.add("two", START + 3 * MINUTE)
+        async with home.life(START + 4 * MINUTE) as held:
+            await home.step(START + 4 * MINUTE)
+            heard = [held.memory(number, "counting").get("heard", []) for number in (one, one + 1)]
+        assert [[{"n": n, "seq": seq} for n, seq in zip((1, 2), seqs, strict=True)], []] == heard
+
+    run(story())
+
+
+def test_rules_go_with_their_sentinel_after_their_last_deed(home: Home):
+    """At the end what is left is done, and nothing stays in the engine or in the database."""
+    one = home.add("one", START)
+
+    async def story() -> None:
+        async with home.life(START) as held:
+            home.happen(one, START + MINUTE)
+            await home.step(START + MINUTE)
+            assert 2 == held.sizes.rules
+            home.end(one, START + 2 * MINUTE)
+            await home.step(START + 3 * MINUTE)
+            assert (0, 0, 0) == held.sizes
+
+    run(story())
+
+    assert [("one", f"1 at {2 * MINUTE}", 3, 4)] == home.told()
+    assert [] == home.door.read(rules.listing, NAME)
+    assert {one: None} == home.behaviour.settled_with
+
+
+def test_what_comes_after_the_end_is_told_too(home: Home):
+    """A look that was under way at the end brings a change: it is not swallowed, and leaves nothing behind."""
+    one = home.add("one", START)
+
+    async def story() -> None:
+        async with home.life(START) as held:
+            home.end(one, START + MINUTE)
+            await home.step(START + MINUTE)
+            home.happen(one, START + 2 * MINUTE)
+            await home.step(START + 2 * MINUTE)
+            assert (0, 0, 0) == held.sizes
+
+    run(story())
+
+    assert [("one", f"1 at {2 * MINUTE}", 4, 4)] == home.told()
+    assert [] == home.door.read(rules.listing, NAME)
+
+
+def test_a_sentinel_that_needs_no_rules_has_none(home: Home):
+    """It leaves the engine as it was and the table of states empty."""
+    one = home.add("one", START, tags="")
+
+    async def story() -> None:
+        async with home.life(START) as held:
+            home.happen(one, START + MINUTE)
+            await home.step(START + HOUR)
+            assert (0, 0, 0) == held.sizes
+            assert held.next_due(START + HOUR) is None
+
+    run(story())
+
+    assert [] == home.door.read(rules.listing, NAME)
+
+
+def test_a_fault_of_a_behaviour_costs_no_other_sentinel_anything(home: Home, monkeypatch: pytest.MonkeyPatch):
+    """It is an event, and the rules of the others go on."""
+    bad, good = home.add("bad", START), home.add("good", START)
+    act = home.behaviour.act
+
+    async def fails(moment: Moment, firing: Firing) -> Deeds:
+        if moment.held.row.id == bad:
+            message = "out of order"
+            raise LookupError(message)
+        return await act(moment, firing)
+
+    monkeypatch.setattr(home.behaviour, "act", fails)
+
+    async def story() -> None:
+        async with home.life(START):
+            for number in (bad, good):
+                home.happen(number, START + MINUTE)
+            await home.step(START + TICK)
+
+    run(story())
+
+    assert ["good"] == [name for name, *_ in home.told()]
+    assert "LookupError: out of order" == home.door.read(events.listing, types=["problem.rule"])[0].data["error"]
+
+
+def test_deeds_that_the_store_refuses_are_left_out(home: Home, monkeypatch: pytest.MonkeyPatch):
+    """A delivery to nobody is a recorded problem; the rules of that sentinel go on."""
+    one = home.add("one", START)
+    act = home.behaviour.act
+
+    async def to_nobody(moment: Moment, firing: Firing) -> Deeds:
+        deeds = await act(moment, firing)
+        return replace(deeds, deliveries=tuple(replace(d, first_seq=None) for d in deeds.deliveries))
+
+    monkeypatch.setattr(home.behaviour, "act", to_nobody)
+
+    async def story() -> None:
+        async with home.life(START):
+            home.happen(one, START + MINUTE)
+            await home.step(START + TICK)
+            monkeypatch.setattr(home.behaviour, "act", act)
+            home.happen(one, START + TICK + MINUTE)
+            await home.step(START + 2 * TICK)
+
+    run(story())
+
+    assert [f"1 at {2 * TICK}"] == [text for _, text, *_ in home.told()]
+    assert 1 == len(home.door.read(events.listing, types=["problem.unit"]))
+
+
+def test_a_clock_that_missed_many_ticks_owes_one(home: Home):
+    """After a week in which nobody looked, one tick is made up for, and the clock keeps its phase."""
+    one = home.add("one", START)
+
+    async def story() -> None:
+        async with home.life(START):
+            home.happen(one, START + MINUTE)
+            await home.step(START + MINUTE)
+        week = START + 1000 * TICK + MINUTE
+        async with home.life(week) as held:
+            assert START + 1001 * TICK == held.next_due(week)
+
+    run(story())
+
+    assert [("one", f"1 at {1000 * TICK}", 3, 3)] == home.told()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_deaths_between_any_two_commits_change_nothing(tmp_path: Path, seed: int):
+    """What is told is what an uninterrupted run tells: text, range of events and time (the law of restarts)."""
+    chance = random.Random(seed)
+    trace: list[tuple[int, str, int]] = []
+    now = START
+    for _ in range(25):
+        now += chance.choice((SECOND, MINUTE, 7 * MINUTE))
+        trace.append((now, chance.choices(("happen", "add", "end"), (8, 1, 0.7))[0], chance.randrange(4)))
+
+    def told(directory: Path, dies: Callable[[], bool]) -> list[tuple[str, str, int, int]]:
+        home = Home(directory, dies=dies)
+        alive = [home.add(name, START) for name in ("a", "b", "c")]
+
+        async def story() -> None:
+            waiting = [*trace, (now + HOUR, "rest", 0)]
+            at = START
+            while True:
+                with contextlib.suppress(StoreBusyError):
+                    async with home.life(at):
+                        while waiting:
+                            due = home.rules.next_due(at)
+                            if due is not None and due < waiting[0][0]:
+                                at = max(at, due)
+                                await home.step(at)
+                                continue
+                            at, what, which = waiting.pop(0)
+                            if what == "add":
+                                alive.append(home.add(f"n{at}", at))
+                            elif what == "end" and which < len(alive):
+                                home.end(alive.pop(which), at)
+                            elif what == "happen":
+                                home.happen(alive[which % len(alive)], at)
+                            if what != "happen" or which % 2:
+                                await home.step(at)
+                        await home.step(at)
+                        return
+
+        asyncio.run(story())
+        return home.told()
+
+    deaths = random.Random(seed + 1000)
+
+    expected = told(tmp_path / "calm", lambda: False)
+    assert expected == told(tmp_path / "wild", lambda: deaths.random() < 0.15)
+    assert expected
+
+
+class Dreamt:
+    """A store that holds nothing: it gives out events that were made up."""
+
+    def __init__(self) -> None:
+        self.waiting: list[events.EventRow] = []
+
+    async def read(self, fn: Callable[..., Any], *args: Any) -> Any:
+        """Answer what rules ask."""
+        match fn.__name__:
+            case "_happened":
+                happened, self.waiting = self.waiting, []
+                return happened, max((e.seq for e in happened), default=0)
+            case "listing":
+                return []
+            case _:
+                return 0
+
+    async def write(self, *args: Any, **more: Any) -> None:
+        """Forget."""
+
+    async def commit(self, units: list[Unit]) -> list[Any]:
+        """Forget."""
+        return [Committed() for _ in units]
+
+
+def test_ten_thousand_lives_leave_nothing_behind(home: Home):
+    """Rules, nodes and clocks of the engine and memories are as many at the end as at the beginning: none (issue C 4)."""
+    home.add("one", START)
+
+    async def story() -> None:
+        async with home.life(START):
+            (held,) = home.watchlist.sentinels.values()
+        home.behaviour.settled_with.clear()
+        store, sizes, numbers = Dreamt(), set(), itertools.count(1)
+        follower = Rules(store, home.watchlist, Committer(store), (home.behaviour,), epoch=1)  # type: ignore[arg-type]
+        home.watchlist.sentinels.clear()
+        await follower.start(START)
+        for hundred in range(100):
+            at, lives = START + hundred * MINUTE, range(100 * hundred + 1, 100 * hundred + 101)
+            for number in lives:
+                home.watchlist.sentinels[number] = WatchedSentinel(replace(held.row, id=number), held.sentinel, {})
+            for kind in ("sentinel.enabled", "change.found", "sentinel.ended"):
+                store.waiting += [events.EventRow(next(numbers), kind, at, n, None, None, {}) for n in lives]
+                follower.wake()
+                await follower.follow(at)
+            home.watchlist.sentinels.clear()
+            sizes.add(follower.sizes)
+        assert {(0, 0, 0)} == sizes
+        assert {} == follower._groups
+        assert {None} == set(home.behaviour.settled_with.values())
+        assert 10_000 == len(home.behaviour.settled_with)
+
+    run(story())

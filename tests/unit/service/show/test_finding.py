@@ -1,0 +1,55 @@
+"""Findings are few, and their times and numbers read like sentences."""
+
+import pytest
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.service.show import finding
+from tidings.service.show.finding import MOST_LINES, Finding
+
+START = 1_700_000_000 * SECOND
+
+
+def test_few_findings_are_all_told():
+    """As many as fit are told one by one."""
+    found = [finding.warn("page", str(i)) for i in range(MOST_LINES)]
+
+    assert found == list(finding.shortened(found))
+
+
+def test_of_many_findings_the_rest_is_counted():
+    """One more than fits is counted, with the worst that can be said: the status they share."""
+    found = [finding.fail("blob", str(i)) for i in range(MOST_LINES + 1)]
+
+    assert Finding("fail", "blob", "and 1 more", "m") == list(finding.shortened(found, mend="m"))[-1]
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (0, "0 s"),
+        (119 * SECOND, "119 s"),
+        (120 * SECOND, "2 min"),
+        (90 * MINUTE, "90 min"),
+        (2 * HOUR, "2 h"),
+        (47 * HOUR, "47 h"),
+        (2 * DAY, "2 days"),
+    ],
+)
+def test_lengths_are_spelled(length, text):
+    """A length of time is told in the largest unit of which there are two."""
+    assert text == finding.spell_length(length)
+
+
+def test_instants_are_spelled_with_their_distance():
+    """An instant is told in UTC, and how long ago it was or how far off it is."""
+    assert "2023-11-14 22:13:20 UTC (3 min ago)" == finding.spell_since(START, START + 3 * MINUTE)
+    assert "2023-11-14 22:13:20 UTC (in 3 min)" == finding.spell_since(START, START - 3 * MINUTE)
+
+
+def test_counts_are_spelled():
+    """One is one, and many have commas."""
+    assert ["1 body", "0 bodies", "1,000 pages"] == [
+        finding.spell_count(1, "body", "bodies"),
+        finding.spell_count(0, "body", "bodies"),
+        finding.spell_count(1000, "page"),
+    ]

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stores import Products, World, products
+from tidings.clock import SECOND, ManualClock
+from tidings.errors import UnknownNameError, UsageError
+from tidings.language.printer import to_text
+from tidings.model.outside import CreateEvent, EventSource
+from tidings.service.health.sources import findings
+from tidings.service.sources.outside_events import (
+    DEEPEST_PARAMS,
+    KEYS_FOR,
+    MOST_PARAMS,
+    Outside,
+    give_token,
+    take,
+    token_of,
+)
+from tidings.service.sources.outside_sources import AT_ONCE, Sources
+from tidings.settings import EventSettings
+from tidings.storage.watches import events, outside
+from tidings.storage.write.store import Store
+from tidings.storage.write.vault import Vault
+
+__all__ = ["products"]
+
+
+@pytest.fixture
+def world(products: Products, tmp_path: Path) -> Iterator[World]:
+    """A database with the event `deploy`, which a webhook brings."""
+    with products.fresh("sqlite", tmp_path / "data") as settings:
+        world = World(settings)
+        vault = Vault(settings.data)
+        world.write(outside.create, "deploy", "webhook", text="", at=world.at, due_at=None)
+        world.write(give_token, vault, "deploy", at=world.at)
+        yield world
+        world.database.close()
+
+
+def happened(world: World) -> list[Any]:
+    return [row.data for row in world.read(events.listing, types=[outside.HAPPENED])]
+
+
+def test_what_is_told_twice_with_one_key_happens_once(world: World):
+    """A second call with the same key gets the number of the first, and nothing happens."""
+    first = world.write(take, "deploy", {"version": "1"}, at=world.at, key="k1")
+    again = world.write(take, "deploy", {"version": "1"}, at=world.at + 5, key="k1")
+    other = world.write(take, "deploy", {"version": "2"}, at=world.at + 9, key="k2")
+
+    assert (True, False, True) == (first.is_new, again.is_new, other.is_new)
+    assert first.seq == again.seq < other.seq
+    assert [{"event": "deploy", "params": {"version": n}} for n in "12"] == happened(world)
+    assert (2, world.at + 9) == (
+        (row := world.read(outside.find, "deploy")).happened,
+        row.happened_at,
+    )
+
+
+def test_without_a_key_each_call_is_an_event(world: World):
+    """Nobody knows that two calls without keys mean the same."""
+    for _ in range(2):
+        world.write(take, "deploy", {}, at=world.at)
+
+    assert 2 == len(happened(world))
+
+
+def test_keys_are_forgotten_after_their_time(world: World):
+    """No key is kept for ever; one that is younger than that is known."""
+    world.write(take, "deploy", {}, at=world.at, key="old")
+    world.write(take, "deploy", {}, at=world.at + KEYS_FOR, key="young")
+    assert not world.write(take, "deploy", {}, at=world.at + KEYS_FOR, key="old").is_new
+    world.write(take, "deploy", {}, at=world.at + KEYS_FOR + 1, key="other")
+
+    assert world.write(take, "deploy", {}, at=world.at + KEYS_FOR + 2, key="old").is_new
+
+
+@pytest.mark.parametrize(
+    ("params", "key"),
+    [
+        ([1], ""),
+        ({"n": float("nan")}, ""),
+        ({"n": object()}, ""),
+        ({"text": "x" * MOST_PARAMS}, ""),
+        ({}, "k" * 201),
+    ],
+    ids=["no object", "no number", "no JSON", "too large", "long key"],
+)
+def test_what_cannot_be_an_event_is_refused_whole(world: World, params: Any, key: str):
+    """Nothing is written of it."""
+    with pytest.raises(UsageError):
+        world.write(take, "deploy", params, at=world.at, key=key)
+
+    assert [] == happened(world)
+
+
+def test_nested_too_deep_is_refused(world: World):
+    """A depth that no reader can follow is no fault of ours."""
+    deep: Any = {}
+    for _ in range(DEEPEST_PARAMS - 1):
+        deep = {"a": deep}
+    world.write(take, "deploy", deep, at=world.at)
+    for _ in range(100_000):
+        deep = {"a": deep}
+
+    with pytest.raises(UsageError, match="nested at most 32 deep"):
+        world.write(take, "deploy", deep, at=world.at)
+    assert 1 == len(happened(world))
+
+
+def test_a_webhook_needs_its_token(world: World):
+    """A wrong token, an empty one and a name that is none are answered alike; the right one is heard of at once."""
+    vault = Vault(world.settings.data)
+    token = world.read(token_of, vault, "deploy")
+    assert token is not None
+    heard: list[str] = []
+
+    async def story() -> list[str]:
+        store = Store(world.reopened(), gather_seconds=0)
+        way = Outside(store, vault, ManualClock(world.at))
+        way.on_taken = heard.append
+        refused = []
+        for name, word in (("deploy", "x"), ("deploy", ""), ("other", token.reveal()), ("deploy", "\ud800")):
+            with pytest.raises(UnknownNameError) as error:
+                await way.admit(name, lambda held: held.reveal() == word)  # noqa: B023 - awaited in this turn
+            refused.append(str(error.value).replace(name, "NAME"))
+        await way.admit("deploy", lambda held: held == token)
+        await way.take("deploy", {"n": 1})
+        await store.close()
+        return refused
+
+    assert 1 == len(set(asyncio.run(story())))
+    assert ["deploy"] == heard
+    assert [{"event": "deploy", "params": {"n": 1}}] == happened(world)
+
+
+def source(world: World, **wanted: Any) -> Sources:
+    """Return the files and commands of a poller, whose clock stands."""
+    store = Store(world.reopened(), gather_seconds=0)
+    clock = ManualClock(world.at)
+    return Sources(
+        store,
+        EventSettings(**wanted),
+        Outside(store, Vault(world.settings.data), clock),
+        epoch=world.epoch,
+        clock=clock,
+    )
+
+
+def test_a_look_is_noted_before_it_is_made(world: World, disk: Path):
+    """A service that dies in a look does not make it again for the same due instant, and a late one keeps the phase."""
+    file = disk / "f"
+    text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=10 * SECOND)))
+    world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> list[int]:
+        dues = []
+        for late in (0, 0, 25 * SECOND):
+            sources = source(world, allow_files=(str(disk),))
+            for look in await sources.due(world.at + late):
+                look.close()  # it dies before it looked
+            dues.append(sources.next_due)
+            await sources._store.close()
+        return [due - world.at for due in dues if due is not None]
+
+    assert [10 * SECOND, 10 * SECOND, 30 * SECOND] == asyncio.run(story())
+
+
+def test_so_many_are_looked_at_at_once(world: World, disk: Path):
+    """However many are due: the others wait until one of them has been looked at."""
+    for number in range(3 * AT_ONCE):
+        text = to_text(CreateEvent(f"f{number}", EventSource("file", path=str(disk / "f"))))
+        world.write(outside.create, f"f{number}", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> list[int]:
+        sources = source(world, allow_files=(str(disk),))
+        looks = await sources.due(world.at)
+        counts = [len(looks), len(await sources.due(world.at))]
+        await looks.pop()
+        more = await sources.due(world.at + SECOND)
+        for look in (*looks, *more):
+            look.close()
+        await sources._store.close()
+        return [*counts, len(more)]
+
+    assert [AT_ONCE, 0, 1] == asyncio.run(story())
+
+
+@pytest.mark.parametrize(("age", "is_seen"), [(0, True), (60, False)])
+def test_a_file_that_was_written_just_now_is_read_again(world: World, disk: Path, age: int, is_seen: bool):
+    """Another content of the same size can have the same time of change then; later a file with an old stamp is not read."""
+    file = disk / "f"
+    written = (world.at - age * SECOND) * 1_000
+    text = to_text(CreateEvent("f", EventSource("file", path=str(file), every=SECOND)))
+    world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> None:
+        sources = source(world, allow_files=(str(disk),))
+        for number, content in enumerate(("one", "two")):
+            file.write_text(content, encoding="utf-8")
+            os.utime(file, ns=(written, written))
+            for look in await sources.due(world.at + number * SECOND):
+                await look
+        await sources._store.close()
+
+    asyncio.run(story())
+
+    assert is_seen == bool(happened(world))
+
+
+@pytest.mark.parametrize("is_made_anew", [True, False])
+def test_what_was_seen_by_a_source_that_is_another_now_is_nothing(world: World, disk: Path, is_made_anew: bool):
+    """An event that was dropped and made anew, or altered, while it was looked at keeps what is new."""
+    file = disk / "f"
+    file.write_text("one", encoding="utf-8")
+    text = to_text(CreateEvent("f", EventSource("file", path=str(file))))
+    world.write(outside.create, "f", "file", text=text, at=world.at, due_at=world.at)
+
+    async def story() -> None:
+        sources = source(world, allow_files=(str(disk),))
+        (look,) = await sources.due(world.at)
+        row = world.read(outside.find, "f")
+        other = text.replace("/f", "/g")
+        if is_made_anew:
+            world.write(outside.drop, row.id)
+            world.write(outside.create, "f", "file", text=other, at=world.at, due_at=world.at)
+        else:
+            world.write(outside.rewrite, row.id, "file", text=other, due_at=world.at)
+        await look
+        await sources._store.close()
+
+    asyncio.run(story())
+
+    assert {} == world.read(outside.find, "f").state
+    assert [] == happened(world)
+
+
+def test_doctor_names_what_cannot_be_looked_at(world: World):
+    """A file or command in trouble is a warning with its reason; none is fine."""
+
+    def said(c):
+        return [(f.status, f.detail) for f in findings(c, "events", world.settings, now=world.at, is_polled=True)]
+
+    assert [("ok", "1 known, each can happen")] == world.read(said)
+    row = world.read(outside.find, "deploy")
+    world.write(outside.settle, row.id, state={}, problem="it is gone")
+
+    assert [("warn", "deploy cannot happen: it is gone")] == world.read(said)

@@ -1,0 +1,259 @@
+"""Hints are weighed: by what looks after them showed, for each host and kind, and for each page."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.estimation.evidence import Dates, Trust
+from tidings.model.interval import Instant
+from tidings.scheduling.policy import Observation, Population, Signal
+from tidings.scheduling.price.policy import Price
+from tidings.service.watch.hints import DATES, MOST_WAITING, SAME, UPDATED, Hearing
+from tidings.storage.observed.hints import HintRow, TrustRow
+
+START = 1_700_000_000 * SECOND
+RATE = 1.0
+
+
+def hearing() -> Hearing:
+    """Return what is known of the pages 1 to 9 of one host, which is nothing."""
+    return Hearing(lambda page_id: "shop.example" if page_id < 10 else "other.example")
+
+
+def look(heard: Hearing, at: Instant, *, page: int = 1, gap: int = HOUR, changed: bool = False) -> float | None:
+    heard.begin(page, at)
+    return heard.judge(page, at, gap=gap, rate=RATE, changed=changed)
+
+
+def test_a_hint_makes_its_page_older_once():
+    """The policy hears of it once, and a look answers it."""
+    heard = hearing()
+    assert heard.hear(1, "api", START)
+    assert {1} == heard.unsaid()
+    assert 0 < heard.extra_age(1, RATE, since=START) < DAY
+    assert set() == heard.unsaid()
+    assert 0 == heard.extra_age(1, RATE, since=START)
+    look(heard, START + MINUTE)
+    assert 0 == heard.extra_age(1, RATE, since=START)
+
+
+def test_hints_that_say_the_same_are_one():
+    """Senders repeat themselves; what another source says, and what is said of another time, is more."""
+    heard = hearing()
+    told = [heard.hear(1, kind, at) for kind, at in [("api", START), ("api", START + SAME - 1), ("api", START + SAME)]]
+    assert [True, False, True] == told
+    assert heard.hear(1, "websub", START)
+    assert heard.hear(2, "api", START)
+
+
+def test_what_a_look_has_seen_is_no_news():
+    """A hint that speaks of a time before the last look began is answered; one that comes while it is made waits for the next."""
+    heard = hearing()
+    heard.begin(1, START)
+    assert not heard.hear(1, "api", START)
+    assert not heard.hear(2, "api", START, seen=START)
+    assert heard.hear(1, "api", START + SECOND)
+    heard.extra_age(1, RATE, since=START)
+    heard.judge(1, START + 5 * SECOND, gap=HOUR, rate=RATE, changed=False)
+    assert {1} == heard.unsaid()
+    assert 0 < heard.extra_age(1, RATE, since=START)
+    ((row,), gone) = (heard.drain().hints, look(heard, START + MINUTE))
+    assert (START + SECOND,) == row.waiting
+    assert 0.0 == gone
+
+
+def test_what_a_failed_look_has_not_seen_is_news():
+    """A date of before it that is read after it, say; what a good look before has seen is none."""
+    heard = hearing()
+    heard.begin(1, START + HOUR)
+    heard.miss(1)
+    assert not heard.hear(1, "sitemap", START, seen=START)
+    assert heard.hear(1, "sitemap", START + MINUTE, seen=START)
+
+
+def test_a_flood_is_held():
+    """Not more than so many wait, however many come."""
+    heard = hearing()
+    kept = sum(heard.hear(1, "api", START + number * SAME) for number in range(MOST_WAITING + 10))
+    assert MOST_WAITING == kept
+
+
+def told(heard: Hearing, days: int, *, kind: str = "api", hinted: bool = True) -> None:
+    """Let a page change once a day, four looks a day be made, and the one that finds it follow a hint, or none."""
+    for turn in range(days):
+        at = START + turn * DAY
+        for hour in (0, 6, 12):
+            look(heard, at + hour * HOUR, gap=6 * HOUR)
+        if hinted:
+            heard.hear(1, kind, at + 18 * HOUR)
+        look(heard, at + 18 * HOUR + MINUTE, gap=6 * HOUR, changed=True)
+
+
+def test_a_source_that_was_right_is_believed_more_and_one_that_was_not_less():
+    """Told changes, and hints for nothing, are counted for all pages of the host; other hosts and kinds are as before."""
+    good, bad = hearing(), hearing()
+    told(good, 30)
+    for turn in range(30 * 24):
+        bad.hear(1, "api", START + turn * HOUR)
+        look(bad, START + turn * HOUR + MINUTE)
+    ages = {}
+    at = START + 40 * DAY
+    for name, heard, page, kind in (
+        ("good", good, 2, "api"),
+        ("bad", bad, 2, "api"),
+        ("new", good, 11, "api"),
+        ("kind", good, 3, "websub"),
+    ):
+        heard.hear(page, kind, at)
+        ages[name] = heard.extra_age(page, RATE, since=at)
+
+    assert ages["good"] > 2 * ages["new"]
+    assert ages["new"] == ages["kind"]
+    assert ages["bad"] < ages["new"] / 5
+    assert good.unheard(1) < 0.5
+    assert 1.0 == bad.unheard(1) == good.unheard(2) == good.unheard(11)
+
+
+def test_silence_counts_where_a_source_has_proved_itself_and_ends_with_what_it_misses():
+    """Changes that nobody told of take the trust back."""
+    heard = hearing()
+    told(heard, 40, kind="websub")
+    trusted = heard.unheard(1)
+    told(heard, 10, hinted=False)
+
+    assert 0.05 <= trusted < 0.3
+    assert heard.unheard(1) > 2 * trusted
+
+
+def test_a_page_nobody_speaks_of_teaches_nothing():
+    """Its looks are judged as ever."""
+    heard = hearing()
+    assert look(heard, START, changed=True) is None
+    assert not any(heard.drain())
+
+
+def test_a_look_that_is_no_interval_answers_hints_and_teaches_nothing():
+    """After a failure or a pause nobody knows when the change was."""
+    heard = hearing()
+    heard.hear(1, "api", START)
+    heard.begin(1, START + MINUTE)
+    heard.pass_over(1)
+    sources, (row,), _ = heard.drain()
+    assert [] == sources
+    assert ((), asdict(Trust())) == (row.waiting, dict(row.state))
+
+
+def test_a_look_answers_hints_that_no_policy_asked_for():
+    """A page at a fixed interval has no policy: its hints do not wait for one to be told of them."""
+    heard = hearing()
+    heard.hear(1, "api", START)
+    heard.hear(1, "websub", START + 2 * MINUTE)
+    heard.begin(1, START + MINUTE)
+    heard.pass_over(1)
+    assert {1} == heard.unsaid()
+    heard.begin(1, START + 3 * MINUTE)
+    heard.pass_over(1)
+    assert set() == heard.unsaid()
+
+
+def test_what_is_known_survives_a_restart():
+    """All of it, and hints that wait are told to the policy again; what cannot be read is learned anew."""
+    heard = hearing()
+    for turn in range(5):
+        heard.hear(1, "api", START + turn * DAY)
+        look(heard, START + turn * DAY + MINUTE, gap=DAY, changed=True)
+    heard.date("shop.example", START, date_moved=True, content_moved=True)
+    heard.hear(1, "api", START + 9 * DAY)
+    sources, hints, _ = heard.drain()
+    again = hearing()
+    again.load(sources, hints)
+
+    assert {1} == again.unsaid()
+    assert heard.extra_age(1, RATE, since=START) == again.extra_age(1, RATE, since=START)
+    assert heard.unheard(1) == again.unheard(1)
+    assert {DATES, "api"} == {row.kind for row in sources}
+    again.load([TrustRow("shop.example", "api", {"told": -1}, START)], [HintRow(1, "api", (), {"x": 1}, START)])
+    assert 1.0 == again.unheard(1)
+
+
+def test_dates_are_believed_of_the_host_that_proved_them():
+    """A hundred looks that agree, both ways."""
+    heard = hearing()
+    for _ in range(60):
+        heard.date("shop.example", START, date_moved=True, content_moved=True)
+        heard.date("shop.example", START, date_moved=False, content_moved=False)
+    assert heard.dates_are_exact("shop.example")
+    assert not heard.dates_are_exact("other.example")
+    assert not heard.dates_are_exact("shop.example", UPDATED)
+    assert Dates(moved_with=60.0, still_with=60.0) == Dates(**heard.drain().sources[0].state)
+
+
+def looks_under(flood: int, days: int = 10) -> list[int]:
+    """Return how often a day a page that never changes is looked at while so many hints a day say that it has; no two looks closer than the floor."""
+    policy, heard, rate = Price(), hearing(), 0.5
+    population = Population({"id": [1], "rate": [rate], "last_polled": [START], "shortest": [MINUTE]})
+    state = policy.begin(population, np.random.default_rng(0))
+    made, now, last = [0] * days, START, START
+    step = DAY // flood if flood else (days + 1) * DAY
+    coming = START + step
+    while (now := min(int(policy.next_due(state, [1], now, 0.0)[0]), coming)) < START + days * DAY:
+        if now == coming:
+            coming += step
+            if heard.hear(1, "api", now):
+                age = heard.extra_age(1, rate, since=last)
+                state = policy.on_signal(state, [1], Signal("api", np.array([age])))
+            continue
+        assert now - last >= MINUTE
+        look(heard, now, gap=now - last)
+        state = policy.on_poll(state, [1], Observation.of([now], [False]))
+        made[(now - START) // DAY] += 1
+        last = now
+    return made
+
+
+@pytest.mark.parametrize("hints_a_day", [10_000, 48])
+def test_a_flood_of_hints_loses_its_weight(hints_a_day: int):
+    """A source that tells of nothing costs some looks on the first day; from the second on the page is looked at hardly more often than without."""
+    usual, flooded = looks_under(0), looks_under(hints_a_day)
+
+    assert flooded[0] <= 1.5 * usual[0]
+    assert max(flooded[1:]) <= 1.15 * usual[-1]
+
+
+def test_a_source_that_has_left_says_nothing_by_its_silence():
+    """Its page is as before, and what was known of it there is to be forgotten; of the source itself it stays."""
+    heard = hearing()
+    told(heard, 40, kind="websub")
+    heard.drain()
+    heard.leave(1, "websub")
+    left = heard.drain()
+
+    assert 1.0 == heard.unheard(1)
+    assert ([], [], [(1, "websub")]) == left
+    heard.leave(1, "websub")
+    heard.cover(2, "websub")
+    assert {"websub"} == set(heard.kinds(2))
+    assert [] == heard.drain().left
+
+
+def test_what_could_not_be_stored_is_owed():
+    """All of it comes with the next, and what came meanwhile too."""
+    heard = hearing()
+    for page_id, kind in ((1, "api"), (2, "websub")):
+        heard.hear(page_id, kind, START)
+        look(heard, START + MINUTE, page=page_id, gap=DAY, changed=True)
+    heard.date("shop.example", START, date_moved=True, content_moved=True)
+    heard.leave(2, "websub")
+    refused = heard.drain()
+    assert not any(heard.drain())
+    heard.owe(refused)
+    heard.hear(3, "api", START)
+    stored = heard.drain()
+
+    assert all(refused)
+    assert (refused.sources, refused.left) == (stored.sources, stored.left)
+    assert [1, 3] == [row.page_id for row in stored.hints]

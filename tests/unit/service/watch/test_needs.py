@@ -1,0 +1,88 @@
+"""The deadlines that the planner serves."""
+
+from tidings.model.interval import ExecutionInterval
+from tidings.model.unit import PollRecord, Unit
+from tidings.service.watch.needs import LOOKED, Deadline, Needs
+
+
+def deadline(page, sentinel, start, end, **more):
+    """Return a deadline."""
+    return Deadline(page, sentinel, ExecutionInterval(start, end), "needed", **more)
+
+
+def polled(page, at, outcome="unchanged"):
+    """Return the unit of a poll."""
+    record = PollRecord(poll_id=1, page_id=page, finished_at=at, outcome=outcome, text_changed=False)
+    return Unit(at=at, epoch=1, poll=record)
+
+
+def test_the_most_urgent_of_those_that_have_begun():
+    """An interval that has not begun is not served, however soon it ends."""
+    needs = Needs()
+    needs.settle("one", 1, [deadline(7, 1, 0, 100), deadline(7, 1, 20, 30)])
+
+    assert 0 == needs.begins(7)
+    assert [100, 30] == [found.interval.end for at in (10, 20) if (found := needs.most_urgent(7, at))]
+    assert [100, 30] == [found.interval.end for found in needs.begun(25)]
+
+
+def test_a_good_look_is_noted_for_those_who_wait_to_hear_of_it():
+    """Each sentinel once; a failed look and one at another time are not noted, and who need not hear is left alone."""
+    needs = Needs()
+    needs.settle("one", 1, [deadline(7, 1, 0, 9), deadline(7, 1, 5, 9)])
+    needs.settle("one", 2, [deadline(7, 2, 5, 9)])
+    needs.settle("two", 3, [deadline(7, 3, 0, 9, is_heard=False)])
+
+    def heard(unit):
+        return [(event.type, event.sentinel_id, event.page_id) for event in needs.noted(unit).events]
+
+    assert [(LOOKED, 1, 7), (LOOKED, 2, 7)] == heard(polled(7, 5))
+    assert [(LOOKED, 1, 7)] == heard(polled(7, 4))
+    assert [] == heard(polled(7, 10)) == heard(polled(7, 5, "error")) == heard(polled(8, 5))
+
+
+def test_what_is_kept_is_served_by_a_look_that_began_in_time_however_late():
+    """A look that an event asks for stays after its time; one that began before the event is none."""
+    needs = Needs()
+    needs.settle("one", 1, [deadline(7, 1, 5, 9, is_kept=True)])
+    needs.expire(100)
+
+    def heard(begun, at):
+        needs.begin(7, begun)
+        return [(event.sentinel_id, event.data["begun"]) for event in needs.noted(polled(7, at)).events]
+
+    assert 5 == needs.begins(7)
+    assert [[], [(1, 5)], [(1, 50)]] == [heard(*times) for times in ((4, 6), (5, 6), (50, 60))]
+
+
+def test_what_is_settled_anew_replaces_what_was_and_is_told():
+    """Whose deadlines stay as they were is not told; nothing is left when all are gone."""
+    needs = Needs()
+    touched: list[set[int]] = []
+    needs.touched = lambda pages: touched.append(set(pages))
+    for deadlines in ([deadline(7, 1, 0, 9)], [deadline(7, 1, 0, 9)], [deadline(8, 1, 0, 9)], []):
+        needs.settle("one", 1, deadlines)
+
+    assert [{7}, {7, 8}, {8}] == touched
+    assert needs.begins(7) is needs.begins(8) is None
+
+
+def test_a_look_that_is_late_says_so():
+    """Its reason is another one when its interval is over."""
+    late = deadline(7, 1, 0, 9, late="too late")
+
+    assert ["needed", "needed", "too late"] == [late.reason(at) for at in (0, 9, 10)]
+
+
+def test_what_is_over_is_served_no_more():
+    """Only an expected update is still looked for, late; whose deadlines have run out may settle them as if they were there."""
+    needs = Needs()
+    needs.settle("one", 1, [deadline(7, 1, 0, 9)])
+    needs.settle("two", 7, [deadline(7, 1, 5, 9, is_heard=False)])
+    needs.expire(9)
+    assert 0 == needs.begins(7)
+    needs.expire(10)
+    assert 5 == needs.begins(7)
+    needs.settle("one", 1, [])
+
+    assert 5 == needs.begins(7)

@@ -1,0 +1,100 @@
+"""What a poller holds in memory is what the database says, whatever happened (sentinels_and_events §4.6; W-41, W-60, W-66)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+from tidings.clock import SECOND
+from tidings.model.unit import SentinelMove
+from tidings.service.life import register
+from tidings.service.watch.watchlist import Watchlist
+from tidings.settings import Settings, load
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database
+from tidings.storage.watches import sentinels
+from tidings.storage.write.store import Store
+
+STEPS = 500
+STEPS_A_TEXT = 100
+START = 1_700_000_000 * SECOND
+MONITORS = ("all words", "links", "any change", "keywords <oil, gas>")
+FETCHES = ("", "Fetch every 1 hour", "Fetch every 3 hour", "Fetch on demand")
+COMPARES = ("", "Compare first", "Compare moving 3", "Compare every 2")
+
+
+def held(watchlist: Watchlist) -> dict[str, Any]:
+    """Return all that is held of what is watched."""
+    return {
+        "pages": {
+            id_: (p.identity, p.state, p.is_framed, {key: sub.row for key, sub in p.subscriptions.items()})
+            for id_, p in watchlist.pages.items()
+        },
+        "sentinels": {id_: (h.row, h.sentinel, h.endpoints, h.zone) for id_, h in watchlist.sentinels.items()},
+        "lives": watchlist.lives(),
+    }
+
+
+def said(rng: random.Random, alive: list[str], number: int) -> str:
+    """Return a text of many statements, each of another sentinel; `alive` follows it."""
+    lines = []
+    for name in rng.sample(alive, min(len(alive), STEPS_A_TEXT // 2)):
+        verb = rng.choice(("Drop", "Drop", "Disable", "Enable", "Alter"))
+        more = f" Monitor {rng.choice(MONITORS)} {rng.choice(COMPARES)}" if verb == "Alter" else ""
+        lines.append(f"{verb} {name}{more}")
+        if verb == "Drop":
+            alive.remove(name)
+    for place in range(STEPS_A_TEXT - len(lines)):
+        name = f"s{number}_{place}"
+        alive.append(name)
+        pages = ", ".join(f"http://h{n % 7}.example/{n}" for n in rng.sample(range(40), rng.choice((1, 1, 2))))
+        clauses = f"Monitor {rng.choice(MONITORS)} {rng.choice(FETCHES)} {rng.choice(COMPARES)}"
+        lines.append(
+            f"Create Sentinel {name} Using {pages} {clauses} Notify by webhook http://h.example/{place % 3} immediate"
+        )
+    return ";\n".join(lines)
+
+
+def test_hundreds_of_steps_leave_what_the_database_says(tmp_path: Path):
+    """Hundreds of times sentinels are made, altered, paused and dropped: what is held is what a new process would read, with one page for each
+    that is watched; when all are dropped nothing is held.
+    """
+    settings = load(tmp_path, environment={}, flags={})
+    asyncio.run(_live(settings, random.Random(66)))
+
+
+async def _live(settings: Settings, rng: random.Random) -> None:
+    database, store = open_database(settings), Store(open_database(settings))
+    live, now = Watchlist(store), START
+    alive: list[str] = []
+    await live.load()
+    for number in range(STEPS // STEPS_A_TEXT):
+        now += SECOND
+        made = register.register(database, said(rng, alive, number), settings=settings, now=now).made
+        database.write(_start, [row.id for row in made if rng.random() < 0.8], now)
+        await live.follow()
+        if number % 2 == 1:
+            anew = Watchlist(store)
+            await anew.load()
+            watched = {page_id for page_id, page in live.pages.items() if page.subscriptions}
+
+            assert held(anew) == held(live)
+            assert watched == set(live.pages)
+    database.write(_drop_all, now)
+    await live.follow()
+
+    assert ({}, {}) == (live.pages, live.sentinels)
+    database.close()
+    await store.close()
+
+
+def _start(connection: Connection, ids: list[int], at: int) -> None:
+    for id_ in ids:
+        sentinels.move(connection, SentinelMove(sentinel_id=id_, state="enabled", at=at))
+
+
+def _drop_all(connection: Connection, at: int) -> None:
+    for row in sentinels.listing(connection):
+        sentinels.drop(connection, row.id, at)

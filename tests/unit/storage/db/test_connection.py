@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from tidings.storage.db.connection import rewrite, select
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT :a, :b_2", "SELECT ?, ?"),
+        ("SELECT ':a', \":b\", x::text, :c", "SELECT ':a', \":b\", x::text, ?"),
+        ("SELECT 'it''s :a' WHERE b LIKE 'x%' AND c = :c", "SELECT 'it''s :a' WHERE b LIKE 'x%' AND c = ?"),
+    ],
+)
+def test_names_become_places(text: str, expected: str):
+    """A name outside quotes becomes a mark; quoted colons and casts stay."""
+    assert expected == rewrite(text, "?")
+
+
+def test_a_query_is_joined_from_pieces():
+    """Conditions are joined by AND; without any there is no WHERE."""
+    assert "SELECT 1 FROM t WHERE a = :a AND b = :b ORDER BY a" == select(
+        "SELECT 1 FROM t", ["a = :a", "b = :b"], "ORDER BY a"
+    )
+    assert "SELECT 1 FROM t ORDER BY a" == select("SELECT 1 FROM t", [], "ORDER BY a")

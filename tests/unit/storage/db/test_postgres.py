@@ -1,0 +1,312 @@
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from tests.cables import Cable, End
+from tests.stores import Products, World
+from tidings.errors import StoreBusyError, StoreLostError
+from tidings.settings import Settings
+from tidings.storage.db import patience, postgres
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import Database, open_database
+from tidings.storage.db.postgres import by_name, by_place
+from tidings.storage.write import secrets
+
+PID = "SELECT pg_backend_pid()"
+END = "SELECT pg_terminate_backend(:pid, 5000)"
+
+
+@pytest.fixture
+def settings(products: Products, tmp_path: Path) -> Iterator[Settings]:
+    with products.fresh("postgresql", tmp_path) as settings:
+        yield settings
+
+
+@pytest.fixture
+def cable(settings: Settings) -> Iterator[Cable]:
+    parts = urlsplit(settings.store.url)
+    with Cable((parts.hostname or "", parts.port or 5432)) as cable:
+        yield cable
+
+
+@pytest.fixture
+def other(settings: Settings) -> Iterator[Database]:
+    """Give a database as another process has it."""
+    database = open_database(settings)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def ours(settings: Settings, cable: Cable) -> Iterator[Database]:
+    """Give a database that is reached by way of the cable."""
+    database = open_database(by_cable(settings, cable))
+    yield database
+    cable.cut()
+    database.close()
+
+
+def by_cable(settings: Settings, cable: Cable) -> Settings:
+    parts = urlsplit(settings.store.url)
+    netloc = f"{parts.netloc.rpartition(':')[0]}:{cable.port}"
+    url = parts._replace(netloc=netloc, query="sslmode=disable").geturl()
+    return replace(settings, store=replace(settings.store, url=url))
+
+
+def count_up(c: Connection) -> int:
+    """Add one to what is stored; a transaction that is done twice shows."""
+    before = int(secrets.get(c, "count") or 0)
+    secrets.put(c, "count", str(before + 1))
+    return before + 1
+
+
+def own_pid(database: Database) -> Any:
+    return database.read(lambda c: c.value(PID))
+
+
+def test_texts_are_rewritten_for_psycopg():
+    """Names become psycopg's marks, and every % is doubled, in quotes too."""
+    text = "SELECT a % :b, 'd%' FROM t WHERE c = :c"
+
+    assert b"SELECT a %% %(b)s, 'd%%' FROM t WHERE c = %(c)s" == by_name(text)
+    assert b"SELECT a %% %s, 'd%%' FROM t WHERE c = %s" == by_place(text)
+
+
+@pytest.mark.parametrize("way", ["read", "write", "changed"])
+def test_a_connection_that_was_cut_while_idle_is_made_anew(ours: Database, other: Database, way: str):
+    """Whatever is asked next is answered as if nothing had been, and what others wrote meanwhile is heard of."""
+    ours.write(count_up)
+    ours.changed()
+    other.read(lambda c: c.value(END, pid=own_pid(ours)))
+    if way == "changed":
+        assert ours.changed()
+    elif way == "read":
+        assert "1" == ours.read(secrets.get, "count")
+    else:
+        assert 2 == ours.write(count_up)
+
+    assert [1] == [len(ours.patience.take_ended())]
+    assert ours.patience.outage is None
+
+
+def test_a_transaction_that_was_cut_is_made_again_from_its_start(ours: Database, other: Database):
+    """What was written before the cut is gone, and what the transaction does is there once."""
+    tries: list[Any] = []
+
+    def cut_once(c: Connection) -> int:
+        found = count_up(c)
+        if not tries:
+            tries.append(other.read(lambda o: o.value(END, pid=c.value(PID))))
+        c.value("SELECT 1")
+        return found
+
+    assert 1 == ours.write(cut_once)
+    assert "1" == other.read(secrets.get, "count")
+
+
+@pytest.mark.parametrize("passes", [True, False], ids=["arrived", "lost"])
+def test_a_commit_without_an_answer_counts_once(ours: Database, other: Database, cable: Cable, passes: bool):
+    """Whether the server committed before the connection went, it says itself; the transaction is done once in either case."""
+    cable.end_at = End(b"COMMIT", passes=passes)
+
+    assert 1 == ours.write(count_up)
+    assert "1" == other.read(secrets.get, "count")
+    assert 2 == ours.write(count_up)
+
+
+def test_a_read_that_was_cut_is_made_again(ours: Database, cable: Cable):
+    """A read is answered from one state, from its start, on the new connection."""
+    ours.write(count_up)
+    cable.end_at = End(b"SELECT 'here'", passes=True)
+
+    assert ["here", "1"] == ours.read(lambda c: [c.value("SELECT 'here'"), secrets.get(c, "count")])
+
+
+def test_a_connection_that_is_blocked_is_given_up(
+    ours: Database, other: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch
+):
+    """A network that swallows everything is noticed, and what was left on the server, with the lock of all writers, is ended."""
+    monkeypatch.setattr(postgres, "_SILENT_WAITS", 2)
+    monkeypatch.setattr(postgres, "_NETWORK", {"connect_timeout": 2})
+    ours.patience = patience.Patience(None)
+    tries: list[int] = []
+
+    def block_once(c: Connection) -> int:
+        tries.append(count_up(c))
+        if len(tries) == 1:
+            cable.block()
+            mending = threading.Timer(0.5, _replaced, (cable,))
+            mending.start()
+        c.value("SELECT 1")
+        return tries[-1]
+
+    assert 1 == ours.write(block_once)
+    assert [1, 1] == tries
+    assert 2 == other.write(count_up)
+
+
+def _replaced(cable: Cable) -> None:
+    """Let new connections through; those that were blocked stay so."""
+    cable.abandon()
+    cable.mend()
+
+
+def test_a_server_that_is_at_work_is_waited_for(ours: Database, monkeypatch: pytest.MonkeyPatch):
+    """An answer that takes its time is no silence: the server says, on another connection, that it is at it."""
+    monkeypatch.setattr(postgres, "_SILENT_WAITS", 2)
+
+    assert "done" == ours.read(lambda c: c.value("SELECT 'done' FROM pg_sleep(0.7)"))
+    assert [] == ours.patience.take_ended()
+
+
+def test_a_server_that_comes_back_is_gone_on_with(ours: Database, cable: Cable, caplog: pytest.LogCaptureFixture):
+    """While nobody answers it is tried again, which the log says once for each reason, and it says how long that was."""
+    ours.patience = patience.Patience(None)
+    cable.is_out = True
+    cable.cut()
+    mending = threading.Timer(0.4, cable.mend)
+    mending.start()
+
+    assert 1 == ours.write(count_up)
+    said = [record.getMessage() for record in caplog.records]
+    assert len(set(said)) == len(said)
+    assert "trying again until it answers" in said[0]
+    assert "answers again" in said[-1]
+
+
+def test_a_verb_waits_for_a_few_seconds_only(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+    """Then it ends with an error that names the setting, and without any password."""
+    ours.patience = patience.Patience(0.2)
+    cable.is_out = True
+    cable.cut()
+    with pytest.raises(StoreLostError, match=r"store\.url") as caught:
+        ours.write(count_up)
+
+    assert "postgres:postgres" not in str(caught.value)
+
+
+def test_who_is_to_stop_waits_no_longer(ours: Database, cable: Cable, monkeypatch: pytest.MonkeyPatch):
+    """A service that waits for its database without end ends within seconds of being asked to."""
+    monkeypatch.setattr(patience, "BRIEF_SECONDS", 0.3)
+    ours.patience = patience.Patience(None)
+    cable.is_out = True
+    cable.cut()
+    hurry = threading.Timer(0.1, ours.patience.hurry)
+    hurry.start()
+    with pytest.raises(StoreLostError):
+        ours.write(count_up)
+
+
+def test_writing_goes_on_when_the_server_takes_writes_again(ours: Database, settings: Settings):
+    """A database that was made read-only refuses for a while, loses nothing, and is asked on a new connection each time."""
+    name = urlsplit(settings.store.url).path[1:]
+    ours.patience = patience.Patience(None)
+    with psycopg.connect(settings.store.url, autocommit=True) as server:
+        server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on".encode())
+
+        def open_again() -> None:
+            with psycopg.connect(settings.store.url, autocommit=True) as late:
+                late.execute(b"SET default_transaction_read_only = off")
+                late.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only".encode())
+
+        ours._driver.close()  # the next connection is one of the read-only kind
+        threading.Timer(0.3, open_again).start()
+        assert 1 == ours.write(count_up)
+
+
+def test_a_password_that_is_put_right_is_enough(products: Products, tmp_path: Path):
+    """A role whose password was changed is refused, and goes on once the password is the one of `store.url` again."""
+    with products.fresh("postgresql", tmp_path) as settings, _role(settings) as (server, url):
+        database = open_database(replace(settings, store=replace(settings.store, url=url)))
+        database.patience = patience.Patience(None)
+        name = urlsplit(url).username
+        server.execute(f"ALTER ROLE {name} PASSWORD 'other'".encode())
+        database._driver.close()
+
+        def put_right() -> None:
+            with psycopg.connect(settings.store.url, autocommit=True) as late:
+                late.execute(f"ALTER ROLE {name} PASSWORD 'first'".encode())
+
+        threading.Timer(0.3, put_right).start()
+        assert 1 == database.write(count_up)
+        database.close()
+
+
+def test_a_place_among_the_connections_is_waited_for(products: Products, tmp_path: Path):
+    """A role with no connection left to have waits until one is free."""
+    with products.fresh("postgresql", tmp_path) as settings, _role(settings, limit=1) as (_, url):
+        database = open_database(replace(settings, store=replace(settings.store, url=url)))
+        database.patience = patience.Patience(None)
+        database._driver.close()
+        greedy = _when_free(url)
+        threading.Timer(0.3, greedy.close).start()
+
+        assert 1 == database.write(count_up)
+        database.close()
+
+
+def _when_free(url: str) -> psycopg.Connection[Any]:
+    """Connect as soon as the server has noticed that a connection was closed."""
+    while True:
+        with contextlib.suppress(psycopg.OperationalError):
+            return psycopg.connect(url)
+
+
+@contextlib.contextmanager
+def _role(settings: Settings, limit: int = -1) -> Iterator[tuple[psycopg.Connection[Any], str]]:
+    """Yield the server and the URL of a role that may do everything in this database."""
+    parts = urlsplit(settings.store.url)
+    name = f"guest_of_{parts.path[1:]}"[:60]
+    with psycopg.connect(settings.store.url, autocommit=True) as server:
+        server.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'first' CONNECTION LIMIT {limit}".encode())
+        server.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {name}".encode())
+        try:
+            yield server, parts._replace(netloc=f"{name}:first@{parts.hostname}:{parts.port}").geturl()
+        finally:
+            server.execute(f"DROP OWNED BY {name}".encode())
+            server.execute(f"DROP ROLE {name}".encode())
+
+
+def test_a_process_that_rests_in_a_transaction_holds_nobody_up(
+    ours: Database, other: Database, monkeypatch: pytest.MonkeyPatch
+):
+    """A writer that was stopped (SIGSTOP) loses its lock after a while; what it had begun is made again when it goes on."""
+    monkeypatch.setattr(postgres, "_TRANSACTION_SECONDS", 0.2)
+    ours._driver.close()
+    tries: list[int] = []
+
+    def rest_once(c: Connection) -> int:
+        tries.append(count_up(c))
+        if len(tries) == 1:
+            assert 1 == other.write(count_up)
+        c.value("SELECT 1")
+        return tries[-1]
+
+    assert 2 == ours.write(rest_once)
+    assert [1, 2] == tries
+
+
+def test_writers_take_turns(products: Products, tmp_path: Path):
+    """A write waits `store.busy_seconds` for another's transaction, then raises an error that can be tried again."""
+    with products.fresh("postgresql", tmp_path, busy_seconds=0.05) as settings:
+        world = World(settings)
+        other = open_database(settings)
+
+        def while_held(c: object) -> None:
+            with pytest.raises(StoreBusyError, match=r"0\.05 s"):
+                other.write(secrets.put, "a", "b")
+
+        world.write(while_held)
+        other.write(secrets.put, "a", "c")
+        assert "c" == world.read(secrets.get, "a")
+        world.database.close()
+        other.close()

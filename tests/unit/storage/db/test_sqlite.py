@@ -1,0 +1,291 @@
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.stores import World
+from tidings.errors import (
+    SingleWriterError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreMissingError,
+    TidingsError,
+    UnitError,
+)
+from tidings.settings import Settings, StoreSettings
+from tidings.storage.db import instance
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import Database, open_database, quick_check
+from tidings.storage.db.sqlite import SqliteDriver, library_version, needs_single_writer
+from tidings.storage.write import secrets
+
+OLD = (3, 40, 1)
+
+
+def _closed(world: World) -> Path:
+    world.write(secrets.put, "a", "x" * 100_000)
+    world.database.close()
+    return world.settings.data / "tidings.db"
+
+
+def test_the_file_is_kept_safe(world: World):
+    """WAL, a full sync at each commit and foreign keys are on; the directory is its owner's alone."""
+    driver = world.database._driver
+    assert isinstance(driver, SqliteDriver)
+    run = driver._raw.execute
+
+    assert "wal" == run("PRAGMA journal_mode").fetchone()[0]
+    assert 2 == run("PRAGMA synchronous").fetchone()[0]
+    assert 1 == run("PRAGMA foreign_keys").fetchone()[0]
+
+
+def test_a_new_directory_is_closed_to_others(tmp_path: Path):
+    """The data directory is made with its parents, readable by its owner only."""
+    data = tmp_path / "a" / "b"
+    open_database(Settings(data=data)).close()
+
+    assert 0o700 == data.stat().st_mode & 0o777
+    assert (data / "USED").read_text().startswith("Tidings uses this directory")
+
+
+def test_a_used_directory_without_its_database_is_refused(world: World):
+    """A lost database is never replaced by an empty one; the message says how to go on (trust.md F-12)."""
+    path = _closed(world)
+    path.unlink()
+
+    with pytest.raises(StoreMissingError, match="cp BACKUP"):
+        open_database(world.settings)
+    assert not path.exists()
+
+
+def test_a_directory_without_a_database_is_left_alone(tmp_path: Path):
+    """With `create` off nothing is made, not even the directory."""
+    with pytest.raises(StoreMissingError, match="tidings add"):
+        open_database(Settings(data=tmp_path / "new"), create=False)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_database_that_was_put_there_is_used(world: World):
+    """A copy without the marker, as a restore leaves it, is opened and marked."""
+    _closed(world)
+    (world.settings.data / "USED").unlink()
+    database = open_database(world.settings)
+
+    assert ["a"] == database.read(secrets.names)
+    assert (world.settings.data / "USED").stat().st_size
+    database.close()
+
+
+def test_a_start_that_was_killed_is_made_good(tmp_path: Path):
+    """An empty marker and an empty file are a first use that did not end: the database is made."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "USED").touch()
+    (data / "tidings.db").touch()
+    database = open_database(Settings(data=data))
+
+    assert [] == database.read(secrets.names)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "content"),
+    [("it is empty", b""), ("no SQLite database", b"<html>" * 100), ("no SQLite database", b"SQLite format 3\0")],
+)
+def test_a_file_that_is_no_database_is_refused(world: World, what: str, content: bytes):
+    """A file that is empty, foreign or only begun is refused with the command that mends it, and left as it is."""
+    path = _closed(world)
+    path.write_bytes(content)
+
+    with pytest.raises(StoreDamagedError, match=f"{what}.*cp BACKUP"):
+        open_database(world.settings)
+    assert content == path.read_bytes()
+
+
+def test_a_file_that_was_cut_is_refused(world: World):
+    """A database that is shorter than it says is refused at once."""
+    path = _closed(world)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 4096)
+
+    with pytest.raises(StoreDamagedError, match="should have"):
+        open_database(world.settings)
+
+
+def test_a_garbled_file_is_found_out(world: World):
+    """Pages of noise are an error at opening or a finding of `quick_check`, never data."""
+    path = _closed(world)
+    chance = random.Random(3)
+    for page in (1, 2, 5, 30):
+        whole = path.read_bytes()
+        noise = whole[: page * 4096] + chance.randbytes(4096) + whole[(page + 1) * 4096 :]
+        data = world.settings.data.with_name(f"garbled-{page}")
+        data.mkdir()
+        (data / "tidings.db").write_bytes(noise)
+        (data / "USED").write_text("used")
+        assert [] != _findings(data)
+
+
+def _findings(data: Path) -> list[str]:
+    try:
+        database = open_database(Settings(data=data))
+    except StoreDamagedError as error:
+        return [str(error)]
+    found = quick_check(database)
+    database.close()
+    return found
+
+
+def test_a_torn_log_ends_at_a_commit(world: World, tmp_path: Path):
+    """Wherever the write-ahead log is cut or garbled, what remains is a whole prefix of the commits (trust.md F-06)."""
+    for number in range(40):
+        world.write(secrets.put, f"{number:03}", "x" * 200)
+    data = world.settings.data
+    log = (data / "tidings.db-wal").read_bytes()
+    chance = random.Random(7)
+    cuts = [0, 1, 31, 32, 33, len(log) - 1, *(chance.randrange(len(log)) for _ in range(30))]
+    found = []
+    for number, cut in enumerate(cuts):
+        copy = tmp_path / f"copy-{number}"
+        copy.mkdir()
+        shutil.copy(data / "tidings.db", copy)
+        shutil.copy(data / "USED", copy)
+        tail = chance.randbytes(len(log) - cut) if number % 2 else b""
+        (copy / "tidings.db-wal").write_bytes(log[:cut] + tail)
+        database = open_database(Settings(data=copy))
+        names = database.read(secrets.names)
+        assert [f"{i:03}" for i in range(len(names))] == names
+        assert [] == quick_check(database)
+        assert database.read(instance.load) == world.read(instance.load)
+        database.close()
+        found.append((cut, len(names)))
+
+    counts = [count for _, count in sorted(found)]
+    assert sorted(counts) == counts
+    assert 39 == counts[-1]
+
+
+def test_a_database_held_too_long_says_who_holds_it(world: World):
+    """A write waits `store.busy_seconds`, then raises an error that can be tried again (F-10)."""
+    other = open_database(Settings(data=world.settings.data, store=StoreSettings(busy_seconds=0.05)))
+
+    def while_held(c: object) -> None:
+        with pytest.raises(StoreBusyError, match=r"0\.05 s .*store\.busy_seconds"):
+            other.write(secrets.put, "a", "b")
+
+    world.write(while_held)
+    other.write(secrets.put, "a", "c")
+
+    assert "c" == world.read(secrets.get, "a")
+    other.close()
+
+
+def test_a_full_disk_is_an_error_that_passes(world: World):
+    """When no space is left the write fails whole, and works again once there is space (F-08)."""
+    driver = world.database._driver
+    assert isinstance(driver, SqliteDriver)
+    pages = driver._raw.execute("PRAGMA page_count").fetchone()[0]
+    driver._raw.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(StoreError, match="make room") as caught:
+        world.write(secrets.put, "big", "x" * 100_000)
+    assert not isinstance(caught.value, UnitError)
+
+    driver._raw.execute("PRAGMA max_page_count = 100000")
+    world.write(secrets.put, "big", "y")
+    assert "y" == world.read(secrets.get, "big")
+
+
+def test_which_versions_are_safe_with_two_writers():
+    """3.51.3, 3.50.7 and 3.44.6 mended the race; what lies between and before them did not."""
+    unsafe = [(3, 7, 0), OLD, (3, 44, 5), (3, 45, 9), (3, 50, 6), (3, 51, 2)]
+    safe = [(3, 44, 6), (3, 50, 7), (3, 51, 3), (3, 53, 0), (4, 0, 0)]
+
+    assert [True] * 6 + [False] * 5 == [needs_single_writer(version) for version in unsafe + safe]
+    assert 3 == library_version()[0]
+
+
+@pytest.fixture
+def old(world: World) -> Iterator[Database]:
+    """Yield the same database as an old SQLite would be used."""
+    driver = SqliteDriver(world.settings.data, busy_seconds=0.05, version=OLD)
+    yield Database(driver)
+    driver.close()
+
+
+_HOLD = """
+import sys
+from pathlib import Path
+from tidings.storage.db.lock import PollerLock
+lock = PollerLock(Path(sys.argv[1]))
+print(lock.acquire(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_an_old_library_writes_only_while_nobody_polls(old: Database, world: World):
+    """In single-writer mode writes are refused while another process holds the lock; reads are not (contracts.md §2)."""
+    old.write(secrets.put, "a", "b")
+    command = [sys.executable, "-c", _HOLD, str(world.settings.data)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as poller:
+        assert poller.stdin is not None
+        assert poller.stdout is not None
+        assert "True" == poller.stdout.readline().strip()
+        with pytest.raises(SingleWriterError, match=f"process {poller.pid} is polling"):
+            old.write(secrets.put, "a", "c")
+        assert "b" == old.read(secrets.get, "a")
+        assert not world.database.single_writer
+        world.write(secrets.put, "a", "d")
+        poller.stdin.close()
+    old.write(secrets.put, "a", "e")
+
+    assert old.single_writer
+    assert "e" == world.read(secrets.get, "a")
+
+
+def test_two_old_libraries_take_turns(old: Database, world: World):
+    """In single-writer mode a write waits for the other's whole transaction, its checkpoint included."""
+    second = Database(SqliteDriver(world.settings.data, busy_seconds=0.05, version=OLD))
+
+    def while_held(c: object) -> None:
+        with pytest.raises(StoreBusyError, match="another process wrote"):
+            second.write(secrets.put, "a", "b")
+
+    old.write(while_held)
+    second.write(secrets.put, "a", "c")
+    assert "c" == old.read(secrets.get, "a")
+    second.close()
+
+
+def test_errors_of_the_library_become_ours(world: World):
+    """A statement that cannot be is an error of our tree with the file's path."""
+    for text in ("SELECT nothing FROM nowhere", "INSERT INTO tag (sentinel_id, name) VALUES (99, 'x')"):
+        with pytest.raises(TidingsError, match=r"tidings\.db"):
+            world.write(Connection.execute, text)
+
+
+def test_the_database_is_its_owners_alone_whatever_the_folder_and_the_umask_say(tmp_path: Path):
+    """Files of a database in an open folder under umask 0 are 0600; those that an older version left open are closed."""
+    data = tmp_path / "open"
+    data.mkdir(mode=0o777)
+    before = os.umask(0)
+    try:
+        database = open_database(Settings(data=data))
+        database.write(lambda c: c.execute("UPDATE owner SET name = 'x'"))
+        assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in data.glob("tidings.db*")}
+        database.close()
+        (data / "tidings.db").chmod(0o644)
+        (data / "tidings.db.before-migration-from-0001").touch(0o666)
+        open_database(Settings(data=data)).close()
+    finally:
+        os.umask(before)
+
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in data.glob("tidings.db*")}

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from tests.stores import World
+from tidings.errors import StaleEpochError, StoreBusyError, UnitError
+from tidings.model.unit import Grant, Unit
+from tidings.settings import Settings, StoreSettings
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.database import open_database
+from tidings.storage.observed import polls, versions
+from tidings.storage.watches import changes, events
+from tidings.storage.write import leases, secrets, store
+from tidings.storage.write.commit import Committed, commit
+from tidings.storage.write.store import Store
+
+
+def _commit(world: World, *groups: Sequence[Unit]) -> list[list[Committed | Exception]]:
+    async def run() -> list[list[Committed | Exception]]:
+        opened = Store(world.reopened(), gather_seconds=0.001)
+        results = await asyncio.gather(*(opened.commit(group) for group in groups))
+        await opened.close()
+        return list(results)
+
+    return asyncio.run(run())
+
+
+def test_reads_writes_and_charges_go_through_the_thread(world: World):
+    """The async face gives what the functions return; a change from outside is noticed."""
+    world.watch()
+    grant = Grant(page_id=1, host="h", cost=1.0, reason="due")
+
+    async def run() -> tuple[str | None, int, bool]:
+        opened = Store(world.reopened())
+        await opened.write(secrets.put, "a", "b")
+        charged = await opened.charge([grant, grant], at=world.at, epoch=world.epoch)
+        await opened.changed()
+        world.write(secrets.put, "a", "c")
+        changed = await opened.changed()
+        found = await opened.read(secrets.get, "a")
+        await opened.close()
+        return found, len([entry for entry in charged if entry]), changed
+
+    assert ("c", 2, True) == asyncio.run(run())
+
+
+def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Thirty callers with a unit each are one transaction; sixty units are two, none of them above fifty."""
+    world.watch("news", *(f"p{i}" for i in range(60)))
+    groups: list[int] = []
+
+    def counted(c: Connection, units: Sequence[Unit]) -> list[Committed]:
+        groups.append(len(units))
+        return commit(c, units)
+
+    monkeypatch.setattr(store, "commit", counted)
+    units = [world.unchanged(page_id) for page_id in range(1, 61)]
+    _commit(world, *([unit] for unit in units[:30]))
+    assert [30] == groups
+    groups.clear()
+    rest = [world.unchanged(page_id) for page_id in range(1, 61)]
+    results = _commit(world, rest)
+
+    assert [50, 10] == groups
+    assert [Committed()] * 60 == results[0]
+
+
+def test_a_broken_unit_is_recorded_and_the_others_are_kept(world: World):
+    """The units beside a broken one are committed; it yields its exception and an event `problem.unit`."""
+    world.watch("news", "a", "b", "c")
+    good = [world.unchanged(page_id) for page_id in (1, 3)]
+    broken = replace(world.unchanged(2), cursors=(world.cursor(99),))
+    before = world.read(events.last_seq)
+    (results,) = _commit(world, [good[0], broken, good[1]])
+
+    assert Committed() == results[0] == results[2]
+    assert isinstance(results[1], UnitError)
+    assert [1, 0, 1] == [world.state(page_id).polls for page_id in (1, 2, 3)]
+    (problem,) = world.read(events.listing, after=before)
+    assert ("problem.unit", 2, str(results[1])) == (problem.type, problem.page_id, problem.data["error"])
+    assert broken.poll is not None
+    assert [broken.poll.poll_id] == [poll.id for poll in world.read(polls.open_polls)]
+
+
+def test_a_unit_of_nonsense_does_not_stop_the_store(world: World):
+    """A unit whose values no column takes is an exception of its own."""
+    world.watch()
+    nonsense = replace(world.unchanged(), cursors=(world.cursor(base=2**70), world.cursor(base=object())))
+    (results,) = _commit(world, [nonsense, world.unchanged()])
+
+    assert isinstance(results[0], Exception)
+    assert Committed() == results[1]
+
+
+def test_a_stale_epoch_writes_nothing_at_all(world: World):
+    """Who has lost the lease gets the error for every unit, and not even the problem is recorded (I-7)."""
+    world.watch("news", "a", "b")
+    units = [world.unchanged(1), world.unchanged(2)]
+    world.write(leases.acquire, "poller", "test", at=world.at, until=world.at)
+    before = world.read(events.last_seq)
+    (results,) = _commit(world, units)
+
+    assert [StaleEpochError, StaleEpochError] == [type(result) for result in results]
+    assert before == world.read(events.last_seq)
+
+
+def test_a_busy_store_is_not_the_units_fault(world: World):
+    """While another process holds the database every unit has that error; afterwards they can be committed."""
+    world.watch("news", "a", "b")
+    units = [world.unchanged(1), world.unchanged(2)]
+    impatient = Settings(data=world.settings.data, store=StoreSettings(busy_seconds=0.02))
+
+    async def run() -> list[Committed | Exception]:
+        opened = Store(open_database(impatient), gather_seconds=0.0)
+        loop = asyncio.get_running_loop()
+        results: list[Committed | Exception] = []
+
+        def while_held(c: object) -> None:
+            pending = asyncio.run_coroutine_threadsafe(opened.commit(units), loop)
+            results.extend(pending.result(timeout=10))
+
+        await asyncio.to_thread(world.write, while_held)
+        results.extend(await opened.commit(units))
+        await opened.close()
+        return results
+
+    kinds = [type(result) for result in asyncio.run(run())]
+    assert [StoreBusyError, StoreBusyError, Committed, Committed] == kinds
+
+
+def test_what_was_given_before_the_close_is_committed(world: World):
+    """Closing sends what still gathers."""
+    world.watch()
+    unit = world.stored(b"one")
+
+    async def run() -> list[Committed | Exception]:
+        opened = Store(world.reopened(), gather_seconds=60.0)
+        task = asyncio.create_task(opened.commit([unit]))
+        await asyncio.sleep(0)
+        await opened.close()
+        return await task
+
+    assert [Committed()] == asyncio.run(run())
+    assert 1 == len(world.read(versions.listing, 1))
+
+
+def test_no_units_are_no_transaction(world: World):
+    """An empty list is answered at once."""
+    assert [[]] == _commit(world, [])
+
+
+def test_news_of_a_group_keep_their_places(world: World):
+    """Each unit has its own numbers, consecutive over the group."""
+    world.told()
+    rows = [world.change(id=f"c{i}") for i in range(3)]
+    endpoint = world.endpoint()
+    (results,) = _commit(world, [world.unit(**world.news(row, endpoint)) for row in rows])
+
+    seqs = [result.event_seqs for result in results if isinstance(result, Committed)]
+    assert [(3,), (4,), (5,)] == seqs
+    stored = [world.read(changes.get, row.id) for row in rows]
+    assert [3, 4, 5] == [change.event_seq for change in stored if change]
