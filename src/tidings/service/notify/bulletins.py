@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidings.model.unit import Unit
-from tidings.service.notify.news import draft
+from tidings.service.notify.news import draft, draft_for
 from tidings.service.show.records import bulletin_record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from tidings.model.unit import DeliveryDraft, Event
-    from tidings.service.watch.watchlist import Watchlist
+    from tidings.service.watch.watchlist import Target, Watchlist
+    from tidings.storage.watches.sentinels import SentinelRow
 
 
 class Bulletins:
@@ -25,14 +26,29 @@ class Bulletins:
     def __init__(self, watchlist: Watchlist) -> None:
         self._watchlist = watchlist
 
-    def unit(self, event: Event, *, epoch: int, concerned: Collection[int] | None = None) -> Unit:
+    def unit(
+        self,
+        event: Event,
+        *,
+        epoch: int,
+        concerned: Collection[int] | None = None,
+        unread: Iterable[tuple[SentinelRow, Sequence[Target]]] = (),
+    ) -> Unit:
         """Return what stores an event of the whole service (`records.BULLETINS`) and notifies each recipient of it.
 
-        `concerned` are the sentinels whose recipients are notified; None: of all.
+        `concerned` are the sentinels whose recipients are notified; None: of all. `unread` are those whose text makes no sense, with the recipients
+        that they had before.
         """
-        return Unit(
-            at=event.at, epoch=epoch, events=(event,), deliveries=tuple(self.drafts(event, concerned=concerned))
-        )
+        drafts = list(self.drafts(event, concerned=concerned))
+        notified = {draft.endpoint_id for draft in drafts}
+        for row, targets in unread:
+            drafts += [
+                draft_for(target, row, [bulletin_record(event)], event.at, events=(0,))
+                for target in targets
+                if target.endpoint_id not in notified
+            ]
+            notified.update(target.endpoint_id for target in targets)
+        return Unit(at=event.at, epoch=epoch, events=(event,), deliveries=tuple(drafts))
 
     def drafts(
         self, event: Event, *, place: int = 0, concerned: Collection[int] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.detection.kinds.states import watches_state
@@ -13,10 +14,13 @@ from tidings.storage.watches import changes, events, subscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import tzinfo
 
     from tidings.model.interval import Instant
+    from tidings.model.sentinel import Presentation
     from tidings.service.watch.watchlist import Target, WatchedSentinel
     from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
 
 
 class Happening(Protocol):
@@ -52,15 +56,26 @@ def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
 
 def draft(target: Target, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any) -> DeliveryDraft:
     """Return a message to one recipient, made at `at` and due then if `more` does not say otherwise."""
-    shown = held.sentinel.presentation
-    news = News(
-        sentinel=held.row.name, scheme=target.scheme, records=records, at=at, presentation=shown, zone=held.zone
-    )
+    return draft_for(target, held.row, records, at, presentation=held.sentinel.presentation, zone=held.zone, **more)
+
+
+def draft_for(
+    target: Target,
+    row: SentinelRow,
+    records: Sequence[Record],
+    at: Instant,
+    *,
+    presentation: Presentation = "auto",
+    zone: tzinfo = UTC,
+    **more: Any,
+) -> DeliveryDraft:
+    """Return a message as `draft` does, of a sentinel whose text need not be known."""
+    news = News(sentinel=row.name, scheme=target.scheme, records=records, at=at, presentation=presentation, zone=zone)
     message = render(target.kind, news)
     given: dict[str, Any] = {"due_at": at, "changes": sum(record["record"] == "change" for record in records)}
     return DeliveryDraft(
         endpoint_id=target.endpoint_id,
-        sentinel_id=held.row.id,
+        sentinel_id=row.id,
         content_type=message.content_type,
         body=message.body,
         subject=message.subject,

@@ -140,6 +140,14 @@ def listing(
     return [_to_row(row) for row in c.rows(text, **given)]
 
 
+def endpoints_of(c: Connection, sentinel_id: int) -> list[tuple[int, str, str]]:
+    """Return the (id, kind, scheme) of each endpoint that a sentinel has sent to."""
+    return c.rows(
+        "SELECT id, kind, scheme FROM endpoint WHERE id IN (SELECT endpoint_id FROM delivery WHERE sentinel_id = :sentinel_id) ORDER BY id",
+        sentinel_id=sentinel_id,
+    )
+
+
 def get(c: Connection, id: str) -> DeliveryRow | None:  # noqa: A002
     """Return delivery `id`, or None."""
     row = c.one(f"{_SELECT} WHERE d.id = :id", id=id)
