@@ -19,7 +19,7 @@ from tidings.storage.db.completion import complete
 from tidings.storage.db.driver import Driver
 from tidings.storage.db.schema import metadata
 
-_STEPS = Path(__file__).parent / "migrations"
+_STEPS = Path(__file__).parents[1] / "migrations"
 
 
 class _Borrowed:
