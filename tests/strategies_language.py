@@ -376,6 +376,7 @@ def clauses(draw: st.DrawFn, *, without: frozenset[str] = frozenset()) -> Clause
     sentinel = replace(draw(sentinels()), then=(), monitor=draw(expressions))
     words = draw(st.sets(st.sampled_from([word for word in ORDER if word not in without]), min_size=1))
     words -= {"for"} if sentinel.span is None else {"to"}
+    words -= {"life"} if sentinel.life is None else set()  # nothing takes a life back
     words |= {"fetch"} if not words else {"zone"} if words & {"from", "to"} else set()
     return Clauses(tuple((word, meaning_of(sentinel, word)) for word in ORDER if word in words))
 

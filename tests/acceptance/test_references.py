@@ -316,6 +316,7 @@ def test_what_is_shown_and_exported_is_the_reference(world: World, monkeypatch: 
     change(world, 1)
     (name,) = automatic(world)
     monkeypatch.setenv("TIDINGS_DATA", str(world.directory))
+    monkeypatch.setenv("COLUMNS", "200")  # or a table cuts it
     for call in (
         ("show", "s"),
         ("show", "s", "--json"),

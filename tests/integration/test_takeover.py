@@ -24,7 +24,7 @@ WITHIN = """
 import os, signal, sys
 from pathlib import Path
 from tidings.settings import Settings
-from tidings.storage import leases
+from tidings.storage.write import leases
 from tidings.storage.db.database import open_database
 from tidings.storage.db.lock import PollerLock
 database, lock = open_database(Settings(data=Path(sys.argv[1]))), PollerLock(Path(sys.argv[1]))

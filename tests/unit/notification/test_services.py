@@ -50,7 +50,7 @@ def test_an_address_that_its_service_understands_is_taken(address):
 def test_nothing_is_printed_and_nothing_imported_before():
     """What Apprise logs of an address may hold its token; and its library is no part of a start without such an address."""
     code = (
-        "import sys; from tidings.service import register; from tidings.notification import services\n"
+        "import sys; from tidings.service.life import register; from tidings.notification import services\n"
         "assert 'apprise' not in sys.modules\n"
         "try: services.check_service('discord://S3CRET')\n"
         "except Exception: pass"

@@ -95,7 +95,7 @@ def test_sqlalchemy_stays_out_of_the_way_of_queries(world: World):
     """Opening, reading and writing an up-to-date database imports neither SQLAlchemy nor alembic nor asyncio."""
     program = (
         "import sys; from pathlib import Path; from tidings.settings import Settings;"
-        "from tidings.storage import sentinels, changes, secrets; from tidings.storage.db.database import open_database;"
+        "from tidings.storage.watches import sentinels, changes; from tidings.storage.write import secrets; from tidings.storage.db.database import open_database;"
         "d = open_database(Settings(data=Path(sys.argv[1]))); d.read(sentinels.listing); d.write(secrets.put, 'a', 'b');"
         "print({'sqlalchemy', 'alembic', 'asyncio', 'psycopg'} & sys.modules.keys())"
     )
@@ -167,7 +167,7 @@ def test_secrets_of_one_database_are_not_in_another(world: World, tmp_path: Path
 def test_processes_that_start_together_make_one_database(tmp_path: Path):
     """Three first uses at the same moment end with one database that all of them use."""
     program = (
-        "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage import secrets;"
+        "import sys; from pathlib import Path; from tidings.settings import Settings; from tidings.storage.write import secrets;"
         "from tidings.storage.db.database import open_database; d = open_database(Settings(data=Path(sys.argv[1])));"
         "d.write(secrets.put, sys.argv[2], 'x'); d.close()"
     )
