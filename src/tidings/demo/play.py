@@ -63,6 +63,9 @@ polls_per_day = 10_000_000
 
 [notify]
 webhook_secret = "{secret}"
+
+[detect]
+second_looks = false  # a minute is all of the demo: nothing waits for a second check
 """
 
 
