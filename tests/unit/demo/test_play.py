@@ -118,7 +118,7 @@ def test_a_short_run_tells_changes_survives_a_kill_and_ends_well(tmp_path, monke
 
     def receiving(play, headers, body):
         status = receive(play, headers, body)
-        if "back" in noted:
+        if "kept" in noted:
             signal.raise_signal(signal.SIGINT)
         return status
 
