@@ -146,6 +146,8 @@ class Performance:
                     return
                 town.wake()
                 await self._live(database, until=None if seconds is None else ready + seconds, stop=stop)
+                await self._service.stop()  # nothing arrives behind the summary
+                self._tell_whether_lost(database)
                 self._summarise(database, last=True)
             finally:
                 await self._service.stop()
