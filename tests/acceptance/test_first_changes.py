@@ -192,6 +192,27 @@ def test_hours_that_end_make_nobody_wait(world: World):
     assert [(3_600, "red")] == _found(world)
 
 
+@pytest.mark.parametrize(
+    ("budget", "found_at"),
+    [
+        pytest.param({"budget.polls_per_day": "24", "budget.burst": "1"}, 3_600, id="that of all is spent"),
+        pytest.param({"budget.classes": "gentle: 24 per day"}, 3_600, id="that of its class is spent"),
+        pytest.param({}, 3_660, id="it is there"),
+    ],
+)
+def test_nobody_waits_for_a_poll_that_the_budget_does_not_pay(world: World, budget: dict[str, str], found_at: int):
+    """A second poll that cannot be paid for within two minutes confirms nothing: the change is notified."""
+    world.flags.update(budget)
+    _shown(world, _after("blue", "red"))
+    world.add(
+        "Create Sentinel s Using {/a} Monitor any change Fetch every 1 hour"
+        + (" Class gentle" if "budget.classes" in budget else "")
+    )
+    _pass(world, 3 * HOUR)
+
+    assert [(found_at, "red")] == _found(world)
+
+
 def test_who_does_not_stay_makes_nobody_wait(world: World):
     """`tidings check` from cron ends before a second poll: what it finds is notified."""
     _shown(world, _after("blue", "red"))

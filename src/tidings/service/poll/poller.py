@@ -41,6 +41,7 @@ from tidings.service.watch import noise
 from tidings.service.watch.cursors import is_doubtful as is_in_doubt
 from tidings.service.watch.cursors import references, takes
 from tidings.service.watch.page_schedule import first_open, promised_interval, robots_ignored
+from tidings.storage.write import charge
 
 if TYPE_CHECKING:
     from tidings.detection.noise.memory import Memory
@@ -289,15 +290,17 @@ class Poller:
             known = None if seen is None or seen.problem else named
             await self._framed.settle(poll, fetched, body=fetched, holder=seen, named=known, follow=follow)
         else:
-            if seen is not None and seen.second_look and self._may_confirm(page, stored.noise.memory, at):
+            if seen is not None and seen.second_look and await self._may_confirm(poll, stored.noise.memory):
                 findings = waiting(findings, look, poll.eager)
             await self._new_version(poll, fetched, look, findings, newest=stored.newest)
 
-    def _may_confirm(self, page: WatchedPage, known: Memory, at: Instant) -> bool:
-        """Return whether a change waits for a second poll: the page's noise is hardly known, and it can be polled within two minutes."""
-        after = at + confirmed_after(page)
+    async def _may_confirm(self, poll: Occasion, known: Memory) -> bool:
+        """Return whether a change waits for a second poll: the page's noise is hardly known, and it can be polled, and paid for, within two minutes."""
+        page, after = poll.page, poll.at + confirmed_after(poll.page)
         is_new = page.state.polls - known.seconds <= FIRST_POLLS or known.suspects
-        return self._confirms and is_new and self._floor <= MINUTE and first_open(page, after) == after
+        if not (self._confirms and is_new and self._floor <= MINUTE and first_open(page, after) == after):
+            return False
+        return await self._store.read(charge.pays, poll.charged.grant, at=after)
 
     async def _withhold(self, poll: Occasion, fetched: Fetched, seen: Examination) -> None:
         """Quarantine a body: no version, no cursor moves, no estimator hears of it; the first two bodies are kept."""

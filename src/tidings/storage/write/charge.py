@@ -140,6 +140,11 @@ def touch(c: Connection, *, at: Instant, epoch: int) -> None:
     _spend(c, [row.refilled(at) for row in budgets(c)])
 
 
+def pays(c: Connection, grant: Grant, *, at: Instant) -> bool:
+    """Return whether the budget of all polls and that of a grant's class pay for it at `at`, if nothing else is charged until then."""
+    return all(affords(_bucket(c, name, at).level, grant.cost) for name in dict.fromkeys((WHOLE, grant.budget)))
+
+
 def budgets(c: Connection) -> list[BudgetRow]:
     """Return all classes as they were last written."""
     return [BudgetRow(*row) for row in c.rows(f"{_SELECT} ORDER BY name")]
