@@ -49,12 +49,12 @@ def main() -> None:
     for kind, pairs in (
         ("versions of a page", _versions()),
         ("pages of a family", _neighbours()),
-        ("made up", _made()),
+        ("made up", _make_up()),
     ):
         rows = []
         for number, (name, old, new) in enumerate(pairs):
             if number % chosen.pairs == 0 and _is_long(old, new):
-                rows.append((*_kept(old, new), name, len(old), len(new)))
+                rows.append((*_share_kept(old, new), name, len(old), len(new)))
         _report(kind, rows, show=chosen.show)
 
 
@@ -75,7 +75,7 @@ def _report(kind: str, rows: list[tuple[float, float, str, int, int]], *, show: 
         print(f"    {share:.4f} {seconds:.3f} s {first:,} {second:,} {name}")
 
 
-def _kept(old: Sequence[str], new: Sequence[str]) -> tuple[float, float]:
+def _share_kept(old: Sequence[str], new: Sequence[str]) -> tuple[float, float]:
     """Return the share of the longest that an alignment keeps, and the CPU seconds that it took."""
     spent = []
     for _ in range(3):
@@ -123,7 +123,7 @@ def _neighbours() -> Iterator[Texts]:
         yield f"{name} and {other}", old, new
 
 
-def _made() -> Iterator[Texts]:
+def _make_up() -> Iterator[Texts]:
     for seed in range(4):
         other = seed + 50
         rng = random.Random(seed)

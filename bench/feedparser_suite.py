@@ -87,16 +87,16 @@ def _reading(entries: list[tuple[str, str, str]], resolver: Resolver) -> dict[st
 
 
 def _title(entry: Any) -> str:
-    return _shown(entry.get("title_detail", {"value": entry.get("title", "")}))
+    return _show(entry.get("title_detail", {"value": entry.get("title", "")}))
 
 
 def _text(entry: Any) -> str:
     """Return the fullest text of feedparser's entry: its content, else its summary."""
     parts = [*entry.get("content", ()), entry.get("summary_detail", {"value": entry.get("summary", "")})]
-    return next((text for part in parts if (text := _shown(part))), "")
+    return next((text for part in parts if (text := _show(part))), "")
 
 
-def _shown(detail: Any) -> str:
+def _show(detail: Any) -> str:
     value = str(detail.get("value", ""))
     return value if detail.get("type") == "text/plain" else text_of_fragment(value)
 

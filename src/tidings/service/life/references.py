@@ -62,12 +62,12 @@ class References:
         return statement
 
     def sentinel(self, sentinel: Sentinel) -> Sentinel:
-        """Do so for a sentinel."""
+        """Return a sentinel as `sealed` does."""
         notify = tuple(map(self._clause, sentinel.notify))
         return replace(sentinel, notify=notify, errors=self._channels(sentinel.errors))
 
     def defaults(self, defaults: Defaults) -> Defaults:
-        """Do so for the defaults of tags."""
+        """Return the defaults of tags as `sealed` does."""
         return replace(defaults, clauses=self._said(defaults.clauses))
 
     def name(self, kind: str, address: str) -> str:
@@ -77,13 +77,13 @@ class References:
         digest = hmac.digest(self._naming(), f"{kind}\0{address}".encode(errors="surrogatepass"), hashlib.sha256)
         stem = f"{_stem(kind, address)}-{digest.hex()[:_DIGITS]}"
         name, number = stem, 2
-        while not self._holds(name, address):  # that secret was given another address since
+        while not self._claim(name, address):  # that secret was given another address since
             name, number = f"{stem}-{number}", number + 1
         self._names[kind, address] = name
         return name
 
-    def _holds(self, name: str, address: str) -> bool:
-        """Let a secret of this name hold an address; False if it holds another one."""
+    def _claim(self, name: str, address: str) -> bool:
+        """Set a secret to an address if it is not set; return whether it holds this address then."""
         try:
             opened = self._vault.open(self._c, name)
         except SecretError:
@@ -163,7 +163,7 @@ def _forget(c: Connection, kind: str, address: str, reference: str) -> None:
 
 
 def _sealed_text(references: References, text: str) -> str:
-    """Return a stored text with references in it; nothing for one that cannot be read, which `doctor` tells."""
+    """Return a stored text with references in it; "" for a text that cannot be read: `doctor` reports it."""
     try:
         return printer.to_text(references.sealed(parser.recall(text)))
     except (SentinelError, ValueError):

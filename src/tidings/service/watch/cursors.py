@@ -112,22 +112,22 @@ def is_doubtful(sub: Subscription, at: Instant) -> bool:
 
 
 CHANGE: Final = "change"
-"""What a subscription doubts where the change that a poll found waits for a second poll; parts of pages have other names."""
+"""The name, among doubts about parts of a page, of a change that waits for a second poll."""
 
 
 def is_unconfirmed(sub: Subscription) -> bool:
-    """Say whether a change that the newest poll found for a subscription waits for a second poll to confirm it."""
+    """Return whether a change that the newest poll found for a subscription waits for a second poll."""
     return sub.missing is not None and CHANGE in sub.missing.doubt
 
 
 def unconfirmed(sub: Subscription, at: Instant) -> CursorMove:
-    """Return the cursor of a subscription that waits from `at` on for a second poll to confirm a change: it stands still."""
+    """Return the cursor of a subscription whose change waits from `at` on for a second poll: it does not move."""
     doubt = Missing(seq=0, revision=sub.row.revision, names=(), doubt=(CHANGE,), doubt_at=at)
     return replace(standing_still(sub), missing=doubt)
 
 
 def may_begin(sub: Subscription, checked_at: Instant) -> bool:
-    """Say whether what a poll at `checked_at` found may be what `sub` begins with: it is none from before its start, nor if it has begun."""
+    """Return whether a poll at `checked_at` may count for `sub`: a sentinel that has taken nothing yet begins with a poll made after its start."""
     return bool(sub.row.taken) or checked_at >= (sub.row.since or sub.owner.row.created_at)
 
 
