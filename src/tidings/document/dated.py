@@ -11,13 +11,13 @@ from tidings.document.structured import local_name
 from tidings.model.interval import SECOND, Instant
 
 _DATES: Final = frozenset({"updated", "modified", "published", "issued", "pubDate", "date"})
-_MOST_ENTRIES: Final = 2_000
+MOST_DATED: Final = 2_000
 _LONGEST: Final = 40
 
 
 def newest_of(root: Any) -> Instant | None:
     """Return the latest date that an entry of a feed has, None where none has one that can be read. When the feed itself was built says nothing."""
-    entries = islice(root.iter("{*}entry", "{*}item"), _MOST_ENTRIES)
+    entries = islice(root.iter("{*}entry", "{*}item"), MOST_DATED)
     dates = (instant_of(child.text) for entry in entries for child in entry if local_name(child) in _DATES)
     return max((at for at in dates if at is not None), default=None)
 

@@ -91,10 +91,7 @@ def entry_of(element: Any, children: Sequence[Any], base: str, shown: Callable[[
     named = _Named(element, [*children, *(inner for child in children if _is_group(child) for inner in child)])
     is_of_atom = local_name(element) == "entry"
     id_ = next((text for child in named.all(_IDS) if (text := _line(child.text))), "") or element.get(_RDF_ABOUT, "")
-    title = next(
-        (text for child in named.all(_TITLES) if (text := text_of(child, shown, is_title=True, is_of_atom=is_of_atom))),
-        "",
-    )
+    title = named.title(shown, is_of_atom=is_of_atom)
     body = next((text for child in named.all(_BODIES) if (text := text_of(child, shown, is_of_atom=is_of_atom))), "")
     return FeedEntry(id_, _link_of(named, base), title, body)
 
@@ -108,11 +105,7 @@ def title_of(root: Any, shown: Callable[[str], str]) -> str:
     """Return the title of a feed itself, empty if it has none."""
     heads = [child for child in root if local_name(child) == "channel"] or [root]
     named = _Named(heads[0], [child for child in heads[0] if local_name(child)])
-    is_of_atom = local_name(root) == "feed"
-    return next(
-        (text for child in named.all(_TITLES) if (text := text_of(child, shown, is_title=True, is_of_atom=is_of_atom))),
-        "",
-    )
+    return named.title(shown, is_of_atom=local_name(root) == "feed")
 
 
 def text_of(element: Any, shown: Callable[[str], str], *, is_title: bool = False, is_of_atom: bool = False) -> str:
@@ -173,7 +166,7 @@ def _markup_of(element: Any) -> str:
 
 
 class _Named:
-    """The children of an entry by namespace and name."""
+    """The children of an entry or a feed by namespace and name."""
 
     def __init__(self, element: Any, children: Iterable[Any]) -> None:
         own = namespace_of(element)
@@ -187,6 +180,11 @@ class _Named:
         """Yield the children with these names, in the order of the names."""
         for name in names:
             yield from self._children.get(name, ())
+
+    def title(self, shown: Callable[[str], str], *, is_of_atom: bool) -> str:
+        """Return the first title among the children, empty if there is none."""
+        titles = (text_of(child, shown, is_title=True, is_of_atom=is_of_atom) for child in self.all(_TITLES))
+        return next(filter(None, titles), "")
 
 
 def _link_of(named: _Named, base: str) -> str:

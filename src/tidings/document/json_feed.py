@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidings.document.dated import instant_of
+from tidings.document.dated import MOST_DATED, instant_of
 from tidings.document.feeds import FeedEntry
 from tidings.document.json_tree import written
 from tidings.model.hub import LONGEST, Hub
@@ -14,8 +14,6 @@ from tidings.model.interval import Instant
 VERSION = "jsonfeed.org"
 """What a JSON Feed says of its version holds this."""
 
-_MOST_DATED = 2_000
-
 
 def is_json_feed(value: Any) -> bool:
     """Return whether a value of JSON says of itself that it is a JSON Feed, and has items."""
@@ -23,7 +21,7 @@ def is_json_feed(value: Any) -> bool:
 
 
 def items_of_json_feed(value: Mapping[str, Any]) -> list[Any]:
-    """Return the items of a feed; its authors and hubs are none."""
+    """Return the items of a feed."""
     return list(value["items"])
 
 
@@ -41,7 +39,7 @@ def links_of_json_feed(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def head_of_json_feed(value: Mapping[str, Any]) -> tuple[str, Hub, Instant | None]:
-    """Return the title of a feed, who tells of its news and the newest date of its items."""
+    """Return the title of a feed, the hub that announces its news, and the newest date of its items."""
     hubs = value.get("hubs")
     asked = [
         _said(hub, "url")
@@ -52,7 +50,7 @@ def head_of_json_feed(value: Mapping[str, Any]) -> tuple[str, Hub, Instant | Non
     own = _said(value, "feed_url")
     dates = [
         instant_of(_said(item, name))
-        for item in value["items"][:_MOST_DATED]
+        for item in value["items"][:MOST_DATED]
         if isinstance(item, dict)
         for name in ("date_published", "date_modified")
     ]
