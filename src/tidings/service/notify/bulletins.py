@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from tidings.model.unit import Unit
 from tidings.service.notify.news import draft, draft_for
 from tidings.service.show.records import bulletin_record
+from tidings.service.watch.watchlist import Target
+from tidings.storage.watches import deliveries, sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from tidings.model.unit import DeliveryDraft, Event
-    from tidings.service.watch.watchlist import Target, Watchlist
+    from tidings.service.watch.watchlist import Watchlist
+    from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
 
 
@@ -63,3 +66,16 @@ class Bulletins:
                 if target.endpoint_id not in notified:
                     notified.add(target.endpoint_id)
                     yield draft(target, held, [record], event.at, events=(place,))
+
+
+def recipients_before(
+    connection: Connection, sentinel_ids: Iterable[int]
+) -> list[tuple[SentinelRow, tuple[Target, ...]]]:
+    """Return sentinels with the endpoints that each has sent to."""
+    return [
+        (
+            sentinels.get(connection, id_),
+            tuple(Target(kind, at, scheme) for at, kind, scheme in deliveries.endpoints_of(connection, id_)),
+        )
+        for id_ in sorted(sentinel_ids)
+    ]

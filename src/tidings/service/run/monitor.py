@@ -21,6 +21,7 @@ from tidings.model.weight import WHOLE
 from tidings.notification.retry import TRIED_EVERY
 from tidings.scheduling.budget import TokenBucket, affords
 from tidings.service.explain.plan_summary import PRICED
+from tidings.service.notify.bulletins import recipients_before
 from tidings.service.poll.grants import Asked, unkept
 from tidings.service.poll.page_state import AGAIN_AFTER
 from tidings.service.rules.rates_of_news import inherited
@@ -28,10 +29,9 @@ from tidings.service.run import wrong_clock
 from tidings.service.run.stall import Stall, stall_of
 from tidings.service.show.records import DAMAGED, spell_gap
 from tidings.service.watch import noise
-from tidings.service.watch.watchlist import Target
 from tidings.storage.db.hindrance import hindrance
 from tidings.storage.observed import comparisons, estimates
-from tidings.storage.watches import deliveries, events, requests, sentinels
+from tidings.storage.watches import deliveries, events, requests
 from tidings.storage.write import charge, leases
 
 if TYPE_CHECKING:
@@ -59,10 +59,8 @@ if TYPE_CHECKING:
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage, Watchlist
     from tidings.settings import Settings
-    from tidings.storage.db.connection import Connection
     from tidings.storage.db.soundness import Soundness
     from tidings.storage.watches.deliveries import DeliveryRow
-    from tidings.storage.watches.sentinels import SentinelRow
     from tidings.storage.write.commit import Committed
     from tidings.storage.write.copies import Copies
     from tidings.storage.write.store import Store
@@ -194,7 +192,7 @@ class Monitor:
         last = await parts.store.read(events.newest, DAMAGED)
         if last is None or last.data.get("items") != items:
             event = Event(type=DAMAGED, at=parts.clock.now(), data={"items": items})
-            unread = await parts.store.read(_recipients_before, parts.watchlist.unread)
+            unread = await parts.store.read(recipients_before, parts.watchlist.unread)
             await self.committer.write(parts.bulletins.unit(event, epoch=parts.epoch, unread=unread))
         log.error("not watched, for what is stored of it makes no sense: %s", "; ".join(items))
 
@@ -649,16 +647,3 @@ class Monitor:
         if not isinstance(error, StaleEpochError | StoreStalledError | MemoryError):
             log.error("a unit was refused by the store: %s", error)
         self._wake.set()
-
-
-def _recipients_before(
-    connection: Connection, sentinel_ids: Iterable[int]
-) -> list[tuple[SentinelRow, tuple[Target, ...]]]:
-    """Return sentinels with the endpoints that they have sent to."""
-    return [
-        (
-            sentinels.get(connection, id_),
-            tuple(Target(kind, at, scheme) for at, kind, scheme in deliveries.endpoints_of(connection, id_)),
-        )
-        for id_ in sorted(sentinel_ids)
-    ]
