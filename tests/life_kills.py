@@ -98,7 +98,9 @@ def _act(c: Connection, rng: random.Random, url: str, settings: Any) -> None:
         try:
             register._register(c, text, settings, now, "")
         except SentinelError as error:
-            if {problem.as_dict()["code"] for problem in error.problems} != {"E30"}:  # the other one has come to its end meanwhile
+            if {problem.as_dict()["code"] for problem in error.problems} != {
+                "E30"
+            }:  # the other one has come to its end meanwhile
                 raise
         return
     row = rng.choice(running)
