@@ -2,7 +2,7 @@
 
 Usage: TIDINGS_DATA_SETS=DIR python bench/archive_bytes.py [FAMILY…]
 
-Bars (DESIGN.md §8): ours at most 1.2 times "prefix -9"; a restore at most 5 ms. "plan" is the processor time of a new version
+Bars: ours at most 1.2 times "prefix -9"; a restore at most 5 ms. "plan" is the processor time of a new version
 (whole frame and delta), "restore" the processor time of giving back one version from its row, nothing at hand.
 """
 

@@ -187,7 +187,7 @@ def report_orderings(results):
 
     kept = [results[*case, *p, 20][0] >= results[*case, *p, 50][0] for case in cases for p in PARAMETERS]
     falls = [bool((np.diff(result[2]) <= 0).all()) for result in results.values()]
-    print("\nOrderings of §4.8, and in how many of our cases they hold")
+    print("\nOrderings of 004 §4.8, and in how many of our cases they hold")
     print(f"  alpha 2 to 6 captures more                   {grows(0, (2, 2), (6, 2))}")
     print(f"  alpha 2 to 6 takes more cycles               {grows(1, (2, 2), (6, 2))}")
     print(f"  beta 6 to 2 captures more (alpha 4)          {grows(0, (4, 6), (4, 2))}")

@@ -1,4 +1,4 @@
-"""Real services whose machine's clock is wrong for a while, then right (trust.md F-21): each page is checked in time, and in no burst.
+"""Real services whose machine's clock is wrong for a while, then right (F-21): each page is checked in time, and in no burst.
 
     PYTHONPATH=. python bench/clocks.py [STORY …]
 

@@ -1,4 +1,4 @@
-"""What happens without any setting: looks and delays by kind of page, from nothing known on (bid_and_defaults §3).
+"""What happens without any setting: looks and delays by kind of page, from nothing known on (bid §3).
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/defaults.py [--quick] [--seed 1] [--days 60] [--pages 60]
 

@@ -1,4 +1,4 @@
-"""Fill the disk of a service that watches fifty pages, and empty it again, twenty times; then every other fault of a disk once (trust.md F-08).
+"""Fill the disk of a service that watches fifty pages, and empty it again, twenty times; then every other fault of a disk once (F-08).
 
     .venv/bin/python bench/disk.py [--times 20] [--pages 50] [--seconds 4] [--faults]
 

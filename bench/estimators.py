@@ -1,4 +1,4 @@
-"""How well estimators foretell the next look, on fixed random gaps: log-loss, and calibration by decile (study of scheduling §7).
+"""How well estimators foretell the next look, on fixed random gaps: log-loss, and calibration by decile (scheduling §7).
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/estimators.py [--quick] [--seeds 3] [--pages 600]
 

@@ -1,4 +1,4 @@
-"""Kill the service as often as it takes: at random while pages change, or at every system call that writes (trust.md T-01, T-02).
+"""Kill the service as often as it takes: at random while pages change, or at every system call that writes.
 
     .venv/bin/python bench/faults.py [--cycles 200] [--seed 1] [--hosts 4] [--pages 3]
     .venv/bin/python bench/faults.py --strace [--lanes fsync,rename]

@@ -1,4 +1,4 @@
-"""The Gardener's rules side by side, and its construction against its bound (scheduling study §4).
+"""The Gardener's rules side by side, and its construction against its bound (scheduling §4).
 
     PYTHONPATH=. .venv/bin/python bench/gardener.py [--seeds 5] [--gardens 25] [--plants 30] [--days 300] [--live]
 

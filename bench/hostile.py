@@ -1,4 +1,4 @@
-"""Every hostile input of trust.md that concerns fetching or what is inside a body: what came of it, its memory and its time.
+"""Every hostile input of `docs/design/hostile.md` that concerns fetching or what is inside a body: what came of it, its memory and its time.
 
     PYTHONPATH=. .venv/bin/python bench/hostile.py [--only H-044]
 

@@ -1,4 +1,4 @@
-"""The service on PostgreSQL while its connections are ended every few seconds, and killed with starts within its lease (faults S-5).
+"""The service on PostgreSQL while its connections are ended every few seconds, and killed with starts within its lease (S-5).
 
     .venv/bin/python bench/postgres.py [--minutes 5] [--every 5] [--kills 20] [--seed 1]
 

@@ -1,4 +1,4 @@
-"""How near policies come to a proven bound in the model, stationary and with day and night (study of scheduling §9; bid_and_defaults §1).
+"""How near policies come to a proven bound in the model, stationary and with day and night (scheduling §9; bid §1).
 
     PYTHONPATH=. .venv/bin/python bench/price.py [--pages 100] [--instants 300] [--seeds 3]
 

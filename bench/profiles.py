@@ -1,4 +1,4 @@
-"""Completeness of the policies for complex profiles, beside bounds: the study's set-ups (§2.4), and AuctionWatch(k) on real auctions (001 §5).
+"""Completeness of the policies for complex profiles, beside bounds: the study's set-ups (scheduling §2.4), and AuctionWatch(k) on real auctions (001 §5).
 
     PYTHONPATH=. .venv/bin/python bench/profiles.py [--seeds 8] [--only synthetic|auctions]
 

@@ -1,7 +1,7 @@
 """What choosing costs: round robin and the allocator per tick, and the memory of a large population.
 
 Run `python bench/scheduling.py [PAGES …]`; 20,000 and 1,000,000 unless told otherwise. Every figure is the median of its runs.
-The bars (DESIGN §8): a policy ≤ 100 µs an instant at 20,000 pages, ≤ 100 B a page.
+The bars: a policy ≤ 100 µs an instant at 20,000 pages, ≤ 100 B a page.
 """
 
 from __future__ import annotations

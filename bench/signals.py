@@ -1,4 +1,4 @@
-"""Change-indicating signals, weighed and obeyed: the table of the study of scheduling (§6), and what a flood of hints costs.
+"""Change-indicating signals, weighed and obeyed: the table of scheduling §6, and what a flood of hints costs.
 
     PYTHONPATH=. .venv/bin/python bench/signals.py [--seeds 8] [--pages 1500] [--instants 800]
 

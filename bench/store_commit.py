@@ -1,4 +1,4 @@
-"""What a durable record of an unchanged poll costs, beside a bare loop of the same statements (contracts.md §1).
+"""What a durable record of an unchanged poll costs, beside a bare loop of the same statements (contracts §1).
 
 Run: `python bench/store_commit.py [UNITS]`. Prints CPU microseconds a unit, charge and commit apart, in groups of 1, 10 and 50, and
 the ratio to a bare sqlite3 loop that writes three rows a unit by position in the same transactions. Best of three runs each. Then what it

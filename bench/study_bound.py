@@ -1,4 +1,4 @@
-"""The table of the study of scheduling §9: what policies earn as a share of what any schedule could, beside the printed values.
+"""The table of the scheduling §9: what policies earn as a share of what any schedule could, beside the printed values.
 
     PYTHONPATH=. .venv/bin/python bench/study_bound.py [--rows NAME …] [--seeds 8] [--rounds 120]
 
@@ -52,7 +52,7 @@ class Setup:
     known: bool = False
     hosts: int | None = None
     guarded: bool = True
-    """Who does not mind when is planned for as if he minded after the whole run (failure mode 1)."""
+    """Who does not mind when is planned for as if he minded after the whole run (guard 1)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The closed loop of the study of scheduling §7: policies that learn from their own looks, beside oracles and the printed values.
+"""The closed loop of the scheduling §7: policies that learn from their own looks, beside oracles and the printed values.
 
     PYTHONPATH=. .venv/bin/python bench/study_closed_loop.py [--seeds 4] [--until 1500]
 

@@ -1,4 +1,4 @@
-"""The joint experiment of the study of scheduling §9: utility, complex needs, costs and hosts under one budget, beside the optimum of the relaxation.
+"""The joint experiment of the scheduling §9: utility, complex needs, costs and hosts under one budget, beside the optimum of the relaxation.
 
     PYTHONPATH=. .venv/bin/python bench/study_joint.py [--seeds 8] [--milp 0]
 
@@ -172,7 +172,7 @@ def needs_first(at: Moment, needs: Needs) -> Floats:
 
 
 def with_price(at: Moment, needs: Needs) -> Floats:
-    """Price-lookahead + w/(l·s), on the side of the look alone (bid_and_defaults §1)."""
+    """Price-lookahead + w/(l·s), on the side of the look alone (bid §1)."""
     bonus = needs.bonus(at.now, lambda one, left, slack: one.weight / (left * slack))
     return np.asarray(price(at) + bonus / at.instance.cost)
 

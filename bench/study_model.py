@@ -1,7 +1,7 @@
-"""The model of the study of scheduling §9: pages with known chances of change, C units of budget an instant, policies and the bound.
+"""The model of the scheduling §9: pages with known chances of change, C units of budget an instant, policies and the bound.
 
 Bench files that print the study's tables share this: an instance, the policies that run on it, what they earn, and the Lagrangian bound with a
-price for every instant. Utility is WIC's, in whole instants: what a look brings has gathered by the recurrences of §1.2.
+price for every instant. Utility is WIC's, in whole instants: what a look brings has gathered by the recurrences of scheduling §1.2.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tidings.scheduling.price.lookahead import Ticks, backlog, plan
 DAY = 24
 """Instants of a day, where there are day and night."""
 SETTLING = 0.05
-"""η of the integral control of the price (study §9)."""
+"""η of the integral control of the price (scheduling §9)."""
 
 
 class Chances:
@@ -97,7 +97,7 @@ def periodic(at: Moment) -> Floats:
 
 
 def wic(at: Moment) -> Floats:
-    """What a look brings, per unit of cost (WIC §3)."""
+    """What a look brings, per unit of cost (000 §3)."""
     return at.gains / at.instance.cost
 
 
@@ -107,7 +107,7 @@ def wic_without_costs(at: Moment) -> Floats:
 
 
 def index(at: Moment) -> Floats:
-    """G(t) − t·(G(t + 1) − G(t)), per unit of cost (study §0)."""
+    """G(t) − t·(G(t + 1) − G(t)), per unit of cost (scheduling §9)."""
     growth = at.instance.seen.backlog(at.last, at.now + 1) - at.gains
     return np.asarray((at.gains - (at.now - at.last) * growth) / at.instance.cost)
 
@@ -122,7 +122,7 @@ def mean_index(at: Moment) -> Floats:
 
 
 def price(at: Moment) -> Floats:
-    """The bid of bid_and_defaults §1: what a look brings and the best plan after it, less the best plan that waits."""
+    """The bid of bid §1: what a look brings and the best plan after it, less the best plan that waits."""
     instance = at.instance
     return plan(
         instance.seen, instance.cost, at.price, at.last, at.now, longest=instance.instants, review=DAY // 4, day=DAY

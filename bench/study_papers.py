@@ -1,8 +1,8 @@
-"""The worked numbers of the study of scheduling from our code, beside the printed ones: §1.3, §1.5, §6 and WIC's figures 7 to 9 (§10).
+"""The worked numbers of the study of scheduling from our code, beside the printed ones: scheduling §1.3, §1.5, §6 and figures 7 to 9 of 000.
 
     PYTHONPATH=. .venv/bin/python bench/study_papers.py [--seeds 8]
 
-The auction trace of WIC §5 is lost. As in the study a synthetic one stands for it, of 7,550 pages and 1,440 minutes, of which the study says:
+The auction trace of 000 §5 is lost. As in the study a synthetic one stands for it, of 7,550 pages and 1,440 minutes, of which the study says:
 numbers of bids negative binomial (mean 3), 30 % of the pages with a burst at their end, a wave of the day. Dispersion (.5) and burst (four bids of
 five, exponential, 20 minutes before the end) were found by hand on what r = 0 and r = 1 capture at C = 8; the other lines are a check. Estimates
 are spread by σ = 2 minutes, and a tenth of the changes are at other times (FPN). Means of the seeds ± half of their 95 % intervals.
@@ -33,7 +33,7 @@ REACH = 10
 
 
 def example() -> None:
-    """Print §1.3: gains, schedules and optima of three pages over six instants."""
+    """Print scheduling §1.3: gains, schedules and optima of three pages over six instants."""
     chances = (
         np.full(6, 0.5),
         np.array([0.9, 0, 0, 0.9, 0, 0]),
@@ -52,12 +52,12 @@ def example() -> None:
         "CW(2)": (lives.change_window(2), ".876 .594 .81256 .4 .7", "1.375 .84375 1.25375 .5 1.0"),
         "overwrite": (lives.overwrite(), ".664 .511 .63004 .4 .58", ".875 .65625 .82625 .5 .75"),
     }
-    print("§1.3: g of pages 1 and 3 from 1 to 4 by urgency " + ", ".join(worths))
+    print("scheduling §1.3: g of pages 1 and 3 from 1 to 4 by urgency " + ", ".join(worths))
     for name, (life, third, first) in kept.items():
         for page, printed in ((0, first), (2, third)):
             ours = [utility(chances[page], life, worth, 1, 4) for worth in worths.values()]
             print(f"  {name:10} page {page + 1}  " + " ".join(f"{g:.6g}" for g in ours) + f"   study {printed or '–'}")
-    print("§1.3: WIC (who is looked at) and the optimum")
+    print("scheduling §1.3: WIC (who is looked at) and the optimum")
     for kind, worth, printed in (
         ("unbounded", "uniform", "5.9 (2,1,3,1,2,3) 6.4"),
         ("unbounded", "r=.5", "4.73125 (2,1,1,2,3,1) 4.803125"),
@@ -71,7 +71,7 @@ def example() -> None:
         found = wic(pages, top(1))
         polls = ",".join(str(polled[0] + 1) for polled in found.polls)
         print(f"  {kind:10} {worth:8} {found.utility:.6g} ({polls}) {best(pages, 1).utility:.6g}   study {printed}")
-    print("§1.3, tight: WIC and the optimum where the bound 1 + a is reached")
+    print("scheduling §1.3, tight: WIC and the optimum where the bound 1 + a is reached")
     for name, printed in (("uniform", "1 2"), ("r=.9", "1 1.9"), ("r=.5", "1 1.5"), ("SW(0)", "1 1")):
         once = np.array([1.0, 0.0])
         pages = [Page(once, lives.forever(), worths[name]), Page(once, lives.time_window(0), worths[name])]
@@ -79,13 +79,13 @@ def example() -> None:
 
 
 def rates() -> None:
-    """Print the tests line of §6."""
+    """Print the tests line of scheduling §6."""
     changes = np.array([0.1, 1.0, 5.0])
     fresh, crawl = azar(changes, 3.0), lambda_crawl(changes, 3.0)
     share = fresh.rates / (fresh.rates + changes)
     penalty = -np.log(crawl.rates / (crawl.rates + changes)).mean()
     exact = np.abs(harmonic(changes, np.ones(3), crawl.price) - crawl.rates).max()
-    print("\n§6: λ = (.1, 1, 5), μ = 1, R = 3")
+    print("\nscheduling §6: λ = (.1, 1, 5), μ = 1, R = 3")
     print(f"  Azar ρ {_row(fresh.rates)}, objective {share.sum():.6f}; price {fresh.price:.6f}")
     print("  study  .710088 1.561724 0.728188, objective 1.613318; λ .152383")
     print(f"  LambdaCrawl ρ {_row(crawl.rates)}, J {penalty:.6f}; price {crawl.price:.6f} (optimal to {exact:.0e})")
@@ -117,7 +117,7 @@ def auctions(rng: np.random.Generator) -> tuple[np.ndarray, Floats]:
 
 
 def estimates(changes: np.ndarray, rng: np.random.Generator) -> Floats:
-    """Return the chances of WIC §5: some changes put elsewhere, then each spread over its neighbourhood."""
+    """Return the chances of 000 §5: some changes put elsewhere, then each spread over its neighbourhood."""
     at, page = np.nonzero(changes)
     at = np.where(rng.random(len(at)) < MISPLACED, rng.integers(0, MINUTES, len(at)), at)
     chances = np.zeros(changes.shape, dtype=np.float32)
@@ -170,7 +170,7 @@ def punctual(tasks: list[tuple[int, int]], capacity: int) -> list[Ids]:
 
 
 def noise(seeds: int) -> None:
-    """Print §1.5, CAM beside WIC, and the figures 7 to 9 of WIC."""
+    """Print scheduling §1.5, CAM beside WIC, and the figures 7 to 9 of WIC."""
     found: dict[str, list[float]] = {}
 
     def note(name: str, value: float) -> None:
@@ -221,7 +221,7 @@ def noise(seeds: int) -> None:
         "r=.5 value of the schedule of r=0.5 C=8": ".260",
         "r=.5 value of the schedule of r=0.0 C=8": ".276",
     }
-    print(f"\n§1.5, §6 (CAM), §10 (figures 7 to 9): {seeds} seeds")
+    print(f"\nscheduling §1.5, §6 (CAM), figures 7 to 9: {seeds} seeds")
     for name, values in found.items():
         print(f"  {name:46} {interval(values)}   study {printed.get(name, '–')}")
 

@@ -132,7 +132,7 @@ PAIRS: dict[str, Callable[[], Pair]] = {
     "declarations of charsets": lambda: ended("<meta charset=" * 140_000),
     "every line of 1,000,000": lambda: ("a\n" * MEGABYTE, "b\n" * MEGABYTE),
 }  # fmt: skip
-"""The adversaries of detection.md §2.4 and §2.5, at 2 MB where more of them is worse, and some of our own."""
+"""The adversaries of detection §2.4 and §2.5, at 2 MB where more of them is worse, and some of our own."""
 
 
 def memory(name: str) -> float:

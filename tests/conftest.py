@@ -52,7 +52,7 @@ class LeftLoopbackError(RuntimeError):
 
 
 def _stay_home(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse every dial out of loopback, whatever room it comes from: guards are forgotten, not broken (trust.md §0, 13)."""
+    """Refuse every dial out of loopback, whatever room it comes from: guards are forgotten, not broken ."""
     if event not in {"socket.connect", "socket.sendto"}:
         return
     address = arguments[1]

@@ -214,7 +214,7 @@ class WebServer:
 
     @property
     def host(self) -> str:
-        """Return the key of this host (contracts.md §3)."""
+        """Return the key of this host (contracts §3)."""
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
     def paths(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""How a hostile input of trust.md is played against the client and what is seen of it; `hostile_rows` is the table of them.
+"""How a hostile input of `docs/design/hostile.md` is played against the client and what is seen of it; `hostile_rows` is the table of them.
 
 ```
 with Stage() as stage:
@@ -32,7 +32,7 @@ from tidings.model.asking import Asking, Header, Value
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Outcome
 
 Word = Literal["REFUSE", "BLOCK", "FAIL", "SAFE", "LIMIT"]
-"""The outcomes of trust.md: refused at save; no packet leaves; a fetch error; no effect; stopped inside a cap."""
+"""The outcomes of `docs/design/hostile.md`: refused at save; no packet leaves; a fetch error; no effect; stopped inside a cap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One hostile input: what trust.md asks for (`word`), and what is to be seen of it. Limits of one fetch: seconds, MiB of memory."""
+    """One hostile input: what its row asks for (`word`), and what is to be seen of it. Limits of one fetch: seconds, MiB of memory."""
 
     id: str
     what: str

@@ -1,4 +1,4 @@
-"""The hostile inputs of trust.md that concern what is inside a body (H-053 to H-074, H-120): the same table for tests and bench.
+"""The hostile inputs of `docs/design/hostile.md` that concern what is inside a body (H-053 to H-074, H-120): the same table for tests and bench.
 
 Each row is played without a network and without a store: bodies go through the examination of a fetched body, texts of users through
 the language. What only the whole product can answer of these ids stands in `hostile_product`.
@@ -34,7 +34,7 @@ HTML, JSON, XML = "text/html", "application/json", "application/xml"
 
 @dataclass(frozen=True, slots=True)
 class ContentRow:
-    """One hostile input, what trust.md asks for, and a story that returns what is to be seen. Seconds are of this process."""
+    """One hostile input, what its row asks for, and a story that returns what is to be seen. Seconds are of this process."""
 
     id: str
     what: str

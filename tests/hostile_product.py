@@ -1,4 +1,4 @@
-"""The hostile inputs of trust.md whose answer is the whole product's: what is saved, what a page's headers reach, what becomes a version.
+"""The hostile inputs of `docs/design/hostile.md` whose answer is the whole product's: what is saved, what a page's headers reach, what becomes a version.
 
 They stand beside `hostile_rows`, which play the same ids against the client alone.
 """
@@ -28,7 +28,7 @@ TEXT = " ".join(f"Line {number} of the timetable is as long as any." for number 
 
 @dataclass(frozen=True, slots=True)
 class ProductRow:
-    """One hostile input, what trust.md asks for, and a story that returns what is to be seen."""
+    """One hostile input, what its row asks for, and a story that returns what is to be seen."""
 
     id: str
     what: str

@@ -1,4 +1,4 @@
-"""The hostile inputs of trust.md that concern fetching (H-001 to H-052, H-113 to H-118, H-143): one table for tests and bench."""
+"""The hostile inputs of `docs/design/hostile.md` that concern fetching (H-001 to H-052, H-113 to H-118, H-143): one table for tests and bench."""
 
 from __future__ import annotations
 
@@ -481,7 +481,7 @@ def rows() -> tuple[Row, ...]:
 
 
 def required_ids() -> Sequence[str]:
-    """Return the ids of trust.md that this table must hold."""
+    """Return the ids of `docs/design/hostile.md` that this table must hold."""
     return [f"H-{number:03d}" for number in (*range(1, 53), *range(113, 119), 143)]
 
 

@@ -1,4 +1,4 @@
-"""The invariants I-1 to I-10 of trust.md §3 as one function that fault tests end with: the database seen from outside.
+"""The invariants I-1 to I-10  as one function that fault tests end with: the database seen from outside.
 
 What a database says of itself is `storage.invariants`. Here it is compared with what others saw: the web server, the receiver of
 webhooks, whoever was told that something is done.

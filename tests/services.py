@@ -27,7 +27,7 @@ from tidings.storage.db.database import open_database
 
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
-"""What SIGTERM may take (trust.md F-34)."""
+"""What SIGTERM may take (F-34)."""
 LOOPBACK = {
     "TIDINGS_FETCH_ALLOW_NETWORKS": "127.0.0.0/8",
     "TIDINGS_FETCH_PAGE_FLOOR_SECONDS": "0.05",

@@ -470,7 +470,7 @@ EXAMPLES: Sequence[str] = (
         " Drop fx"
     ),
 )
-"""The twenty-five sentinels of sentinels_and_events §1.5."""
+"""The twenty-five sentinels of sentinels §1.5."""
 
 ACCEPTED: Sequence[str] = (
     EXAMPLES[0],
@@ -503,7 +503,7 @@ FURTHER: Sequence[str] = (
         " Create Sentinel d Using https://d.example/ Monitor links Tags new; Defaults For Tags new"
     ),
 )
-"""Texts with what the study reserves for later, and what came since."""
+"""Texts with clauses that came later: defaults, transforms, reports, Alter, Confirm."""
 
 KNOWN: Mapping[str, Known] = {
     name: Known(Sentinel(name=name, pages=(Watched("https://k.example/"),), monitor=Interest("any"), tags=("old",)))

@@ -198,7 +198,7 @@ class World:
         return self.read(sentinels.find, name)
 
     def violations(self) -> Any:
-        """Return what breaks the invariants I-1 to I-10 as far as the database shows (trust.md §3)."""
+        """Return what breaks the invariants I-1 to I-10 as far as the database shows."""
         archive = open_archive(self.settings, dialect=self.dialect)
 
         def check(connection: Any) -> list[str]:

@@ -1,7 +1,7 @@
 """Time goes by for many sentinels on a manual clock, with a web in memory, people who alter them, and kills at any commit.
 
 `run(History(...))` is one such life; two of the same history must end alike, however often the service was killed in one of them
-(the law of sentinels_and_events §2.3).
+(the law of sentinels §2.3).
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def test_robots_txt_is_remembered_across_restarts(make_world):
 
 
 def test_another_filter_is_never_a_change_of_the_page_that_answers_304(world: World):
-    """The switch is not told; the next look asks for all of the page, so that a 304 hides nothing; the next change is told (§5.2)."""
+    """The switch is not told; the next look asks for all of the page, so that a 304 hides nothing; the next change is told (sentinels §5.2)."""
     world.page("/a", '<p class="a">one</p><p class="b">1</p>', etag='"1"')
     world.add('Create Sentinel s Using {/a} Monitor all words in css ".a" Fetch every 1 hour')
 

@@ -1,4 +1,4 @@
-"""Promises about changes of several pages that belong together: AND, OR, NOT with `of` (sentinels_and_events.md §4.5, W-4, W-65)."""
+"""Promises about changes of several pages that belong together: AND, OR, NOT with `of` (sentinels §4.5, W-4, W-65)."""
 
 import random
 from datetime import datetime

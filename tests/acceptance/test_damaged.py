@@ -1,4 +1,4 @@
-"""Promise: two hundred damaged responses are no change of a page, and none of them is kept as a version (trust.md G-23)."""
+"""Promise: two hundred damaged responses are no change of a page, and none of them is kept as a version."""
 
 from __future__ import annotations
 

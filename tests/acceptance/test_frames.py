@@ -1,4 +1,4 @@
-"""Pages made of several: framesets always, iframes on request (sentinels_and_events.md §5.4, W-120)."""
+"""Pages made of several: framesets always, iframes on request (sentinels §5.4, W-120)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promise: a disk that is full stops nothing for good. The service says so, and goes on by itself within a minute, every page (trust.md F-08)."""
+"""Promise: a disk that is full stops nothing for good. The service says so, and goes on by itself within a minute, every page (F-08)."""
 
 from __future__ import annotations
 

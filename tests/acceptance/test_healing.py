@@ -1,4 +1,4 @@
-"""Promise: a selector that finds nothing any more is healed where that is beyond doubt, and says so; else the part is told as lost (detection.md §4.4)."""
+"""Promise: a selector that finds nothing any more is healed where that is beyond doubt, and says so; else the part is told as lost (detection §4.4)."""
 
 from __future__ import annotations
 

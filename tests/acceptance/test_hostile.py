@@ -1,4 +1,4 @@
-"""Promise: hostile inputs that only the whole product can answer end as trust.md requires."""
+"""Promise: hostile inputs that only the whole product can answer end as `docs/design/hostile.md` requires."""
 
 from __future__ import annotations
 

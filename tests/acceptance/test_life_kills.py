@@ -1,4 +1,4 @@
-"""Promise: kill -9 at any time moves no step of any life (the law of sentinels_and_events §2.3), shown on real processes."""
+"""Promise: kill -9 at any time moves no step of any life (the law of sentinels §2.3), shown on real processes."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_an_inherited_life_is_that_of_the_base(world: World):
 
 
 def test_the_thesis_example_is_accepted_letter_for_letter_and_its_end_has_passed(world: World):
-    """Paper 004 §3.1, no. 1: registered with its warnings; its life is over, so it ends without a look."""
+    """004 §3.1, no. 1: registered with its warnings; its life is over, so it ends without a look."""
     world.add(
         "Create Sentinel s1 Using http://www.cnn.com Monitor all links AND all images Fetch 2 day From 12/02/02 To 01/02/03 "
         "Notify By email jill@aol.com Every 4 day Compare\npairwise"

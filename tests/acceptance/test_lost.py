@@ -1,4 +1,4 @@
-"""Promise: a part of a page that is gone is told as that, once and beyond doubt, and never as a part that became empty (detection.md §6, cases 2, 11)."""
+"""Promise: a part of a page that is gone is told as that, once and beyond doubt, and never as a part that became empty (detection §6, cases 2, 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about looks that must be made in time: Then … check (paper 001 §2.1; sentinels_and_events.md §1.5, examples 22 and 24)."""
+"""Promises about looks that must be made in time: Then … check (001 §2.1; sentinels §1.5, examples 22 and 24)."""
 
 import pytest
 

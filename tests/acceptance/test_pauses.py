@@ -1,4 +1,4 @@
-"""Promise: a sentinel that is disabled stands still: what it waits for has, when it goes on, as long as it had (sentinels_and_events §2)."""
+"""Promise: a sentinel that is disabled stands still: what it waits for has, when it goes on, as long as it had (sentinels §2)."""
 
 from __future__ import annotations
 

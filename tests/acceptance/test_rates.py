@@ -209,7 +209,7 @@ def test_at_a_clock_on_weekdays(world: World):
     ],
 )
 def test_clocks_that_change(world: World, rate: str, start: str, zone: str, came: list[str]):
-    """What goes by days goes by the wall, also over a change of clocks: what is left out comes right after, what comes twice comes once (§2.4)."""
+    """What goes by days goes by the wall, also over a change of clocks: what is left out comes right after, what comes twice comes once (sentinels §2.4)."""
     _watch(world, rate, start=start, zone=zone)
     page = Changes(world)
 
@@ -225,7 +225,7 @@ def test_clocks_that_change(world: World, rate: str, start: str, zone: str, came
 
 
 def test_quiet_hours_hold_and_tell_once_after(world: World):
-    """What is found from ten at night is told at seven in one message; nothing is dropped, over midnight and a change of clocks (§6.3)."""
+    """What is found from ten at night is told at seven in one message; nothing is dropped, over midnight and a change of clocks (sentinels §6.3)."""
     _watch(world, "immediate quiet 22:00 to 07:00", start="2024-03-30T19:30", zone=PARIS)
     page = Changes(world)
 
@@ -364,7 +364,7 @@ def test_errors_are_part_of_a_digest_without_an_errors_clause(world: World):
 
 
 def test_a_page_that_stays_away_is_told_once_more_after_a_day(world: World):
-    """After a day of errors without a good look in between the page is told to be gone, once (§3.5)."""
+    """After a day of errors without a good look in between the page is told to be gone, once (sentinels §3.5)."""
     _watch(world, "immediate")
 
     async def story(monitor: Monitor) -> None:

@@ -1,4 +1,4 @@
-"""Promise: no version goes that somebody needs, and all others do (sentinels_and_events §6.1)."""
+"""Promise: no version goes that somebody needs, and all others do (sentinels §6.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promise: what is secret stands nowhere but sealed in its table, and goes nowhere but to the origin that it is for (trust.md R-19).
+"""Promise: what is secret stands nowhere but sealed in its table, and goes nowhere but to the origin that it is for (R-19).
 
 Twelve canaries are put away and everything is used: pages that answer, fail, move and tell; webhooks, a digest, the console; every verb,
 its JSON too; the log at its most talkative, a crash. Then all that came out is searched for them.

@@ -1,4 +1,4 @@
-"""Promise: who watches a part of a page hears of that part alone, as the sentinel says it (sentinels_and_events.md §1.5); a part that is gone is
+"""Promise: who watches a part of a page hears of that part alone, as the sentinel says it (sentinels §1.5); a part that is gone is
 told as that, once, and never as a part that became empty.
 """
 

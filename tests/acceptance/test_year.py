@@ -1,4 +1,4 @@
-"""Promise: however often the service is killed, sentinels live, find and tell the same (the law of sentinels_and_events §2.3)."""
+"""Promise: however often the service is killed, sentinels live, find and tell the same (the law of sentinels §2.3)."""
 
 from __future__ import annotations
 

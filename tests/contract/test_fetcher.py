@@ -1,4 +1,4 @@
-"""The suite that every fetcher of `fetching.fetchers` passes (contracts.md §6)."""
+"""The suite that every fetcher of `fetching.fetchers` passes (contracts §6)."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_304_that_nobody_asked_for_is_a_failure(make):
     + [(code, "redirect") for code in (300, 301, 302, 303, 305, 306, 307, 308)],
 )
 def test_statuses_without_a_version_are_failures_of_their_kind(make, status, kind):
-    """Only 200 and 203 bring a version; every other status is a failure with a kind of DESIGN §5."""
+    """Only 200 and 203 bring a version; every other status is a failure with a kind."""
     with WebServer() as server:
         server.pages["/"] = Page(b"", status=status)
         [outcome] = fetch(make, FetchRequest(url=server.url()))

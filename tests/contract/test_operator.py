@@ -1,4 +1,4 @@
-"""What every event operator promises in every context, over all rows of `OPERATORS` (sentinels_and_events.md §3)."""
+"""What every event operator promises in every context, over all rows of `OPERATORS` (sentinels §3)."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What every policy promises, over all rows of `POLICIES` (contracts.md §5)."""
+"""What every policy promises, over all rows of `POLICIES` (contracts §5)."""
 
 import json
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""The contract of the store when processes die or write at the same time (trust.md F-01, F-03, F-06, F-10)."""
+"""The contract of the store when processes die or write at the same time (F-01, F-03, F-06, F-10)."""
 
 from __future__ import annotations
 

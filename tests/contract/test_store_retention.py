@@ -1,4 +1,4 @@
-"""Retention on both databases: pictures, withheld bodies, and what cannot be removed (sentinels_and_events §6.1)."""
+"""Retention on both databases: pictures, withheld bodies, and what cannot be removed (sentinels §6.1)."""
 
 from __future__ import annotations
 

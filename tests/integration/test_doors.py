@@ -1,4 +1,4 @@
-"""Other doors beside a running service: `check`, and verbs that write (contracts.md §2; trust.md F-10, F-24)."""
+"""Other doors beside a running service: `check`, and verbs that write (contracts §2; F-10, F-24)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real `tidings serve`, killed, stopped and started again while the web goes on (trust.md T-02, F-01 to F-04, F-34)."""
+"""A real `tidings serve`, killed, stopped and started again while the web goes on (F-01 to F-04, F-34)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real `tidings serve` on PostgreSQL whose server, network and rivals are as bad as they get (faults S-5)."""
+"""A real `tidings serve` on PostgreSQL whose server, network and rivals are as bad as they get (S-5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cycle of poll, archive and notify killed at chosen system calls (trust.md T-01); `bench/faults.py --strace` takes all of them."""
+"""A cycle of poll, archive and notify killed at chosen system calls; `bench/faults.py --strace` takes all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promise: a database of any Tidings that has landed opens, whole, with today's (T-22, W-44)."""
+"""Promise: a database of any Tidings that has landed opens, whole, with today's (W-44)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def send(address, settings=LOOPBACK, timeout_seconds=5.0):
 
 
 def test_receiver_verifies_what_arrives():
-    """T-21: headers and body as they came over the wire satisfy the public library."""
+    """Headers and body as they came over the wire satisfy the public library."""
     with WebServer() as server:
         server.pages["/hook"] = Page(status=204)
         answer = send(server.url("/hook"))

@@ -29,7 +29,7 @@ def test_the_machine_says_what_time_it_is():
 
 
 def test_the_system_clock_goes_on_while_the_machine_is_behind(monkeypatch):
-    """If the machine's time jumps back, `wall` follows and `now` goes on by what has passed, until it is told to start again (trust.md F-21)."""
+    """If the machine's time jumps back, `wall` follows and `now` goes on by what has passed, until it is told to start again (F-21)."""
     hour, day = HOUR * 1_000, DAY * 1_000
     begin = 1_700_000_000 * SECOND * 1_000
     said, passed = [begin], [0]

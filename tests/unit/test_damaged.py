@@ -1,4 +1,4 @@
-"""The generator of damaged responses is itself tested: what G-23 counts is only as good as what it is made of."""
+"""The generator of damaged responses is itself tested: what `acceptance/test_damaged.py` counts is only as good as what it is made of."""
 
 from tests.damaged import damaged
 from tests.fakes import Page, Seen, Wire, response

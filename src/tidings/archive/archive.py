@@ -1,7 +1,7 @@
 """Bodies under `blobs/`: files written before the rows that name them, and bodies given back as they were.
 
-Every method may block on the disk and may be called from any thread. The order that keeps a crash harmless (contracts.md
-§1, `trust.md` F-06): `write_files`, commit of the rows, `remove`; what a crash leaves over, `sweep` finds at the next start.
+Every method may block on the disk and may be called from any thread. The order that keeps a crash harmless (contracts §1,
+F-06): `write_files`, commit of the rows, `remove`; what a crash leaves over, `sweep` finds at the next start.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which rows to write when a page gets a new body; pure bytes in, rows out.
 
 The newest body of a page is whole, the one before is rewritten as a delta against it, so that the newest costs one read
-and an old one a walk from neighbour to neighbour (contracts.md §3). Three rules keep that sound when bodies return and
+and an old one a walk from neighbour to neighbour (contracts §3). Three rules keep that sound when bodies return and
 when pages share them:
 
 - *The new body's row is always written, and whole.* A delta is only ever written against a row that the same plan makes

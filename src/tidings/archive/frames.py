@@ -1,7 +1,7 @@
 """Zstandard frames: a body alone, or as what it differs from another body.
 
 A delta is a frame with the other body as raw prefix. The window covers both and the size is pledged: without them a page
-of 2.5 MB shares nothing with its neighbour (`detection.md` §2.6). Levels are measured (`bench/archive_bytes.py`): a body alone
+of 2.5 MB shares nothing with its neighbour (detection §2.6). Levels are measured (`bench/archive_bytes.py`): a body alone
 is soon rewritten as a delta and gets level 3, a fourth of level 9's time for 4 to 10 % more bytes; a delta stays and gets
 level 9; but below 16 KB zstd's level 9 is its optimal parser, three to seven times the time for 2 % of the bytes.
 """

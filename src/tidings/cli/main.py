@@ -1,4 +1,4 @@
-"""`tidings VERB …`: find the verb, import its module, run it, turn errors into exit codes (DESIGN §5).
+"""`tidings VERB …`: find the verb, import its module, run it, turn errors into exit codes.
 
 Exit codes: 0 ok, 1 the thing asked about is so (`--exit-code`), 2 the request is wrong, 3 the verb could not do its work.
 """

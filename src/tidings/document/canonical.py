@@ -2,7 +2,7 @@
 
 Two versions with the same canonical text have the same words in the same order; markup, white space and punctuation are no part
 of it. The digest carries the version of the rules, since a better tokenizer must never look like a change of every page
-(detection.md §2.3 b).
+(detection §2.3 b).
 """
 
 from __future__ import annotations

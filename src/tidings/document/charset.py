@@ -7,7 +7,7 @@ UTF-32 leave, else the letters (`guess`); 7. windows-1252.
 A declaration that the bytes contradict gives way to the next that fits, and if none does it is used with replacements, the same each
 time. A label `utf-16` without a mark says no order of bytes: the NUL bytes do. A declaration of a one-byte charset cannot be contradicted by bytes: where the last version was in a multi-byte charset and
 the bytes fit that too, the last one holds, since servers that lose their charset setting fall back to such a declaration
-(detection.md §6 no. 4).
+(detection §6 no. 4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What selectors find in a page: sets of nodes, and what the walk takes of them (contracts.md §8).
+"""What selectors find in a page: sets of nodes, and what the walk takes of them (contracts §8).
 
 A selector never changes the tree, so that the order of clauses means nothing and every selector sees the page as it came. What has to be
 searched for too long is refused by a bound that is known before the search (H-073, H-074): the answer is then "could not compare".

@@ -1,4 +1,4 @@
-"""CSV and TSV: rows of cells behind a header, read within bounds (detection.md §5; RFC 4180).
+"""CSV and TSV: rows of cells behind a header, read within bounds (detection §5; RFC 4180).
 
 What separates cells is what cuts the rows, the header first, into the same number of them; a tab before all else, and a comma last if each may be one
 of a number or a sentence. A text that nobody calls CSV is taken for it only if it looks like a table

@@ -127,7 +127,7 @@ class Document:
 
     @cached_property
     def folded(self) -> list[str]:
-        """Return the tokens in order, case folded: what keywords and phrases are looked for in (contracts.md §11)."""
+        """Return the tokens in order, case folded: what keywords and phrases are looked for in (contracts §11)."""
         return self.folded_text.split()
 
     @cached_property

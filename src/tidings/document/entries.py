@@ -1,4 +1,4 @@
-"""Entries: what a feed, an array of JSON or a list holds one after the other, each with what it is known by (detection.md §5).
+"""Entries: what a feed, an array of JSON or a list holds one after the other, each with what it is known by (detection §5).
 
 A feed is read from its elements, by one reader whether the whole feed is meant or a part of it that a selector finds. One that is not well-formed
 has no elements; feedparser reads what it can of it, from its text alone: it is given no address and opens none. A document type is cut out

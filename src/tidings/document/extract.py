@@ -1,4 +1,4 @@
-"""Taking parts of a document: Select, `in`, Exclude and Transform (contracts.md §8).
+"""Taking parts of a document: Select, `in`, Exclude and Transform (contracts §8).
 
 In this order: what all selectors find, without what is excluded, through the transforms one after the other. A part is a document itself, so
 that everything that reads documents reads parts. One that cannot be taken has a `problem`; one whose selector finds nothing says which.

@@ -1,4 +1,4 @@
-"""Extraction: which part of a page counts and how its text is made ready, as a value with a name (contracts.md §1, §4).
+"""Extraction: which part of a page counts and how its text is made ready, as a value with a name (contracts §1, §4).
 
 Digests, changes and what is remembered of a comparison carry the name, so that two extractions of one page are never taken for each
 other. Nothing here parses.

@@ -1,4 +1,4 @@
-"""Frames: which other pages a page is made of (sentinels_and_events.md §5.4).
+"""Frames: which other pages a page is made of (sentinels §5.4).
 
 A frameset is nothing without its frames, so they are always followed; an `iframe` is mostly an advertisement and followed only where
 somebody asks for it. Text that is written into the page (`srcdoc`) is the page's own; `data:`, `javascript:` and `about:` name no page.

@@ -1,4 +1,4 @@
-"""Grapheme clusters: what a reader takes for one character, which no mark may split (detection.md §3.3).
+"""Grapheme clusters: what a reader takes for one character, which no mark may split (detection §3.3).
 
 Tokens are cut by the categories of characters. Nearly always a token ends where a cluster ends; where it does not (Thai and Lao AM, a
 joiner or a skin tone behind a letter), what is shown of a text is widened to whole clusters.

@@ -1,4 +1,4 @@
-"""What charset a text is in that nobody declares and that is not UTF-8: by its letters (detection.md §4.2, stack.md §10).
+"""What charset a text is in that nobody declares and that is not UTF-8: by its letters (detection §4.1).
 
 windows-1252 is what most such pages of the Web are in, so that another charset has to show itself: by text that only East Asian
 charsets make, by words that are letters beyond ASCII throughout, or by a language that windows-1252 cannot write. The rest is ranked

@@ -1,4 +1,4 @@
-"""Addresses in a page: which count, and in which form they are compared (detection.md §1.2).
+"""Addresses in a page: which count, and in which form they are compared (detection §1.2).
 
 Three levels of identity. *raw*: as the page writes it (the thesis). *resolved*: joined with the base, scheme and host in lower case,
 default port and fragment gone. *canonical*: resolved without the parameters of sessions, tracking and cache busters (`parameters`), without a

@@ -1,4 +1,4 @@
-"""Lists: the items of `ul`, `ol`, `dl` and `menu`, of what a selector finds, or of what repeats (detection.md §1.4)."""
+"""Lists: the items of `ul`, `ol`, `dl` and `menu`, of what a selector finds, or of what repeats (detection §1.4)."""
 
 from __future__ import annotations
 

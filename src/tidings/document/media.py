@@ -1,4 +1,4 @@
-"""What kind of document a body is: by its content first, then by what the server calls it (detection.md §5)."""
+"""What kind of document a body is: by its content first, then by what the server calls it (detection §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mirror: an lxml tree built node by node from lexbor's, for XPath (contracts.md §8).
+"""The mirror: an lxml tree built node by node from lexbor's, for XPath (contracts §8).
 
 Element k of one is element k of the other, in the order of the page, so that what XPath finds names nodes of the tree that everything else
 reads. Made only for sentinels with XPath; imported where pages are parsed and nowhere else.

@@ -1,4 +1,4 @@
-"""Parameters of addresses that say nothing of what the address leads to: sessions, tracking, cache busters (detection.md §4.1).
+"""Parameters of addresses that say nothing of what the address leads to: sessions, tracking, cache busters (detection §4.1).
 
 Most are known by their names. Names that mean other things too (`sid`, `t`, `v`) count only where the value looks made by chance or is a
 time. What a site was seen to vary by itself is learned elsewhere and handed in as names.

@@ -1,4 +1,4 @@
-"""PDF: its text, read by PDFium where the extra `pdf` is installed (detection.md §5; decision 0031).
+"""PDF: its text, read by PDFium where the extra `pdf` is installed (detection §5; decision 0031).
 
 Words are put together again where a line or a page broke them. What the file says of itself (dates, /ID, the program that made it) is no part of it:
 it differs from export to export. A scanned PDF has no text; its pictures are compared instead, as a whole.

@@ -1,4 +1,4 @@
-"""The pre-scan: three things that make any HTML parser slow, found before it starts (detection.md §2.4).
+"""The pre-scan: three things that make any HTML parser slow, found before it starts (detection §2.4).
 
 lexbor needs time that is quadratic in the depth of nesting and in the attributes of one tag, and worse in misnested formatting
 tags. The scan is linear over the bytes. It cuts the page into tags as the HTML standard's tokenizer does, so that nothing hides in

@@ -1,4 +1,4 @@
-"""What is asked about a sitemap and what it answers; it is read where content is read (contracts.md §7)."""
+"""What is asked about a sitemap and what it answers; it is read where content is read (contracts §7)."""
 
 from __future__ import annotations
 

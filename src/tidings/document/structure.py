@@ -1,4 +1,4 @@
-"""The structure of data: what JSON, XML and CSV say and where, in a form that Python compares at once (detection.md §5).
+"""The structure of data: what JSON, XML and CSV say and where, in a form that Python compares at once (detection §5).
 
 It is a value of `json_tree` or parts of one, a list of nodes of `xml_nodes` or of rows of `csv_rows`; two documents with equal structures are
 the same.

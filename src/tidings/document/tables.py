@@ -1,4 +1,4 @@
-"""Tables: rows of cells, each where it stands on the screen: what spans several rows or columns is in all of them (detection.md §1.4)."""
+"""Tables: rows of cells, each where it stands on the screen: what spans several rows or columns is in all of them (detection §1.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Targets: what a selector found, described well enough to be found again when the selector finds nothing any more (detection.md §4.4).
+"""Targets: what a selector found, described well enough to be found again when the selector finds nothing any more (detection §4.4).
 
 A *bundle* describes one element in several ways that rarely all change at once: its text, its attributes, what stands before and after it, and the
 elements around it. When the selector misses, every element of the page is compared with the bundle, way by way; the best one is taken only if

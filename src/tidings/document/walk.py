@@ -1,7 +1,7 @@
 """The walk: from lexbor's tree to the text that a reader sees, and the addresses in it.
 
 Elements inside a line add nothing, so that `un<b>break</b>able` is one word; every other element, and what is unknown, breaks the
-text before and after it (detection.md §1.2). The walk goes by `first_child`, `next` and a stack of its own: its depth is bounded by
+text before and after it (detection §1.2). The walk goes by `first_child`, `next` and a stack of its own: its depth is bounded by
 memory only, and end tags are where they are in the tree.
 """
 

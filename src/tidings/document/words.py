@@ -1,4 +1,4 @@
-"""Words: the tokens that every comparison and search speaks of (contracts.md §8).
+"""Words: the tokens that every comparison and search speaks of (contracts §8).
 
 A token is a maximal run of letters, digits and marks. Each Han, Hiragana, Katakana, Thai, Lao and Khmer character, with the marks
 on it, is a token of its own, so that looking for tokens in a row is looking for a text. A symbol (emoji, currency, arrow; categories

@@ -1,4 +1,4 @@
-"""XML in its canonical form: ordered, labelled nodes (004 §5.1; detection.md §5).
+"""XML in its canonical form: ordered, labelled nodes (004 §5.1; detection §5).
 
 It is Canonical XML with what means nothing to a reader left out as well: prefixes (a name has its namespace), white space between elements and
 around texts, where the schema lies, comments and instructions. Two documents with equal nodes are the same.

@@ -1,1 +1,1 @@
-"""How often pages change, from looks that only say whether they did (study of scheduling §7; bid_and_defaults §5)."""
+"""How often pages change, from looks that only say whether they did (scheduling §7; bid §5)."""

@@ -1,4 +1,4 @@
-"""Estimators that others are measured against: Cho and Garcia-Molina, and maximum likelihood (study of scheduling §7)."""
+"""Estimators that others are measured against: Cho and Garcia-Molina, and maximum likelihood (scheduling §7)."""
 
 from __future__ import annotations
 

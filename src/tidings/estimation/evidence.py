@@ -1,4 +1,4 @@
-"""How far others are believed: headers that date a change, and hints that something may have changed (study of scheduling §6, §7)."""
+"""How far others are believed: headers that date a change, and hints that something may have changed (scheduling §6, §7)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Hints:
         return math.exp(-missed * gap) * (self.noise / told if told else 1.0) ** signals
 
     def effective_age(self, rate: float, gap: float, signals: int) -> float:
-        """Return the age at which a page without signals would be as stale: −ln P/rate. A hint is weighed, never obeyed (study §6)."""
+        """Return the age at which a page without signals would be as stale: −ln P/rate. A hint is weighed, never obeyed (scheduling §6)."""
         return (1 - self.recall) * gap + (signals * self.extra_age(rate) if signals else 0.0)
 
     def extra_age(self, rate: float) -> float:

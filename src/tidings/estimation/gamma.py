@@ -1,4 +1,4 @@
-"""A Gamma posterior of each page's rate of change, kept in closed form (study of scheduling §7, bid_and_defaults §5).
+"""A Gamma posterior of each page's rate of change, kept in closed form (scheduling §7, bid §5).
 
 A look after a gap τ that finds a change says only that there was one or more (censored): the posterior is a mixture, and the Gamma with its
 mean and variance takes its place (assumed density filtering). A trusted instant of the last change, or a number of changes, is exact. Time
@@ -49,7 +49,7 @@ class Gamma:
         return np.asarray(np.sqrt(self.shape) / self.scale)
 
     def optimistic(self, deviations: float = 1.0) -> Floats:
-        """Return rates that many deviations above the mean: who is not known yet is looked at sooner (study §0, 8)."""
+        """Return rates that many deviations above the mean: who is not known yet is looked at sooner (scheduling §7)."""
         return self.mean + deviations * self.deviation
 
     def chance(self, gap: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""When in the week the pages of a host change, learned beside how often they do (study of scheduling §7).
+"""When in the week the pages of a host change, learned beside how often they do (scheduling §7).
 
 A host has a profile once enough changes were found on its pages, over a week at least; it is made anew once a day, and old weeks fade. Until then
 its pages have none: a wrong profile costs more than none. Where there is one rates are learned in operational time: a quiet night is no evidence

@@ -1,4 +1,4 @@
-"""How many of a page's visible changes a sentinel cares for (bid_and_defaults §5): a keyword sentinel reports few of them."""
+"""How many of a page's visible changes a sentinel cares for (bid §5): a keyword sentinel reports few of them."""
 
 from __future__ import annotations
 

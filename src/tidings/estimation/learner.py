@@ -1,4 +1,4 @@
-"""What is learned of the rates of many pages from their looks, as arrays that go along with a policy's population (bid_and_defaults §3, §5).
+"""What is learned of the rates of many pages from their looks, as arrays that go along with a policy's population (bid §3, §5).
 
 One day is the unit of time of rates; instants are µs. A page is taken for one of its host as long as its own looks say little: priors are found
 anew from all pages once an hour, and from what looks have added alone, so that they do not feed on themselves and the order in which pages come

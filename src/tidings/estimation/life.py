@@ -1,4 +1,4 @@
-"""How long what a change brought stays on its page (paper 000 §2.3; bid_and_defaults §5): until the next change, for some changes, for some time, or
+"""How long what a change brought stays on its page (000 §2.3; bid §5): until the next change, for some changes, for some time, or
 for good.
 
 Blocks that came with a change are followed from look to look: as ranges of tokens, which the edits of later changes move and delete, or as

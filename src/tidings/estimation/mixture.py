@@ -1,4 +1,4 @@
-"""Several memories at once: posteriors that forget at different paces, weighed by how well each foretold (bid_and_defaults §5)."""
+"""Several memories at once: posteriors that forget at different paces, weighed by how well each foretold (bid §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When in the week pages change: a profile by hour, and the clock that runs by it (study of scheduling §7).
+"""When in the week pages change: a profile by hour, and the clock that runs by it (scheduling §7).
 
 A profile has mean 1. Operational time is its integral: an hour in which twice as much changes as usual lasts two. Instants are µs since
 1970 UTC; the week begins on Thursday 00:00 UTC, as that epoch does. Whose hours differ by summer time has a blurred profile.

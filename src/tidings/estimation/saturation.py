@@ -1,4 +1,4 @@
-"""Pages that look different each time: counters, nonces, rotating text that no mask catches (bid_and_defaults §4, guard 6).
+"""Pages that look different each time: counters, nonces, rotating text that no mask catches (bid §4, guard 6).
 
 Twenty looks in a row that all found something new say little of a page that is quick; that some of them came right after another one says
 that looking closer shows no more of it. This is what people are told; the pace at which such a page is looked at is its policy's.

@@ -1,4 +1,4 @@
-"""A and A*: what occurs in a window that one event opens and another closes (sentinels_and_events.md §3.2).
+"""A and A*: what occurs in a window that one event opens and another closes (sentinels §3.2).
 
 A window is open from the end of its initiator on, that instant included, for whatever arrives after it: a change at the
 very instant at which a digest's window is opened again belongs to that window and is not lost between two.

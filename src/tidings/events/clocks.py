@@ -1,4 +1,4 @@
-"""P, P* and PLUS: clocks that an event sets going (sentinels_and_events.md §3.2).
+"""P, P* and PLUS: clocks that an event sets going (sentinels §3.2).
 
 A clock goes off as time passes its due instant; what it makes is a point at that instant. What occurs at the very
 instant comes first: a terminator at t suppresses the tick at t.

@@ -1,4 +1,4 @@
-"""AND and ANY: so many different parts have occurred, in any order (sentinels_and_events.md §3.2). AND is both of two."""
+"""AND and ANY: so many different parts have occurred, in any order (sentinels §3.2). AND is both of two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule engine: events and time go in, firings come out (004 §6.2; sentinels_and_events.md §3).
+"""The rule engine: events and time go in, firings come out (004 §6.2; sentinels §3).
 
 No thread, event loop, clock or I/O: the host says what occurred and what time it is, and keeps what `dump` returns. What
 it does for one occurrence is a *step*: the event is spread over the graph, the rules that hear of a detection fire in

@@ -1,4 +1,4 @@
-"""Rules: on an event, if a condition holds, an action (ECA; sentinels_and_events.md §3.4).
+"""Rules: on an event, if a condition holds, an action (ECA; sentinels §3.4).
 
 Conditions and actions stand in the rule by name, so that rules can be stored; what the names mean is given to the
 engine. An action changes nothing by itself: it returns what is to happen. A `Raised` event is heard in the same step, a

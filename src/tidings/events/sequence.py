@@ -1,4 +1,4 @@
-"""SEQ and NOT: an initiator that ended before the terminator started (sentinels_and_events.md §3.2).
+"""SEQ and NOT: an initiator that ended before the terminator started (sentinels §3.2).
 
 Initiators arrive, and wait, in the order of their ends: those that came before a terminator are the first ones.
 """

@@ -1,4 +1,4 @@
-"""One step: an occurrence is spread over the graph, and the rules that hear of a detection fire (sentinels_and_events.md §3.4).
+"""One step: an occurrence is spread over the graph, and the rules that hear of a detection fire (sentinels §3.4).
 
 Of the rules that hear of one occurrence the immediate and detached ones fire in the order of priority, then of age. The
 events that they raise wait in a queue and are dealt with one after the other, each in the same way, at the same

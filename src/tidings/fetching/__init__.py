@@ -1,1 +1,1 @@
-"""Asking the web for pages: one outbound room, guarded at every door (contracts.md §6, trust.md R-01…R-06)."""
+"""Asking the web for pages: one outbound room, guarded at every door (contracts §6, R-01…R-06)."""

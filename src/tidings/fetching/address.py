@@ -1,4 +1,4 @@
-"""The one parser of URLs (trust.md R-02): parse once, rebuild from the parts, send the rebuilt form.
+"""The one parser of URLs (R-02): parse once, rebuild from the parts, send the rebuilt form.
 
 `rebuild` is a fixed point: what it returns it returns unchanged. Whatever other parsers read differently is refused: backslashes,
 control bytes and blanks, user names, empty hosts, IPv4 addresses that are not four decimal numbers, odd ports.
@@ -25,7 +25,7 @@ MAX_URL_LENGTH = 8_192
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Headers that frame the message, steer the connection or are made by the fetcher itself (trust.md H-032).
+# Headers that frame the message, steer the connection or are made by the fetcher itself (H-032).
 OWN_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -119,7 +119,7 @@ def parse(url: str) -> Parts:
 
 @functools.lru_cache(maxsize=16_384)
 def host_of(url: str) -> str:
-    """Return the host of a rebuilt URL (contracts.md §3): its registered domain, or `address:port` for an IP literal."""
+    """Return the host of a rebuilt URL (contracts §3): its registered domain, or `address:port` for an IP literal."""
     parts = parse(url)
     if parts.host[0] == "[" or is_ipv4(parts.host):
         return f"{parts.host}:{parts.port}"
@@ -138,7 +138,7 @@ def is_public_suffix(name: str) -> bool:
 
 
 def identify(url: str, asking: Asking = PLAIN, *, owner_id: int = 1) -> PageIdentity:
-    """Return the identity of a page (contracts.md §3); `key` is the SHA-256, in hex, of all of it.
+    """Return the identity of a page (contracts §3); `key` is the SHA-256, in hex, of all of it.
 
     A page belongs to `owner_id` if it is asked for with a secret or a cookie, else to everybody. Timeout, screenshot and robots are
     no part of it. Raises `AddressError` for the URL and `UsageError` for a header that cannot be sent.

@@ -19,7 +19,7 @@ Headers = CIMultiDictProxy[str]
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 WHOLE = frozenset({200, 203})
-"""Statuses whose body is a version of the page (sentinels_and_events §5.3)."""
+"""Statuses whose body is a version of the page (sentinels §5.3)."""
 
 OF_CONDITIONS = frozenset({400, 403, 405, 406, 409, 411, 412, 415, 416, 417, 422, 428, 431, 500, 501, 505, 520})
 """Statuses with which servers refuse conditional requests, though they answer the same request without conditions."""
@@ -30,7 +30,7 @@ LONGEST_PAUSE: Duration = DAY
 CLOCKS_APART: Duration = MINUTE
 """how far the date of a page may lie ahead of its server's clock and still be of now"""
 LONGEST_FRESHNESS: Duration = DAY
-"""Longest claim of freshness that is taken down (trust.md P-6)."""
+"""Longest claim of freshness that is taken down (P-6)."""
 
 _BUSY = frozenset({408, 425, 429, 503})
 _DENIED = frozenset({401, 403, 407, 451})
@@ -38,7 +38,7 @@ _MAX_VALIDATOR_LENGTH = 1_024
 
 
 def failure_of(status: int, headers: Headers, *, now: Instant) -> FetchError:
-    """Return what a status that brings no version means (DESIGN §5). `now` is wall time, for Retry-After as a date."""
+    """Return what a status that brings no version means. `now` is wall time, for Retry-After as a date."""
     kind, meaning = _meaning(status)
     pause = None
     if status >= 400:
@@ -70,7 +70,7 @@ def _meaning(status: int) -> tuple[ErrorKind, str]:
 
 
 def retry_after(value: str | None, *, now: Instant) -> Duration | None:
-    """Return what Retry-After asks for, clamped to [1 min, 24 h] (contracts.md §11); None for nothing, nonsense, or a time that is over."""
+    """Return what Retry-After asks for, clamped to [1 min, 24 h] (contracts §11); None for nothing, nonsense, or a time that is over."""
     if not value:
         return None
     value = value.strip()

@@ -1,4 +1,4 @@
-"""The fetcher over plain HTTP: guarded addresses, own redirects, bounded decoders, one deadline (contracts.md §6).
+"""The fetcher over plain HTTP: guarded addresses, own redirects, bounded decoders, one deadline (contracts §6).
 
 A fetch is a journey of requests: robots.txt where it is not known, the page, its redirects, at most one repetition on a kept
 connection that turned out to be closed. Each passes `permit.hop` first and leaves only what that lets through.
@@ -411,7 +411,7 @@ class Client:
 
 
 def user_agent(settings: FetchSettings) -> str:
-    """Return the honest User-Agent: as set, else `Tidings/<version> (+contact)` (trust.md P-8)."""
+    """Return the honest User-Agent: as set, else `Tidings/<version> (+contact)` (P-8)."""
     if settings.user_agent:
         return settings.user_agent
     contact = f" (+{settings.contact})" if settings.contact else ""

@@ -1,7 +1,7 @@
 """The sockets under the client: names resolved under the guard, addresses judged once more where they are dialled.
 
 aiohttp never asks a resolver for an IP literal, and hides the type of an error of `socket_factory` when several addresses fail;
-so the factory judges each address and notes its verdict in the `Dial` of the fetch (trust.md §0 no. 12, contracts.md §6).
+so the factory judges each address and notes its verdict in the `Dial` of the fetch (contracts §6).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DIAL: ContextVar[Dial] = ContextVar("dial")
 
 
 class GuardedResolver(AbstractResolver):
-    """Resolves names; one forbidden answer refuses the name altogether (trust.md R-03)."""
+    """Resolves names; one forbidden answer refuses the name altogether (R-03)."""
 
     def __init__(self, guard: Guard, inner: AbstractResolver) -> None:
         self._guard = guard

@@ -1,4 +1,4 @@
-"""Content-Encoding undone in bounded steps (contracts.md §6, trust.md R-05 and R-06).
+"""Content-Encoding undone in bounded steps (contracts §6, R-05 and R-06).
 
 A body counts only if every decoder came to its own end. Bytes behind that end are left out (not of brotli, which nobody appends to), and a name that names no coding (`UTF-8`, `none`,
 `aws-chunked`) counts as none if the body is text as it stands: browsers do both. Nothing is decoded further than 64 KiB ahead
@@ -126,7 +126,7 @@ def encodings(content_encoding: str) -> tuple[list[str], str]:
 
 
 def _is_plain(body: bytes) -> bool:
-    """Return whether a body can be read as it stands: text by the rule of the WHATWG MIME Sniffing standard, §7.2, or a PDF."""
+    """Return whether a body can be read as it stands: text by the rule of the WHATWG MIME Sniffing §7.2, or a PDF."""
     return body.startswith(_READABLE) or not _BINARY.search(body, 0, _SNIFFED)
 
 

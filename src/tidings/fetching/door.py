@@ -1,4 +1,4 @@
-"""What fetching lends to libraries that open connections of their own, mail and chat services (trust.md R-01).
+"""What fetching lends to libraries that open connections of their own, mail and chat services (R-01).
 
 They run in a guarded process, so what is lent can be pickled: the judgement of addresses and a context for TLS.
 """

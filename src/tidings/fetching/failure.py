@@ -8,7 +8,7 @@ from tidings.model.outcome import ErrorKind
 
 
 class FetchError(TidingsError):
-    """No body that counts. The text is a sentence for people; `kind` is one of DESIGN §5. Never leaves `fetching/`.
+    """No body that counts. The text is a sentence for people; `kind` is one of `model.outcome.ErrorKind`. Never leaves `fetching/`.
 
     `reached`: the host was there, though nothing came of it.
     """

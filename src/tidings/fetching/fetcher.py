@@ -1,4 +1,4 @@
-"""The contract of everything that fetches a page, and of the right to ask a host (contracts.md §6).
+"""The contract of everything that fetches a page, and of the right to ask a host (contracts §6).
 
 ```
 fetch(request, permit) -> Unchanged | Fetched | Failed
@@ -18,10 +18,10 @@ from tidings.model.outcome import FetchRequest, Outcome
 
 
 class Permit(Protocol):
-    """The right of one grant to ask hosts. Its first request is paid for (contracts.md §1)."""
+    """The right of one grant to ask hosts. Its first request is paid for (contracts §1)."""
 
     async def hop(self, host: str) -> None:
-        """Return when a request to `host` (contracts.md §3) may leave, and count it from then on.
+        """Return when a request to `host` (contracts §3) may leave, and count it from then on.
 
         Called before each request: robots.txt, page, retry, redirect. Waits for the host's gap and for a free connection, and
         charges each request after the first. Raises `BudgetError` if this request may not be made now.
@@ -53,7 +53,7 @@ class Fetcher(Protocol):
 class PostAnswer:
     """What a receiver said to a POST. `error` is empty if and only if the status is 2xx; it never holds the URL's query.
 
-    `status` is None when there was no answer; `retry_after` is in microseconds, clamped as for pages (contracts.md §11).
+    `status` is None when there was no answer; `retry_after` is in microseconds, clamped as for pages (contracts §11).
     """
 
     status: int | None = None

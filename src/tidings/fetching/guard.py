@@ -1,7 +1,7 @@
-"""Which addresses may be asked: public ones, and those that `fetch.allow_networks` names (trust.md R-01, R-03).
+"""Which addresses may be asked: public ones, and those that `fetch.allow_networks` names (R-01, R-03).
 
 The registries are embedded (`special_networks.toml`), because `ipaddress.is_global` lets multicast, NAT64 and others through
-(trust.md §0 no. 11). IPv6 is allowed only inside 2000::/3, the part given out as global unicast. An IPv4 address that an IPv6
+(H-010). IPv6 is allowed only inside 2000::/3, the part given out as global unicast. An IPv4 address that an IPv6
 address carries is judged too, so that allowing a translation prefix does not open the private networks behind it. Where it only may
 carry one (`::1`, or any address that ends like ISATAP's), a network that is allowed is taken at its word.
 """

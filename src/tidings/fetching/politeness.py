@@ -1,6 +1,6 @@
 """Good manners toward hosts: a gap from start to start, few requests at once, pauses that a host asked for.
 
-The gate keeps a lane for each host (contracts.md §3). A permit holds at most one place, in the lane of the host it asked last;
+The gate keeps a lane for each host (contracts §3). A permit holds at most one place, in the lane of the host it asked last;
 it leaves that lane before it waits in another, so that two permits cannot wait for each other.
 """
 
@@ -90,7 +90,7 @@ class HostGate:
         return self._gap if lane is None else lane.gap
 
     def pause(self, host: str, until: Instant) -> None:
-        """Let no request to the host start before `until` (Retry-After, whole host: contracts.md §11). Never shortens a pause."""
+        """Let no request to the host start before `until` (Retry-After, whole host: contracts §11). Never shortens a pause."""
         lane = self._lane(host)
         lane.paused_until = max(lane.paused_until, until)
 

@@ -1,4 +1,4 @@
-"""Redirects are followed here, hop by hop, never by the library (trust.md R-04)."""
+"""Redirects are followed here, hop by hop, never by the library (R-04)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def is_harmless(name: str, value: str | Secret) -> bool:
 
 
 def refuse_downgrade(source: str, destination: str, headers: RequestHeaders, *, private: bool = False) -> None:
-    """Raise `FetchError` if a fetch that carries credentials would leave https for http (trust.md H-034).
+    """Raise `FetchError` if a fetch that carries credentials would leave https for http (H-034).
 
     `private` says that it carries cookies or a body.
     """

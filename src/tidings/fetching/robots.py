@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 says: per origin, kept for a day, obeyed before each request to a page (trust.md §4, P-1).
+"""robots.txt as RFC 9309 says: per origin, kept for a day, obeyed before each request to a page (P-1).
 
 2xx: its rules hold. 4xx: there are none. 5xx, 429 or no answer: nothing may be asked, unless an older answer is known (30 days).
 What is known of a host's origins is packed into its `HostState`, so that a restart asks nobody again.
@@ -26,7 +26,7 @@ from tidings.model.page import HostState
 MAX_ROBOTS_BYTES = 500 * 1024
 MAX_REDIRECTS = 5
 MAX_CRAWL_DELAY_SECONDS = 300.0
-"""Longest Crawl-delay that is honoured (trust.md H-115)."""
+"""Longest Crawl-delay that is honoured (H-115)."""
 
 MOST_SITEMAPS = 20
 _AGAIN: Duration = HOUR

@@ -1,1 +1,1 @@
-"""Isolation: jobs on content that nobody vouches for run where they can be killed (contracts.md §7)."""
+"""Isolation: jobs on content that nobody vouches for run where they can be killed (contracts §7)."""

@@ -1,7 +1,7 @@
 """Jobs that open connections of their own, such as mail and chat libraries: they dial only addresses that were judged.
 
 Python announces every connection before a packet leaves (audit events of `socket`); a hook refuses what may not be dialled. Names
-are refused too: a library looks a name up first and dials the address, and that one is judged (contracts.md §6). The hook cannot be
+are refused too: a library looks a name up first and dials the address, and that one is judged (contracts §6). The hook cannot be
 taken away, so a guarded job belongs in a worker process of its own kind, never beside other work.
 """
 

@@ -1,7 +1,7 @@
 """Jobs in worker processes that are killed when they take too long or too much.
 
 Process and Pipe over a fork server that has the jobs' modules loaded: measured against pebble, which killed a worker stuck
-in a parser after 3 s with a limit of 1 s (contracts.md §7). One worker runs one job at a time; a dead one is replaced at
+in a parser after 3 s with a limit of 1 s (contracts §7). One worker runs one job at a time; a dead one is replaced at
 the next job, the others and the jobs that wait never notice.
 """
 

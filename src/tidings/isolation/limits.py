@@ -1,6 +1,6 @@
 """What a job may use, and how a worker process binds itself to it.
 
-Sources: contracts.md §7, `detection.md` §2.1 (malloc), §2.4 (hostile pages), `trust.md` F-26, F-33.
+Sources: contracts §7, detection §2.1, §2.4, F-26, F-33.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def disarm() -> None:
 def keep_memory() -> None:
     """Let the C library keep what a parser gives back, for the next page."""
     # By default glibc gives a parser's memory back after each page and asks for it again for the next: 290 instead of 415 MB
-    # of HTML a second (detection.md §2.1). Other C libraries have no mallopt.
+    # of HTML a second (detection §2.1). Other C libraries have no mallopt.
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         mallopt(M_MMAP_THRESHOLD, KEEP_BYTES)
         mallopt(M_TRIM_THRESHOLD, 4 * KEEP_BYTES)

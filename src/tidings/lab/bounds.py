@@ -1,4 +1,4 @@
-"""What no schedule of complex execution intervals can beat: the exact optimum, its relaxation, and an offline approximation (001 §3; study §2.3).
+"""What no schedule of complex execution intervals can beat: the exact optimum, its relaxation, and an offline approximation (001 §3; scheduling §2.3).
 
 x[r, T] is 1 if resource r is probed at T, z[η] if CEI η is captured: max Σ w z under z[η] ≤ Σ_{T ∈ I} x[r(I), T] for every I of η and
 Σ_r x[r, T] ≤ C_T. For "any m of n" and shares each interval has a variable y ≤ Σ x of its own, with m·z ≤ Σ y.
@@ -122,7 +122,7 @@ def relaxation(ceis: Sequence[Cei], instants: int, budget: Budget, *, seconds: f
 
 
 def local_ratio(ceis: Sequence[Cei], instants: int, budget: int = 1) -> list[int]:
-    """Return CEIs of single chronons that can be captured together, by fractional local ratio over the relaxation (001 §3; study §2.3).
+    """Return CEIs of single chronons that can be captured together, by fractional local ratio over the relaxation (001 §3; scheduling §2.3).
 
     Two conflict if they need probes of different resources at one chronon with a budget of one. A conflict-free set is worth at least 1/k
     of the optimum where no two intervals of a resource overlap, k the most intervals of a CEI. Raises ValueError for wider intervals or

@@ -1,4 +1,4 @@
-"""Instances like those of the papers, from a generator of chance that is handed in (001 §5.1; study §10)."""
+"""Instances like those of the papers, from a generator of chance that is handed in (001 §5.1; scheduling §10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentinels written in Python (sentinels_and_events §1.7): the same values that the other forms are read to.
+"""Sentinels written in Python (sentinels §1.7): the same values that the other forms are read to.
 
     sentinel(
         "oil",

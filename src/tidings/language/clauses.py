@@ -135,7 +135,7 @@ def created(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzin
 
 
 def inherited(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
-    """Return a sentinel made from another one: its clauses replace those of the base (sentinels_and_events §1.3)."""
+    """Return a sentinel made from another one: its clauses replace those of the base (sentinels §1.3)."""
     life: dict[str, Any] = {}
     if not {"from", "to", "for"} & values.keys():
         life = {"start": Point("start", sentinel=base.name), "end": Point("end", sentinel=base.name), "span": None}

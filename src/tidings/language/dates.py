@@ -1,7 +1,7 @@
 """Dates, zones and durations of the language, in microseconds; when a sentinel's life begins and ends.
 
-A date without a time is the start of that day in the sentinel's zone (sentinels_and_events §1.2 row 4). A local time that a change of
-clocks leaves out means the first instant after it; one that comes twice means the first (§2.4).
+A date without a time is the start of that day in the sentinel's zone (sentinels §1.2). A local time that a change of
+clocks leaves out means the first instant after it; one that comes twice means the first (sentinels §2.4).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _FIRST: Instant = -62_135_424_000 * SECOND
 _LAST: Instant = 253_402_128_000 * SECOND
 """Days that every zone can write: from 0001-01-03 to 9999-12-30."""
 _PIVOT = 68
-"""Two-digit years up to this one are in the 2000s (sentinels_and_events §1.2 row 3)."""
+"""Two-digit years up to this one are in the 2000s (sentinels §1.2)."""
 
 
 class Life(Protocol):
@@ -170,7 +170,7 @@ def starts_at(sentinel: Sentinel, now: Instant, lookup: Lookup) -> Instant | Non
     """Return when a sentinel starts, asked at its creation or when an event it waits for happens; None: it waits for an event.
 
     A date in the past is returned as it is: the sentinel is then enabled at once, and its ticks keep that phase. An event that has
-    already happened means now (sentinels_and_events §2).
+    already happened means now (sentinels §2).
     """
     point = sentinel.start
     if point.base == "now":

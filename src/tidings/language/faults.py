@@ -1,4 +1,4 @@
-"""Why a piece of text does not follow the grammar, said so that people can mend it (sentinels_and_events §1.6).
+"""Why a piece of text does not follow the grammar, said so that people can mend it (sentinels §1.6).
 
 A fault is an offset and what the grammar would have taken there; the rules below are tried in order, the most telling first.
 """
@@ -146,7 +146,7 @@ def _word_as_name(scene: _Scene) -> bool:
 
 
 def _pages_altered(scene: _Scene) -> bool:
-    """Class D of sentinels_and_events §2.2: another page is another sentinel."""
+    """Class D of sentinels §2.2: another page is another sentinel."""
     if scene.piece.word != "alter" or scene.word.lower() != "using":
         return False
     hint = "Drop it and create it again; its changes stay"

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 MOST = 10
-"""Problems told at once (sentinels_and_events §1.6)."""
+"""Problems told at once (sentinels §1.6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Problem:
         return text
 
     def as_dict(self) -> dict[str, int | str]:
-        """Return the problem with the keys of the JSON record (DESIGN §5)."""
+        """Return the problem with the keys of the JSON record (contracts §12)."""
         return {
             "line": self.line,
             "column": self.column,

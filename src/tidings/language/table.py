@@ -79,4 +79,4 @@ REACH: Mapping[str, Reach] = {
     **dict.fromkeys(("monitor", "select", "exclude", "transform", "compare"), "C"),
     **dict.fromkeys(("method", "header", "body", "frames", "render"), "C"),
 }
-"""The class of a change by the user (sentinels_and_events §2.2): A at once, B new ticks, C another comparison."""
+"""The class of a change by the user (sentinels §2.2): A at once, B new ticks, C another comparison."""

@@ -1,4 +1,4 @@
-"""Does a statement make sense among the sentinels that exist? (004 §3.2; sentinels_and_events §1.6, E20 to E34).
+"""Does a statement make sense among the sentinels that exist? (004 §3.2; sentinels §1.6, E20 to E34).
 
 The verification module of the thesis: names, addresses, the order of dates, and lives that hang on one another.
 """
@@ -18,7 +18,7 @@ from tidings.model.interval import Duration, Instant, spell_duration
 from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnDemand, Point, Sentinel
 
 DEEPEST_BASE = 8
-"""A sentinel may be made from one that was made from one …, this many times (sentinels_and_events §1.3)."""
+"""A sentinel may be made from one that was made from one …, this many times (sentinels §1.3)."""
 _YEAR: Duration = 366 * DAY
 
 
@@ -276,7 +276,7 @@ def _check_passed(
 
 
 def _check_circle(sentinel: Sentinel, places: Places, names: Names, report: Report) -> None:
-    """Note E35 when a sentinel waits for one that waits for it (sentinels_and_events §2.1)."""
+    """Note E35 when a sentinel waits for one that waits for it (sentinels §2.1)."""
     path = _circle(sentinel, sentinel.name, names, [sentinel.name], set())
     if path:
         message = f"{' → '.join(path)} wait for one another"

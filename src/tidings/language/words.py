@@ -41,7 +41,7 @@ CLAUSES: tuple[str, ...] = (
     "Class",
     "Tags",
 )
-"""Words that begin a clause; a text with a fault is cut at them (sentinels_and_events §1.7)."""
+"""Words that begin a clause; a text with a fault is cut at them (sentinels §1.7)."""
 
 JOINTS: tuple[str, ...] = (
     "Sentinel",

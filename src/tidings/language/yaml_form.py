@@ -1,4 +1,4 @@
-"""Sentinels as YAML (sentinels_and_events §1.7): the same statements, as a list of mappings.
+"""Sentinels as YAML (sentinels §1.7): the same statements, as a list of mappings.
 
 A YAML text is turned, clause by clause, into what the sentence form says and read from there, so that both forms take the same, refuse
 the same with the same words, and mean the same; problems point at their place in the YAML. Anchors are not taken, a number where a

@@ -1,4 +1,4 @@
-"""How a page is asked for: method, headers, body, frames, browser, proxy (contracts.md §3: most of it is part of what a page is)."""
+"""How a page is asked for: method, headers, body, frames, browser, proxy (contracts §3: most of it is part of what a page is)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Asking:
 
     `timeout` is the time for all of a request (µs; None: the setting), `trust` the path of a PEM file with the certificates to
     trust, `render` is `browser` or empty, `screenshot` keeps a picture of each rendered version. `frames` is how deep frames are
-    followed (sentinels_and_events §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
+    followed (sentinels §5.4): 0 framesets only, 1 nothing, 2 the page and all its frames. `robots_ignored` is why
     robots.txt is not obeyed, empty if it is.
     """
 

@@ -1,7 +1,7 @@
 """What changed between two versions of a page, as detection says it and as it is stored and told.
 
 Edits are the truth: `(op, old token range, new token range)` over the canonical tokens of one extraction. The texts beside them
-are what people read, kept because a body may be gone one day (contracts.md §4).
+are what people read, kept because a body may be gone one day (contracts §4).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a change is made of that was found on several pages, or that other pages were looked at for (sentinels §4.5; paper 001 §2.1)."""
+"""What a change is made of that was found on several pages, or that other pages were looked at for (sentinels §4.5; 001 §2.1)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must hold of a change for it to be told (`where`, sentinels_and_events §1.3).
+    """What must hold of a change for it to be told (`where`, sentinels §1.3).
 
     `value` holds whenever the number, as the page has it now, stands in `relation` to `number`; `becomes` only when it did not before
     (the crossing). `changes`, `rises`, `drops` measure the difference to the old number, against it if `is_percent`; their relation
@@ -54,7 +54,7 @@ FORMS: Final[Mapping[str, tuple[str, ...]]] = {
     "keywords": ("strict",),
     "phrases": ("strict",),
 }
-"""Forms in which the things of a change type can be compared: addresses at their level of identity (detection.md §1.2), words as the thesis
+"""Forms in which the things of a change type can be compared: addresses at their level of identity (detection §1.2), words as the thesis
 has them.
 """
 
@@ -90,7 +90,7 @@ class AnyOf:
 @dataclass(frozen=True, slots=True)
 class AllOf:
     """AND: every positive part changed in the same comparison, or within the sentinel's `window` if they are `of` several pages;
-    a `Not` part subtracts or vetoes (sentinels_and_events §4.5).
+    a `Not` part subtracts or vetoes (sentinels §4.5).
     """
 
     parts: tuple[Expression, ...]

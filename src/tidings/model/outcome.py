@@ -1,4 +1,4 @@
-"""How a fetch ended. Ordinary outcomes are values: `Unchanged | Fetched | Failed` (DESIGN §4)."""
+"""How a fetch ended. Ordinary outcomes are values: `Unchanged | Fetched | Failed`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Validators:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRequest:
-    """One page to be asked for; `url` is already rebuilt (contracts.md §3). `validators` make it conditional.
+    """One page to be asked for; `url` is already rebuilt (contracts §3). `validators` make it conditional.
 
     `final_url` is the address that gave the validators, if not `url` itself: they are sent to no other one, since after a redirect
     elsewhere they would say nothing of the page. Headers, body and `cookies` (those that fit each request) are for the origin of `url`

@@ -16,7 +16,7 @@ MOVED_SIGHTS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageIdentity:
-    """What makes two requests the same page (contracts.md §3); `key` is the digest of all of it.
+    """What makes two requests the same page (contracts §3); `key` is the digest of all of it.
 
     `url` is the rebuilt URL without fragment; `given` the address as the user wrote it; `host` the registered domain, or
     `address:port` for an IP literal. Headers, body and proxy hold plain texts and *references* to secrets, so that rotating a secret
@@ -57,7 +57,7 @@ class PageState:
     attempt, `checked_at` the last successful look, `changed_at` the last new version, `text_changed_at` the last change of text.
     `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second look
     agrees with it (quarantine). `fresh_until` is how long the server says that the last good answer stays fresh; while `fresh_doubt` is above 0
-    that is not believed. `health` and `kind` are the state machine of sentinels_and_events §5.3, `failures` the failures in a row. `problem` is why its newest version
+    that is not believed. `health` and `kind` are the state machine of sentinels §5.3, `failures` the failures in a row. `problem` is why its newest version
     cannot be compared, empty if it can.
     """
 

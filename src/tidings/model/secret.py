@@ -1,4 +1,4 @@
-"""Texts that nothing prints: secrets by type, not by searching for them (trust.md §6, R-19)."""
+"""Texts that nothing prints: secrets by type, not by searching for them (R-19)."""
 
 from __future__ import annotations
 

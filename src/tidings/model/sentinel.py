@@ -107,7 +107,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """Which versions are compared (004 §3.4.2; the table of sentinels_and_events §4.4): pairwise, moving n, every n, first.
+    """Which versions are compared (004 §3.4.2; the table of sentinels §4.4): pairwise, moving n, every n, first.
 
     `first` compares with the first version until the user confirms a newer one (`Confirm NAME`).
     """
@@ -127,7 +127,7 @@ class History:
 @dataclass(frozen=True, slots=True)
 class Then:
     """When the Monitor clause holds, `pages` (names of this sentinel) are looked at too, each `within` (µs) of that look: a complex
-    execution interval (paper 001 §2.1). `least` of them suffice (None: all are needed).
+    execution interval (001 §2.1). `least` of them suffice (None: all are needed).
     """
 
     within: Duration
@@ -204,7 +204,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Alter:
-    """`Alter NAME …`: clauses that replace those of a sentinel (sentinels_and_events §2.2).
+    """`Alter NAME …`: clauses that replace those of a sentinel (sentinels §2.2).
 
     `sentinel` is what it means then; None only where the sentinel was not known when the text was read. `reach` is the highest class of the
     clauses: `A` takes effect at once, `B` registers the ticks anew, `C` changes what is compared: the reference is extracted anew and

@@ -37,7 +37,7 @@ class FetchEvery:
 class FetchOnChange:
     """The system's own rate, within bounds if given (Pmin, Pmax of 004 §4.7).
 
-    With `within` each predicted update opens an execution interval (paper 001 §2.1): `window` ends it after that time, `overwrite` also with the
+    With `within` each predicted update opens an execution interval (001 §2.1): `window` ends it after that time, `overwrite` also with the
     next predicted update, if that comes first (001 §5.1).
     """
 

@@ -1,4 +1,4 @@
-"""The unit of work: everything that one outcome writes, built by the service and committed whole (contracts.md §1).
+"""The unit of work: everything that one outcome writes, built by the service and committed whole (contracts §1).
 
 A `Unit` names versions by (page, seq) and events by their place in `events`; the store gives out event numbers inside the commit, so
 that commit order is sequence order.
@@ -44,7 +44,7 @@ class Charged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollRecord:
-    """How a charged poll ended; completes row `poll_id` (a poll record of DESIGN §5)."""
+    """How a charged poll ended; completes row `poll_id` (a poll record, contracts §12)."""
 
     poll_id: int
     page_id: int
@@ -255,7 +255,7 @@ class RuleState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
-    """A body that was withheld; both bodies are kept (contracts.md §4)."""
+    """A body that was withheld; both bodies are kept (contracts §4)."""
 
     page_id: int
     at: Instant

@@ -43,7 +43,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A part of a version with frames: the page that holds them first, then each frame (contracts.md §3: composite version).
+    """A part of a version with frames: the page that holds them first, then each frame (contracts §3: composite version).
 
     `key` and `seq` name the page and its version, `sha256` the body; the holder's own `seq` is 0, for it is described by the version.
     """
@@ -74,7 +74,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The digests of one extraction of one version, with the version of the rules that made them (contracts.md §4).
+    """The digests of one extraction of one version, with the version of the rules that made them (contracts §4).
 
     `text` is the digest of the canonical text; `objects` maps a kind (links, images) to the digest of its multiset.
     """

@@ -1,4 +1,4 @@
-"""What a captured change is worth, and how long it can be captured: Urgency and Life (paper 000 §2.3). Durations are µs."""
+"""What a captured change is worth, and how long it can be captured: Urgency and Life (000 §2.3). Durations are µs."""
 
 from __future__ import annotations
 

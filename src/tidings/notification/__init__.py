@@ -1,1 +1,1 @@
-"""Telling people: one sender for each kind of channel, signed, tried again, never lost (DESIGN §4, trust §1)."""
+"""Telling people: one sender for each kind of channel, signed, tried again, never lost (F-28, F-29)."""

@@ -36,7 +36,7 @@ def limits() -> Mapping[str, Limit]:
 
 
 def check(kind: str, address: str) -> None:
-    """Raise `AddressError` if a channel of this kind cannot have this address (trust.md H-106).
+    """Raise `AddressError` if a channel of this kind cannot have this address (H-106).
 
     Whether somebody listens there only a message can tell. Addresses of webhooks are checked where those of pages are.
     """

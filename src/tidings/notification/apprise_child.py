@@ -1,4 +1,4 @@
-"""The job that tells one Apprise service; it runs in a guarded process (contracts.md §6).
+"""The job that tells one Apprise service; it runs in a guarded process (contracts §6).
 
 Apprise says only yes or no; why not is read from what it logs meanwhile.
 """
@@ -40,7 +40,7 @@ class _Listener(logging.Handler):
 
 def push(errand: Push) -> Sent | Refused:
     """Tell the service; never raise for what the world does. The reason may hold parts of the address."""
-    import apprise  # only in the child (contracts.md §10): 150 ms and 16 MB
+    import apprise  # only in the child (contracts §10): 150 ms and 16 MB
 
     listener = _listen()
     asset = apprise.AppriseAsset(

@@ -105,7 +105,7 @@ A = TypeVar("A")
 
 
 class Errands(Protocol):
-    """Runs jobs of libraries that open connections of their own, in a process that dials only what may be dialled (contracts.md §6).
+    """Runs jobs of libraries that open connections of their own, in a process that dials only what may be dialled (contracts §6).
 
     `isolation` has the process and `fetching` the judgement; assembly joins and passes them.
     """

@@ -1,4 +1,4 @@
-"""E-mail: plain text and HTML in one letter, one thread a sentinel, one Message-ID a delivery (trust.md F-31, H-104 to H-106).
+"""E-mail: plain text and HTML in one letter, one thread a sentinel, one Message-ID a delivery (F-31, H-104 to H-106).
 
 The body is made with the delivery and stored; the headers are put before it at each attempt. A retry has the same Message-ID, so
 that a mailbox that has had the letter can drop the second one.

@@ -1,6 +1,6 @@
-"""The bytes of a message, made from change records (DESIGN §5) by the service.
+"""The bytes of a message, made from change records (contracts §12) by the service.
 
-Bodies stay below 20 kB where they can (trust §1): long texts are cut and say by how much, long lists are cut and
+Bodies stay below 20 kB where they can: long texts are cut and say by how much, long lists are cut and
 counted in `more`.
 """
 

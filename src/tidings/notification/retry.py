@@ -1,4 +1,4 @@
-"""When to try again, and when to give up (trust §1, the sample schedule of Standard Webhooks; F-28, F-29).
+"""When to try again, and when to give up (the sample schedule of Standard Webhooks; F-28, F-29).
 
 Ten attempts over 75.6 hours, then the delivery is dead; it can be replayed with the same id. Between them an endpoint that takes nothing
 is tried every half hour with its first message, and such attempts are not counted. All pure: time and chance are arguments.
@@ -43,7 +43,7 @@ def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Dura
     """Return when to try again after attempt number `attempt` (from 1) failed at `now`; None: the delivery is dead.
 
     `jitter` from −1 to 1 moves the wait by up to 20 %. What the receiver asks for holds where it is longer, within
-    1 min to 24 h (contracts.md §11).
+    1 min to 24 h (contracts §11).
     """
     if attempt < 1 or not -1 <= jitter <= 1:
         message = f"attempt must be 1 or more and jitter within -1 and 1; they are {attempt} and {jitter}"

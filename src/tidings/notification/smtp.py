@@ -1,4 +1,4 @@
-"""The job that hands one letter to a mail server; it runs in a guarded process (contracts.md §6, trust.md F-31).
+"""The job that hands one letter to a mail server; it runs in a guarded process (contracts §6, F-31).
 
 What the server says of the letter decides: 2xx is sent, 4xx is tried again, 5xx is final. What goes wrong before it has seen the
 letter (no connection, log-in refused) is tried again, since settings can be mended. A connection that is lost while the letter is on
@@ -49,7 +49,7 @@ class Letter:
 
 def deliver(letter: Letter) -> Sent | Refused:
     """Hand in the letter; never raise for what the world does."""
-    import smtplib  # only in the child (contracts.md §10)
+    import smtplib  # only in the child (contracts §10)
 
     server = letter.server
     where = f"{server.host}:{server.port}"

@@ -1,4 +1,4 @@
-"""Webhooks as the Standard Webhooks specification has them (trust §1).
+"""Webhooks as the Standard Webhooks specification has them.
 
 `webhook-id` is the delivery and constant over retries, `webhook-timestamp` the second of the attempt,
 `webhook-signature` a list of `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`, one for each secret, so that

@@ -1,7 +1,7 @@
 """Changes as an Atom feed (RFC 4287): an entry a change, written once and never altered.
 
 Pages are strangers: what their texts hold is escaped twice, once as HTML and once as XML, and characters that no XML document may hold
-are replaced (trust.md H-078 to H-085).
+are replaced (H-078 to H-085).
 """
 
 from __future__ import annotations

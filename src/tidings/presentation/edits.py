@@ -1,4 +1,4 @@
-"""What one change record (DESIGN §5) has to show, read once for every view of it."""
+"""What one change record (contracts §12) has to show, read once for every view of it."""
 
 from __future__ import annotations
 

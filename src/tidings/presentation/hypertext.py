@@ -1,4 +1,4 @@
-"""Changes as HTML: nothing is loaded from anywhere, everything of the page is escaped once (trust.md R-11, H-077 to H-084).
+"""Changes as HTML: nothing is loaded from anywhere, everything of the page is escaped once (R-11, H-077 to H-084).
 
 How a single edit is marked is said in `marks`, how edits stand together by a `Shape`.
 """

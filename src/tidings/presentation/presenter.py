@@ -1,6 +1,6 @@
-"""The contract of presentation: a presenter turns change records (DESIGN §5) into something to read (004 §3.7.1, §5.5).
+"""The contract of presentation: a presenter turns change records (contracts §12) into something to read (004 §3.7.1, §5.5).
 
-A *view* is what is shown of a change, a *form* what it is written in. Texts of pages are strangers' (trust.md R-11): whatever they
+A *view* is what is shown of a change, a *form* what it is written in. Texts of pages are strangers' (R-11): whatever they
 say, they are shown as text and nothing in them acts.
 """
 

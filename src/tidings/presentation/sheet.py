@@ -1,4 +1,4 @@
-"""How the HTML looks: one sheet, nothing from elsewhere, light and dark, from 320 pixels on (detection.md §3.3).
+"""How the HTML looks: one sheet, nothing from elsewhere, light and dark, from 320 pixels on (detection §3.3).
 
 Blue underlined with `+` came, orange struck out with `-` went: both pairs can be told apart by who does not see red or green.
 """

@@ -1,7 +1,7 @@
 """Texts of strangers, made fit for people's screens: nothing in them steers, measured and cut.
 
 Pages are hostile: their texts may steer a terminal, turn the writing direction, break a header or ring a whole channel
-(trust.md R-17, H-104, H-105, H-107). What is written for people, on a terminal or in a message, is tamed here and nowhere else.
+(R-17, H-104, H-105, H-107). What is written for people, on a terminal or in a message, is tamed here and nowhere else.
 """
 
 from __future__ import annotations

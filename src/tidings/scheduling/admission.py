@@ -1,4 +1,4 @@
-"""Whether looks at fixed intervals can all be made in time: the demand bound (bid_and_defaults §7; Gardener §3).
+"""Whether looks at fixed intervals can all be made in time: the demand bound (bid §7; 003 §3).
 
 Each is to be made once in every interval. The demand of any stretch of h is Σ c·⌊h/T⌋, all intervals beginning at once; it and the blocking of
 one dearest look that has just begun, which is not interrupted, must fit into what h takes. The sum of c/T being below the capacity is

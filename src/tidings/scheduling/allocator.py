@@ -1,4 +1,4 @@
-"""Who is polled now: the best feasible set of bids under budget, host limits and opening hours (contracts.md §5).
+"""Who is polled now: the best feasible set of bids under budget, host limits and opening hours (contracts §5).
 
 The allocator alone knows budget, hosts and opening hours; policies only bid. Bids are per unit of cost, so the best
 set goes by descending bid; ties go to the lower index. Where costs are equal the set is the best there is. Where

@@ -1,6 +1,6 @@
 """Best Effort Algorithm: each page's interval follows the intervals at which it was seen to change.
 
-Paper: 004 §4.7, figure 4.5; read as `scheduling.md` §5 mends it (eleven corrections). Per page there is a period P and the
+Paper: 004 §4.7, figure 4.5; read as scheduling §5 mends it (eleven corrections). Per page there is a period P and the
 last H observed intervals h:
 
 ```
@@ -18,7 +18,7 @@ sentinel has a fixed interval) ends no cycle: else looks for others' sake would 
 
 Beyond the paper: a page that differs at each of `saturation` looks in a row, all hardly more than Pmin apart, is
 *saturated*. Looking closer shows no more of it, so it waits the pace, but for one look after Pmin in seven; two looks
-without a change set it free (bid_and_defaults §4, guard 6).
+without a change set it free (bid §4, guard 6).
 
 Beyond the paper, too, mean(h) may be one in which every interval weighs `fading` times as much as the next newer one (W-125). With the plain
 mean (1, the paper's) a page that was quick for H changes is looked at too often for as many more after it has become slow.
@@ -95,7 +95,7 @@ class BestEffortState:
 
 @dataclass(frozen=True, slots=True)
 class BestEffort:
-    """The policy of 004 §4.7. Durations in µs; `alpha`, `beta`, `weight` and `history` are those that §4.8 settles on.
+    """The policy of 004 §4.7. Durations in µs; `alpha`, `beta`, `weight` and `history` are those that 004 §4.8 settles on.
 
     A page starts at the interval `pace`. `shortest` and `longest` hold for pages that name none, widened to hold `pace`.
     Two intervals are equal if they differ by at most `tolerance` (Last-Modified has whole seconds). `fading`, above 0 and at most 1, is what

@@ -53,7 +53,7 @@ class TokenBucket:
 
 
 def daily_bucket(a_day: float, *, burst: float, at: Instant, level: float | None = None) -> TokenBucket:
-    """Return a bucket that gains `a_day` tokens a day; it starts half full (bid_and_defaults §2) unless `level` is given."""
+    """Return a bucket that gains `a_day` tokens a day; it starts half full (bid §2) unless `level` is given."""
     return TokenBucket(
         rate=a_day * SECOND / DAY, burst=burst, level=burst / 2 if level is None else min(level, burst), at=at
     )

@@ -1,4 +1,4 @@
-"""What crawlers do: an interval for each page that grows or shrinks by what a look found (study of scheduling §6).
+"""What crawlers do: an interval for each page that grows or shrinks by what a look found (scheduling §6).
 
 Rules as their code has them: Nutch's AdaptiveFetchSchedule (its class comment says otherwise in one place; the code is reproduced), and
 StormCrawler's AdaptiveScheduler.

@@ -1,4 +1,4 @@
-"""Effective age: how old a page would have to be, without hints, to be as likely stale as it is (study of scheduling §6).
+"""Effective age: how old a page would have to be, without hints, to be as likely stale as it is (scheduling §6).
 
 −ln P(fresh)/Δ = (1 − ρ)·t + Σ ln(γ/ν)/Δ: a page ages by what no source tells of (`unheard`), and each hint makes it older at once (`hinted`).
 Who knows the sources says both (`estimation.evidence`); policies that weigh hints read them here and nowhere else.

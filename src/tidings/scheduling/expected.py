@@ -1,4 +1,4 @@
-"""Predicted updates and their execution intervals: `Fetch on change within W [window|overwrite]` (paper 001 §5.1).
+"""Predicted updates and their execution intervals: `Fetch on change within W [window|overwrite]` (001 §5.1).
 
 A page that changed last at `last`, about every `interval`, is expected to change again at `last + k · interval`. Each expected update opens an
 execution interval; a good look in it captures it.

@@ -1,4 +1,4 @@
-"""Complex needs: looks at several pages that belong together, each in its time (paper 001 §2.1; scheduling §2.1).
+"""Complex needs: looks at several pages that belong together, each in its time (001 §2.1; scheduling §2.1).
 
 A *wait* is an execution interval (EI) of a page, a *need* a complex execution interval (CEI): groups of waits, of each of which so many must be
 captured. A look at a page captures all waits for it that are open: one probe serves all. What is not captured when its interval ends is

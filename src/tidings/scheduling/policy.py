@@ -1,4 +1,4 @@
-"""The contract of all policies: see the whole population, bid for each page, learn from polls (contracts.md §5).
+"""The contract of all policies: see the whole population, bid for each page, learn from polls (contracts §5).
 
 A policy is a frozen value without state of its own; what it knows is in the state that each call takes and returns.
 The inputs are never changed. The same object serves the live planner, the simulator and the laboratory.
@@ -60,7 +60,7 @@ __all__ = [
 class Observation:
     """What successful polls showed, one value a poll: `at` the instant (µs), `changed` whether the masked text differs.
 
-    Failures and quarantine are no observation (contracts.md §5); tell them by `on_update` of `not_before`.
+    Failures and quarantine are no observation (contracts §5); tell them by `on_update` of `not_before`.
     `modified_at` is the trusted instant of the last change, `UNPOLLED` where there is none; None: nobody knows any.
     `interrupted` is True where nobody could look for some of the time since the last look, because the service did not run
     or the page failed: such time is not an interval of the page's. None: nowhere.
@@ -191,7 +191,7 @@ class Prices(Protocol[S_contra]):
     """What a policy can do beside that bids against a price: say what the price of a look is under a budget."""
 
     def market(self, state: S_contra, budget: float, *, open_share: Floats | float = 1.0) -> Market:
-        """Return the price at which the pages cost `budget` per µs (bid_and_defaults §2).
+        """Return the price at which the pages cost `budget` per µs (bid §2).
 
         `open_share` is the part of the time in which each page may be asked.
         """

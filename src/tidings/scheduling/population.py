@@ -27,7 +27,7 @@ UNPOLLED: Final = int(np.iinfo(np.int64).min)
 PRESENT: Final = "present"
 """A column of `on_update` only: False takes the page out."""
 HALF_LIFE: Final[interval.Duration] = interval.DAY
-"""Half-life of a change where nobody named one, µs (bid_and_defaults §3)."""
+"""Half-life of a change where nobody named one, µs (bid §3)."""
 RATE: Final = (0.1 + 0.1**0.5) / 0.2
 """Changes a day of a page of which nothing is known: mean and one deviation of a Gamma(0.1) prior of mean ½ (docs/why/schedules.md)."""
 

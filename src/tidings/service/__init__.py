@@ -1,1 +1,1 @@
-"""The verbs, in the order of a page's life: register, activate, plan, poll, detect, deliver (DESIGN §2)."""
+"""The verbs, in the order of a page's life: register, activate, plan, poll, detect, deliver."""

@@ -1,1 +1,1 @@
-"""The database: the only truth. Every table belongs to this room (contracts.md §1, §4)."""
+"""The database: the only truth. Every table belongs to this room (contracts §1, §4)."""

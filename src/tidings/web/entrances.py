@@ -1,4 +1,4 @@
-"""The entrances of the door: every path, its method, and who may enter. One that does not say who is none (trust.md R-13)."""
+"""The entrances of the door: every path, its method, and who may enter. One that does not say who is none (R-13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in: the door's manners, kept before any route is looked at (trust.md R-12, H-087; DNS rebinding).
+"""Who is let in: the door's manners, kept before any route is looked at (R-12, H-087; DNS rebinding).
 
 A page in somebody's browser must not reach what listens on loopback. A name that an attacker lets point here is refused by the Host
 header, a page of another site by what browsers say of it (`Origin`, `Sec-Fetch-Site`); no answer allows another origin to read it.
@@ -99,7 +99,7 @@ def _split(host: str) -> tuple[str, str]:
 def shown_token(headers: Headers) -> str:
     """Return the token that a request shows: as a bearer, or as the password of a login; empty if it shows none.
 
-    It is looked for in this header alone: in an address it would stand in logs and histories (trust.md H-095).
+    It is looked for in this header alone: in an address it would stand in logs and histories (H-095).
     """
     scheme, _, value = headers.get("authorization", "").strip().partition(" ")
     value = value.strip()

@@ -1,5 +1,5 @@
 """Is the service well: whether it holds its lease and its database answers, and how many troubles there are; of what is watched nothing is said to
-whoever asks (trust.md §6).
+whoever asks.
 """
 
 from __future__ import annotations

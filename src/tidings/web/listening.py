@@ -1,4 +1,4 @@
-"""Where the door is: the address it answers at, and whether strangers can reach that (trust.md §5, bind)."""
+"""Where the door is: the address it answers at, and whether strangers can reach that (R-13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong at the door, told as every other problem is (DESIGN §5): a JSON record that says what helps."""
+"""What goes wrong at the door, told as every other problem is: a JSON record that says what helps."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def test_order_of_syncs(tmp_path, monkeypatch):
 
 
 def test_threads_write_the_same(tmp_path):
-    """The same body written from fifty threads is whole whichever comes last (T-18)."""
+    """The same body written from fifty threads is whole whichever comes last."""
     archive = Archive(tmp_path / "blobs", file_bytes=0, chain_length=32, keep_bytes=0)
     body = versions(1)[0]
     plans = [archive.plan(body, name(body), None, None) for _ in range(50)]

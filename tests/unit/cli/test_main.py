@@ -74,7 +74,7 @@ def test_an_unused_directory_is_not_made_by_reading(tidings, tmp_path):
 
 
 def test_list_starts_without_the_heavy_libraries(tidings, server):
-    """The listing verbs import no parser, no client, no SQLAlchemy, no numpy (DESIGN §4: the CLI imports lazily)."""
+    """The listing verbs import no parser, no client, no SQLAlchemy, no numpy (contracts §10)."""
     tidings("add", "--url", server.url("/news"))
     code = f"import sys; from tidings.cli.main import main; main(['list']); print([m for m in {HEAVY!r} if m in sys.modules])"
 
@@ -84,7 +84,7 @@ def test_list_starts_without_the_heavy_libraries(tidings, server):
 
 
 def test_the_parent_loads_no_parser_of_pages(tidings, server, monkeypatch):
-    """`check` polls and compares, and lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts.md §10)."""
+    """`check` polls and compares, and lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts §10)."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     monkeypatch.setenv("TIDINGS_DETECT_ISOLATION", "killable")
     parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib", "sqlalchemy", "alembic")

@@ -1,4 +1,4 @@
-"""Feeds: what is the same entry, over ids that churn, titles that flap, and what was there before (detection.md §5)."""
+"""Feeds: what is the same entry, over ids that churn, titles that flap, and what was there before (detection §5)."""
 
 import json
 from collections import Counter

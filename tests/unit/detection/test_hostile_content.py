@@ -1,4 +1,4 @@
-"""The hostile inputs of trust.md that are inside a body end as it requires."""
+"""The hostile inputs inside a body end as `docs/design/hostile.md` requires."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The vectors of detection.md §1.6: phrases in the thesis' way and resolved, objects, and the same in many scripts."""
+"""The vectors of detection §1.6: phrases in the thesis' way and resolved, objects, and the same in many scripts."""
 
 from collections import Counter
 
@@ -78,7 +78,7 @@ def marks(old, new, phrase, rules):
 
 @pytest.mark.parametrize("vector", [name for name, row in VECTORS.items() if row[3] is not None])
 def test_phrases_in_the_thesis_way(vector):
-    """With A to C of detection.md §1.5 mended and nothing else."""
+    """With A to C of detection §1.5 mended and nothing else."""
     phrase, old, new, expected, _, _ = VECTORS[vector]
 
     assert sorted((expected or "").split()) == marks(old, new, phrase, STRICT)
@@ -245,7 +245,7 @@ def test_all_words_in_another_order():
     assert 1 == sum(edit.new_end - edit.new_start for edit in finding.edits)
 
 
-# The slips of the thesis' code, detection.md §1.3.
+# The slips of the thesis' code, detection §1.3.
 
 SLIPS = {
     # what went wrong there: (term, old, new, (old count, new count) or None for no change)

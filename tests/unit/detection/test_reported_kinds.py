@@ -1,4 +1,4 @@
-"""Kinds of faults that users of such tools report in public (detection.md §6), a minimal case of our own each; the number is that of the list.
+"""Kinds of faults that users of such tools report in public (detection §6), a minimal case of our own each; the number is that of the list.
 
 The reports: changedetection.io 712 962 2469 2963 425 3127 855 3173, urlwatch 692 22 286, lxml PR 350, web-monitoring-processing 104 169,
 web-monitoring-diff 10, htmldiff 2, html2text 38; of the same kinds: caxy/php-htmldiff 117, icdiff 213, cpython 106865, deepdiff 120, 189, 234.

@@ -1,4 +1,4 @@
-"""Tables, lists, entries, patterns and the first number: what came, went and was updated (004 §3.4.2; detection.md §1.4, §5)."""
+"""Tables, lists, entries, patterns and the first number: what came, went and was updated (004 §3.4.2; detection §1.4, §5)."""
 
 import json
 from collections import Counter

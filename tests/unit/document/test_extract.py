@@ -1,4 +1,4 @@
-"""What Select, `in`, Exclude and Transform take of a page (contracts.md §8)."""
+"""What Select, `in`, Exclude and Transform take of a page (contracts §8)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""PDF: its words, whatever else differs in the file; what cannot be read is said (detection.md §5; decision 0031)."""
+"""PDF: its words, whatever else differs in the file; what cannot be read is said (detection §5; decision 0031)."""
 
 import pytest
 

@@ -57,7 +57,7 @@ def words(page):
     ],
 )
 def test_words_as_a_reader_sees_them(page, expected):
-    """Elements inside a line join, all others part; what nobody reads is left out (detection.md §1.2)."""
+    """Elements inside a line join, all others part; what nobody reads is left out (detection §1.2)."""
     assert expected == words(page)
 
 

@@ -55,7 +55,7 @@ def test_a_page_is_as_stale_as_its_signals_make_it():
 
 
 def test_effective_age_is_what_the_chance_of_being_fresh_says():
-    """t_e = −ln P/Δ, in closed form, for every rate down to none (study §6)."""
+    """t_e = −ln P/Δ, in closed form, for every rate down to none (scheduling §6)."""
     for rate, gap, signals in [(0.1, 4.0, 0), (0.1, 4.0, 3), (2.0, 0.25, 1), (1e-6, 3.0, 2)]:
         hints = Hints(recall=0.6, noise=0.3)
         age = -math.log(hints.fresh(rate, gap, signals)) / rate

@@ -1,4 +1,4 @@
-"""The detection tables of the study (sentinels_and_events.md §3.3), letter for letter.
+"""The detection tables (sentinels §3.3), letter for letter.
 
 Letters are types, a number says the how manieth of its type, `@[start,end]` is the interval; `{3,5}` are ticks.
 """

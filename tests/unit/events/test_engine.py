@@ -261,7 +261,7 @@ def test_what_waits_too_long_is_let_go():
 
 
 def test_a_pair_across_pages_is_told_once():
-    """AND over two pages: the latest of each, within a window, and both are used up when they were told (§4.5)."""
+    """AND over two pages: the latest of each, within a window, and both are used up when they were told (sentinels §4.5)."""
     event = And(Primitive("change(A)"), Primitive("change(B)"), within=60, consume=True)
     engine = engine_of(Rule(name="r", event=event))
     outcomes = [
@@ -392,7 +392,7 @@ def test_clocks_keep_their_order_over_a_restart():
 
 
 def life_rules(name):
-    """Return the rules of one sentinel, as §3.5 has them, over events of its own and a page's."""
+    """Return the rules of one sentinel, as sentinels §3.5 has them, over events of its own and a page's."""
     start, end, created, change = (Primitive(f"{kind}({name})") for kind in ("start", "end", "created", "change"))
     page, other = Primitive("version(page)"), Primitive("end(other)")
     tick = Periodic(start, 10, end)

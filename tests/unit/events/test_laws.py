@@ -1,4 +1,4 @@
-"""Laws that hold for all traces (sentinels_and_events.md §3.3)."""
+"""Laws that hold for all traces (sentinels §3.3)."""
 
 import pytest
 from hypothesis import given

@@ -39,7 +39,7 @@ def test_chronicle_passes_over_what_is_too_old():
 
 
 def test_a_page_that_answers_again_is_not_gone():
-    """NOT(ok)[error, PLUS(error, 24)]: gone after 24 without an answer, not if there was one (§3.5)."""
+    """NOT(ok)[error, PLUS(error, 24)]: gone after 24 without an answer, not if there was one (sentinels §3.5)."""
     error, ok = A, B
     gone = Not(ok, error, Plus(error, 24))
 

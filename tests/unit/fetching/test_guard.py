@@ -25,7 +25,7 @@ def is_forbidden_by_hand(address):
 
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
 def test_blocks_are_forbidden_from_their_lowest_to_their_highest_address(network):
-    """T-13: lowest - 1, lowest, highest, highest + 1 of each block; neighbours are judged by their own block."""
+    """Lowest - 1, lowest, highest, highest + 1 of each block; neighbours are judged by their own block."""
     guard = Guard()
     kind = type(network.network_address)
     largest = IPV4_MAX if network.version == 4 else IPV6_MAX

@@ -1,4 +1,4 @@
-"""The hostile rows of trust.md that concern fetching (`tests/hostile_rows.py`), against raw sockets; and that each can be missed."""
+"""The hostile rows that concern fetching (`tests/hostile_rows.py`), against raw sockets; and that each can be missed."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_any_m_of_n_and_shares_are_bounded_too():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_local_ratio_takes_what_fits_together_and_a_kth_of_the_best_at_least(seed: int):
-    """For single chronons and resources that lie apart (study §2.3)."""
+    """For single chronons and resources that lie apart (scheduling §2.3)."""
     ceis = instance(np.random.default_rng(seed), apart=True, width=1, ceis=5)
     taken = local_ratio(ceis, 6)
     most = max(len(one.intervals) for one in ceis)

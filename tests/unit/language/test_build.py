@@ -43,7 +43,7 @@ HEAD = f"Create Sentinel a Using {PAGE} Monitor "
 
 
 def test_the_example_of_the_study_is_built():
-    """sentinels_and_events §1.7: names of pages are keywords."""
+    """Names of pages are keywords (sentinels §1.7)."""
     built = sentinel(
         "oil",
         A="https://blog.example/feed",

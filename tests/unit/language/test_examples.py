@@ -1,4 +1,4 @@
-"""The twenty-five sentinels of sentinels_and_events §1.5 mean what the study says, asserted on the model."""
+"""What the twenty-five sentinels of `strategies_language` mean, asserted on the model (sentinels §1.5)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -208,7 +208,7 @@ PLAIN = Sentinel(name="plain", pages=(), monitor=ANY)
 
 @pytest.mark.parametrize("name", MEANING)
 def test_each_example_means_what_the_study_says(name):
-    """What the study says is in the model, and every other clause has its default."""
+    """What is written is in the model, and every other clause has its default."""
     sentinel = everything()[name]
     fields = [field for field in Sentinel.__slots__ if field not in {"name", "pages"} or field in MEANING[name]]
 

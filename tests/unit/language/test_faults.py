@@ -1,4 +1,4 @@
-"""Every row of sentinels_and_events §1.6 gives that code, place, expectation and hint."""
+"""Every row of sentinels §1.6 gives that code, place, expectation and hint."""
 
 import pytest
 
@@ -347,7 +347,7 @@ MORE_ROWS = [
 
 @pytest.mark.parametrize(("text", "line"), MORE_ROWS)
 def test_other_faults_say_where_what_and_how_to_mend(text, line):
-    """Faults that the study does not list are as plain; None: the text has none."""
+    """Rarer faults are as plain; None: the text has none."""
     parsed = parse(text, known=EXISTING.get, names=EXISTING, now=FEBRUARY_1 + DAY)
 
     assert ([] if line is None else [line]) == [str(problem) for problem in parsed.problems]

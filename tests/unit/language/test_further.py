@@ -1,4 +1,4 @@
-"""What the study reserves for later, and what came since: group defaults, transforms, reports, Watch, Alter, Confirm."""
+"""Clauses that came later: group defaults, transforms, reports, Watch, Alter, Confirm."""
 
 import pytest
 
@@ -258,7 +258,7 @@ EXISTING = {
     ],
 )
 def test_altering_replaces_the_clauses_said(clauses, changed, reach):
-    """All others stay; the class of the change is the highest of its clauses (sentinels_and_events §2.2)."""
+    """All others stay; the class of the change is the highest of its clauses (sentinels §2.2)."""
     altered = only(f"Alter a {clauses}", known=EXISTING.get)
     assert isinstance(altered, Alter)
     expected = changed or {

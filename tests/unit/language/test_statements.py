@@ -44,7 +44,7 @@ def clause(text):
 
 
 def test_defaults_hold_for_what_is_not_said():
-    """On change, from now, without end, pairwise, on the dashboard, of middling importance (sentinels_and_events §1.3)."""
+    """On change, from now, without end, pairwise, on the dashboard, of middling importance (sentinels §1.3)."""
     assert Sentinel(
         name="a",
         pages=(Watched("https://x.example"),),
@@ -164,7 +164,7 @@ def test_importance_tags_compare_and_zone_are_kept():
 
 
 def test_a_child_has_all_that_its_base_has_and_lives_as_long():
-    """Using NAME copies the clauses; the life follows the base as it happens (sentinels_and_events §1.3)."""
+    """Using NAME copies the clauses; the life follows the base as it happens (sentinels §1.3)."""
     base, child = both(f"{BASE} Create Sentinel c Using base")
 
     assert (

@@ -2,7 +2,7 @@ from tidings.language.words import closest, did_you_mean, either, is_reserved
 
 
 def test_words_that_begin_or_join_are_reserved_in_any_case():
-    """Other words of the language may be names: `quiet` is one of the study's own sentinels."""
+    """Other words of the language may be names: `quiet` is one of the examples."""
     assert [True, True, True, False, False] == [
         is_reserved(word) for word in ("monitor", "USING", "Or", "quiet", "links")
     ]

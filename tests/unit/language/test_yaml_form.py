@@ -38,7 +38,7 @@ STUDY = """
 
 
 def test_the_example_of_the_study_is_read():
-    """It means what its sentence means (sentinels_and_events §1.7)."""
+    """It means what its sentence means (sentinels §1.7)."""
     sentence = (
         "Create Sentinel oil Using https://blog.example/feed As A, https://news.example/breaking As B"
         ' Monitor items inserted of A where contains "oil" Then within 10 min check B Fetch every 3 min slack 2 min'

@@ -32,7 +32,7 @@ def test_an_outcome_is_one_of_three():
 
 
 def test_every_outcome_counts_its_requests():
-    """Robots, retries and redirects count: an outcome stands for one request at least (trust.md I-5)."""
+    """Robots, retries and redirects count: an outcome stands for one request at least (I-5)."""
     ended: list[outcome.Outcome] = [
         Unchanged(final_url="u"),
         Fetched(body=b"", final_url="u", status=200),

@@ -15,7 +15,7 @@ def test_a_unit_writes_only_what_it_is_given():
 
 
 def test_every_unit_carries_its_epoch():
-    """Units and charges cannot be made without the epoch of their poller (trust.md I-7)."""
+    """Units and charges cannot be made without the epoch of their poller (I-7)."""
     needed = {
         kind: {f.name for f in dataclasses.fields(kind) if f.default is f.default_factory is dataclasses.MISSING}
         for kind in (Unit, Charged)
@@ -26,7 +26,7 @@ def test_every_unit_carries_its_epoch():
 
 
 def test_outcomes_of_polls_are_those_of_the_design():
-    """A poll ends in one of five ways (DESIGN §5)."""
+    """A poll ends in one of five ways (contracts §12)."""
     assert ("new", "unchanged", "changed", "error", "quarantined") == get_args(unit.PollOutcome)
 
 

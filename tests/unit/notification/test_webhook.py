@@ -48,7 +48,7 @@ def test_signature_is_that_of_the_specification():
 
 @pytest.mark.parametrize("body", [b'{"a":1}', b"{}", '{"a":"é 中 🙂"}'.encode(), b'{"a":"' + b"x" * 20_000 + b'"}'])
 def test_public_package_accepts_our_signature(body):
-    """T-21: whoever verifies with the public library takes what we send (it insists on the present time)."""
+    """Whoever verifies with the public library takes what we send (it insists on the present time)."""
     sent = message(body, sent_at=now() + 999_999)
     headers = signed_headers(sent, read_secrets(SECRET))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def record(**other: Any) -> dict[str, Any]:
-    """Return a change record (DESIGN §5) with some fields replaced."""
+    """Return a change record (contracts §12) with some fields replaced."""
     return {
         "record": "change",
         "id": "c1",

@@ -240,7 +240,7 @@ def test_who_is_closed_or_of_a_host_that_waits_is_as_if_not_there(pages, tokens,
     st.sampled_from([urgencies.uniform(), urgencies.exponential(0.5), urgencies.sliding_window(0)]),
 )
 def test_choosing_half_as_well_as_can_be_earns_a_2_plus_a_th_at_least(seed, urgency):
-    """WIC with this allocator, g/c and the single best page, against every schedule within the costs: OPT ≤ (1/β + a)·ALG with β = ½ (study §1.4)."""
+    """WIC with this allocator, g/c and the single best page, against every schedule within the costs: OPT ≤ (1/β + a)·ALG with β = ½ (scheduling §1.4)."""
     rng = np.random.default_rng(seed)
     cost, tokens = rng.integers(1, 4, 3).astype(float), 3.0
     pages = [Page(rng.uniform(0, 1, 4), lives.forever(), urgency, rng.uniform(0.2, 2)) for _ in range(3)]

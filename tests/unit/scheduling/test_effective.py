@@ -31,7 +31,7 @@ def signal(*ages: int) -> Signal:
 
 
 def test_it_is_that_of_the_formula():
-    """−ln P(fresh)/Δ for Poisson changes of which a share is told, among hints for nothing (study §6)."""
+    """−ln P(fresh)/Δ for Poisson changes of which a share is told, among hints for nothing (scheduling §6)."""
     hints, rate, gap, came = Hints(recall=0.6, noise=0.3), 2.0, 0.25, 2
     population = Population(
         {"id": [1], "unheard": [1 - hints.recall], "hinted": [round(came * hints.extra_age(rate) * DAY)]}

@@ -1,4 +1,4 @@
-"""When a page is expected to change, and until when it is to be looked at then (paper 001 §5.1)."""
+"""When a page is expected to change, and until when it is to be looked at then (001 §5.1)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is needed in time: captures, ranks, and who comes first (paper 001 §2.1, §4.2.1)."""
+"""What is needed in time: captures, ranks, and who comes first (001 §2.1, §4.2.1)."""
 
 import itertools
 import random
@@ -106,7 +106,7 @@ def test_the_earliest_deadline_first_is_best_for_single_pages(seed):
 
 
 def test_where_intervals_of_a_page_overlap_it_is_not():
-    """The counterexample of scheduling.md §2.2: a lone early deadline comes before a look that would serve two."""
+    """The counterexample of scheduling §2.2: a lone early deadline comes before a look that would serve two."""
     waits = [wait(1, 1, 2), wait(1, 1, 2), wait(2, 1, 1), wait(3, 2, 2), wait(3, 2, 2)]
 
     assert (3, 4) == (serve(waits, 3, earliest_deadline), best(waits, 3))

@@ -1,4 +1,4 @@
-"""Conditions: what must hold of a change for it to be told (`where`, sentinels_and_events.md §1.3; `model.interest.Condition`).
+"""Conditions: what must hold of a change for it to be told (`where`, sentinels §1.3; `model.interest.Condition`).
 
 Where the change is a list of things (links, rows, items, entries, matches), conditions on texts choose those that are told, and the others are about
 what was chosen. Words are counted one by one, everything else object by object. Where a run of words became another, the old ones were deleted and the

@@ -1,4 +1,4 @@
-"""Expressions: AND, OR and NOT over the change types, on one pair of versions (sentinels_and_events.md §4.5).
+"""Expressions: AND, OR and NOT over the change types, on one pair of versions (sentinels §4.5).
 
 OR: all parts that found something. AND: every positive part must find something, else there is no change. NOT inside AND: what it
 names is taken out where a sibling contains it (any change contains words, links and images; words contain keywords and phrases),

@@ -1,4 +1,4 @@
-"""The alignment of sequences that are too long for an exact one (detection.md §2.5).
+"""The alignment of sequences that are too long for an exact one (detection §2.5).
 
 Numbers that occur once on both sides anchor it, those in the longest row that both sides have in the same order (patience); where there
 are none, runs of four numbers do. What lies between anchors is aligned in the same way, exactly once it is small enough; what is left

@@ -1,7 +1,7 @@
 """Objects: links, images, whatever is counted, compared as multisets (004 §5.4.1).
 
 The thesis sorts by hash and compares windows; the result is the difference of two counts, and that is what this computes. Strings
-are compared as strings: two with the same hash are two (detection.md §1.3).
+are compared as strings: two with the same hash are two (detection §1.3).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pairing: which things of one version are those of another, edited (detection.md §1.4, §3.3).
+"""Pairing: which things of one version are those of another, edited (detection §1.4, §3.3).
 
 Two things belong together if they share more than half of their features (fields with their values, children, attributes). A feature that
 many things have tells nothing and is passed over, so that the work is bounded by the number of features.

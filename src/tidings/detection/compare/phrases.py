@@ -1,4 +1,4 @@
-"""Phrases: which instances came, went, or were reworded (004 §5.4.1.1; detection.md §1.5, D to F).
+"""Phrases: which instances came, went, or were reworded (004 §5.4.1.1; detection §1.5, D to F).
 
 Instances are paired one by one. Equal signatures are the same instance; then those whose boxes agree by half, or whose nearest words
 do (`context`: what stands around the phrase changed, the phrase did not); up to here both pages are alike, so that what is silence in

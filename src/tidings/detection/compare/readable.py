@@ -1,4 +1,4 @@
-"""Edits as people read them: of alignments that are equally long the one that is told best (detection.md §3.3).
+"""Edits as people read them: of alignments that are equally long the one that is told best (detection §3.3).
 
 A longest alignment may put an edit anywhere among equal words, and keeps a word here and there of a passage that was written anew. What
 is done about it never makes an insert or a delete what was none, so that who watches only one of them hears the same.

@@ -1,4 +1,4 @@
-"""Sequences: the words of two versions aligned by a longest common subsequence, within bounds (004 §5.4; detection.md §2.5).
+"""Sequences: the words of two versions aligned by a longest common subsequence, within bounds (004 §5.4; detection §2.5).
 
 Within the budget of cells the alignment is a longest one, found bit-parallel. Beyond it words that occur once on both sides anchor
 the alignment (patience), then runs of four words that do, and what is left without anchors is cut into chunks in proportion. Time

@@ -22,7 +22,7 @@ class Rules:
 
     `box` is the number of words on each side that make a signature (004 §5.3.2.1). A phrase is updated when *more* than `factor` of
     its words, (numerator, denominator), are left in their order. `exact`: case counts and symbols are no words. `resolved`: the
-    six defects of the thesis are mended (detection.md §1.5); without it only A to C are. `adaptive`: box and factor follow how stable the page
+    six defects of the thesis are mended (detection §1.5); without it only A to C are. `adaptive`: box and factor follow how stable the page
     is (`stability`).
     """
 
@@ -72,7 +72,7 @@ def _instance(words: Sequence[str], start: int, length: int, box: int) -> Instan
 
 
 def is_update(common: int, length: int, rules: Rules) -> bool:
-    """Return whether `common` words of `length` are so many that the phrase is updated, not deleted (B of detection.md §1.5)."""
+    """Return whether `common` words of `length` are so many that the phrase is updated, not deleted (B of detection §1.5)."""
     numerator, denominator = rules.factor
     return common * denominator > numerator * length
 

@@ -1,7 +1,7 @@
-"""Phrases as the thesis compares them (004 §5.4.1.1, figure 5.10, §7.2.2), with three slips of the pen mended and no more.
+"""Phrases as the thesis compares them (004 §5.4.1.1, §7.2.2, figure 5.10), with three slips of the pen mended and no more.
 
 A: updated when the common part is *larger* than the factor; B: strictly larger; C: the words between the boxes are looked for in
-the new page (detection.md §1.5). Rows are signatures with their counts; only a row that is wholly gone is tried as an update.
+the new page (detection §1.5). Rows are signatures with their counts; only a row that is wholly gone is tried as an update.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts that grow at their end, as logs do: only what is new is looked at (detection.md §5)."""
+"""Texts that grow at their end, as logs do: only what is new is looked at (detection §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells: two versions of CSV compared row by row and cell by cell, as `table` compares tables (detection.md §5)."""
+"""Cells: two versions of CSV compared row by row and cell by cell, as `table` compares tables (detection §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements: two versions of XML compared as ordered, labelled trees, as CX-Diff was to (004 §5.1, §8; detection.md §5).
+"""Elements: two versions of XML compared as ordered, labelled trees, as CX-Diff was to (004 §5.1, §8; detection §5).
 
 Elements of a name are known by an attribute or a child that tells them apart, if they have one; else those that are equal belong together, and of
 the rest those that share at least half of what is in them. Found are texts and attributes that came, went or were updated, elements that came

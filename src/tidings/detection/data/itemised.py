@@ -1,4 +1,4 @@
-"""Lists: items that came, went or were reworded (004 §3.4.2; detection.md §1.4).
+"""Lists: items that came, went or were reworded (004 §3.4.2; detection §1.4).
 
 Their order means nothing, except in an ordered list (`ol`): there the fewest items are told that have to be moved for the others to stay.
 """

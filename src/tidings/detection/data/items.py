@@ -1,4 +1,4 @@
-"""Items: the entries of a feed, of an array of JSON or of a list, by what they are known by (detection.md §5).
+"""Items: the entries of a feed, of an array of JSON or of a list, by what they are known by (detection §5).
 
 An entry is known by its own id; where ids are not its own, since several entries share one, by where it leads, then by its title. Where ids were
 given anew, entries that lead to the same place, or have the same or nearly the same title, are the same. An edited title or text is an

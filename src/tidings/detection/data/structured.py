@@ -1,4 +1,4 @@
-"""Data compared by its structure: JSON by values, XML by elements, CSV by rows and cells, logs by what was appended (detection.md §5)."""
+"""Data compared by its structure: JSON by values, XML by elements, CSV by rows and cells, logs by what was appended (detection §5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: rows that came and went, and cells that say something else (004 §3.4.2; detection.md §1.4).
+"""Tables: rows that came and went, and cells that say something else (004 §3.4.2; detection §1.4).
 
 A row is known by its first column whose texts differ from row to row in both versions; without one the rows are a multiset. A column whose
 numbers run from 1 on in both is none if the rows match better without it: where a row came, those behind it only have other numbers. Columns are known by

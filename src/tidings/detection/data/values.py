@@ -1,4 +1,4 @@
-"""Values: two versions of JSON compared place by place, with their types (detection.md §5).
+"""Values: two versions of JSON compared place by place, with their types (detection §5).
 
 The order of members means nothing. Members of an array are known by an id field, if they have one; then, and where an array holds texts, objects
 or arrays without one, its order means nothing. An array that holds numbers, true, false or null is a row or a series: its order counts.

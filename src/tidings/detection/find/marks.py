@@ -1,4 +1,4 @@
-"""Marks: by what the entries of a feed are known again that were there in older versions (detection.md §5: "entries that fall off the end")."""
+"""Marks: by what the entries of a feed are known again that were there in older versions (detection §5: "entries that fall off the end")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numerals: the first number of a text, however its country writes it (sentinels_and_events.md §1.3).
+"""Numerals: the first number of a text, however its country writes it (sentinels §1.3).
 
 What stands between digits is read by these rules, the first that fits:
 

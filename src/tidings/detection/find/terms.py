@@ -1,4 +1,4 @@
-"""Terms: the keywords and phrases that a user writes, cut into the same words as the page (004 §5.3.2.3; detection.md §1.2).
+"""Terms: the keywords and phrases that a user writes, cut into the same words as the page (004 §5.3.2.3; detection §1.2).
 
 `ALGOR&DATASTRUC` is two words, and so it is found where these two stand in a row, whatever separates them. Case is folded; in the
 thesis' own way (`exact`) it counts, and symbols are no words.

@@ -1,4 +1,4 @@
-"""Windows: which versions a subscription compares, and which of them it still needs (004 §3.4.2; sentinels_and_events §4.4).
+"""Windows: which versions a subscription compares, and which of them it still needs (004 §3.4.2; sentinels §4.4).
 
 Versions are counted in the subscription's *own* sequence: the k-th that it has taken, whoever's look brought it and whatever came between.
 What is kept is enough for all comparisons to come, and no version more.

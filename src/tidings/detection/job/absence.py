@@ -1,4 +1,4 @@
-"""Absence: what an expression looks at and a version does not have (sentinels_and_events.md §5.3: "selector matches nothing").
+"""Absence: what an expression looks at and a version does not have (sentinels §5.3: "selector matches nothing").
 
 A part that is gone is told as that, and never as a part that has become empty: nothing is compared with it. One that appears is a change from nothing.
 """

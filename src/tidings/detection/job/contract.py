@@ -1,4 +1,4 @@
-"""One job for each fetched body, and its answer (contracts.md §7): what goes to the process that parses, and what comes back.
+"""One job for each fetched body, and its answer (contracts §7): what goes to the process that parses, and what comes back.
 
 Nothing here parses: the parent makes and reads these, `examiner` does the work. Only digests, edits and short texts come back.
 """

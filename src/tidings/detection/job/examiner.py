@@ -1,4 +1,4 @@
-"""The examiner: charset, pre-scan, facts, digests and all comparisons of one body (contracts.md §7).
+"""The examiner: charset, pre-scan, facts, digests and all comparisons of one body (contracts §7).
 
 Pure, and run in a process that can be killed. The old bodies are parsed only where the gates cannot tell.
 """

@@ -1,4 +1,4 @@
-"""The examiner of a page with frames: its members side by side with those of older versions (sentinels_and_events.md §5.4).
+"""The examiner of a page with frames: its members side by side with those of older versions (sentinels §5.4).
 
 Members are paired by their page, so that a frame that moved within a page is the same frame; one that came or went has all its content
 inserted or deleted. What is found is labelled with the frame's address. Whether each body is its page was judged before.

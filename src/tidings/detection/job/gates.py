@@ -1,4 +1,4 @@
-"""Gates: digests that tell that nothing changed before anything is compared (DESIGN §4; detection.md §2.3).
+"""Gates: digests that tell that nothing changed before anything is compared (detection §2.3).
 
 A digest is only ever used to say "unchanged". Where digests differ the comparison decides, so that a change always has its edits.
 Addresses are digested as the page writes them, together with the base that they are joined with.

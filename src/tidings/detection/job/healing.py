@@ -1,4 +1,4 @@
-"""Selectors that heal: what a job knows of the selectors of one subscription, and what it makes of them (detection.md §4.4, `document.targets`).
+"""Selectors that heal: what a job knows of the selectors of one subscription, and what it makes of them (detection §4.4, `document.targets`).
 
 While a selector finds one element, a bundle of it is kept. In a second look that finds nothing, the bundle is looked for; what is like it enough and
 alone stands in for the selector from then on, in old versions and new ones, wherever the selector itself finds nothing. An element that is where it

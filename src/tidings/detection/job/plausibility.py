@@ -1,4 +1,4 @@
-"""Plausibility: whether an answer is the page, or something that stands in its place (detection.md §4.1, sentinels §5.3).
+"""Plausibility: whether an answer is the page, or something that stands in its place (detection §4.1, sentinels §5.3).
 
 Walls, log-ins, errors that call themselves 200, empty, collapsed and damaged bodies. A suspicion never makes a version; who asks may
 look a second time. At a first look nothing is known of the page, so that only what is a wall, an error or nothing at all is said.

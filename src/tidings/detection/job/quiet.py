@@ -1,4 +1,4 @@
-"""Quiet changes: what of a comparison is told and what is only kept, and what a look teaches of a page's noise (detection.md §4).
+"""Quiet changes: what of a comparison is told and what is only kept, and what a look teaches of a page's noise (detection §4).
 
 A change all of whose edits are noise is *quiet*: stored and listed, told to nobody. One with real parts is told with these, what is noise kept beside
 them. The cursor moves on either way, so that the next comparison is with the version before it and a real edit is met at the one pair

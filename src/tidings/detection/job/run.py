@@ -1,6 +1,6 @@
 """What the parent hands to a runner: functions that are named here and do their work in `examiner`, imported where they run.
 
-The parent never parses page content, so it never loads the parsers (contracts.md §7, §10).
+The parent never parses page content, so it never loads the parsers (contracts §7, §10).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Walls: rules that know what stands in a page's place, read from `plausibility.toml` (sentinels_and_events.md §5.3).
+"""Walls: rules that know what stands in a page's place, read from `plausibility.toml` (sentinels §5.3).
 
 A rule never counts against a long page: an article about error pages is an article. All phrases of all rules are sought at once, and only in
 the beginning of a page.
@@ -26,7 +26,7 @@ HEAD_CHARACTERS = 4_000
 """How much of a text is searched for phrases."""
 
 FAR_BELOW = 0.3
-"""The share of the usual words under which a page has collapsed (contracts.md §11)."""
+"""The share of the usual words under which a page has collapsed (contracts §11)."""
 
 _SMALLER = 0.6
 """Words prove something only of a page with less than this share of its usual words, or under another title."""

@@ -1,4 +1,4 @@
-"""Aims: which part of a page each interest of an expression looks at (sentinels_and_events.md §4.1: extraction node).
+"""Aims: which part of a page each interest of an expression looks at (sentinels §4.1: extraction node).
 
 An interest looks at its own selector within what the sentinel selects. What NOT names by a selector is taken out of the page for those beside
 it that contain it: `any change AND NOT any change in css ".clock"` is any change of the page without its clock.

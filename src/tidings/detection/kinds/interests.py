@@ -1,4 +1,4 @@
-"""Interests: the leaves of an expression, and what of it is about one page of its sentinel (sentinels_and_events.md §4.5).
+"""Interests: the leaves of an expression, and what of it is about one page of its sentinel (sentinels §4.5).
 
 Nothing here reads pages, so that the service can ask too.
 """

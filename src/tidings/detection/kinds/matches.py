@@ -1,4 +1,4 @@
-"""Regular expressions: what an RE2 pattern finds in the lines of a page, as a multiset (004 §3.4.2; detection.md §1.4)."""
+"""Regular expressions: what an RE2 pattern finds in the lines of a page, as a multiset (004 §3.4.2; detection §1.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Number: the first number of the text, as a change type and for conditions (sentinels_and_events.md §1.3)."""
+"""Number: the first number of the text, as a change type and for conditions (sentinels §1.3)."""
 
 from __future__ import annotations
 

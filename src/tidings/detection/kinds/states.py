@@ -1,4 +1,4 @@
-"""The states of a page as content (`status`, sentinels_and_events.md §5.3).
+"""The states of a page as content (`status`, sentinels §5.3).
 
 What a page answers is no text of it, so that no pair of documents holds it: the service knows when a page goes into an error, out of it or into
 another one, and asks here what that is to an expression. Repetitions of an error are no change. Nothing here parses.

@@ -1,4 +1,4 @@
-"""Addresses that change by themselves: which part of them does, and what they are called without it (detection.md §4.1).
+"""Addresses that change by themselves: which part of them does, and what they are called without it (detection §4.1).
 
 A *family* is all addresses of one directory, segments that look drawn by lot written `*`; a *query key* is one whose values differ while the address
 before them stays. Which of them is noise is learned like any place of the text.

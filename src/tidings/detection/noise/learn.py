@@ -1,4 +1,4 @@
-"""Learning: what one more look says of a page's noise (detection.md §4.3).
+"""Learning: what one more look says of a page's noise (detection §4.3).
 
 Every thing that is known is looked for in both versions and counted; what changed and is nothing known yet becomes a new thing, as long as the words
 around it name it. Values that were put in classes already (a counter, a clock) are never learned. All counts are of looks, those

@@ -1,4 +1,4 @@
-"""Lines around edits: the value classes that an edit lies in, as stretches of tokens (detection.md §4.1, §6.5).
+"""Lines around edits: the value classes that an edit lies in, as stretches of tokens (detection §4.1).
 
 An edit is a change of values alone if on both sides values of the same classes, in the same order, hold all of its tokens. Whatever else stands in
 the line is compared as ever, so that a price beside a counter is told and the counter is not.

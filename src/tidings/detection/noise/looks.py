@@ -1,4 +1,4 @@
-"""Looks: which of them say what is noise, and when one is made for that (detection.md §4.3)."""
+"""Looks: which of them say what is noise, and when one is made for that (detection §4.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks: what of a comparison is noise, by the value classes and by what was learned of the page (detection.md §4).
+"""Masks: what of a comparison is noise, by the value classes and by what was learned of the page (detection §4).
 
 Prose is looked at through a mask, of the whole page, of a part, of a list, a table or entries: what somebody names (a keyword, a phrase, a number, a
 pattern, a part that is one value, a condition) is compared as it stands. What is masked is kept beside what is told.

@@ -1,4 +1,4 @@
-"""What was learned of the noise of one page: places and addresses, how often each changed, and what that means (detection.md §4.3).
+"""What was learned of the noise of one page: places and addresses, how often each changed, and what that means (detection §4.3).
 
 Beta counts with decay say how likely a thing differs at a poll. That alone would silence the front page of a newspaper, which differs at each poll
 too. So a thing is noise only if it also differed at second looks: fetches that were made within about a minute of a poll, for this purpose alone. Two

@@ -1,4 +1,4 @@
-"""Places: stretches of a page that are found again by the words around them, whatever stands in them (detection.md §4.3).
+"""Places: stretches of a page that are found again by the words around them, whatever stands in them (detection §4.3).
 
 A place is named by the words that stand still before and after it, numbers in them reduced to one digit: a structural path without indices for
 pages of every kind, which a page that is rebuilt around it does not move. It is made only where these words name it alone in both versions, and found

@@ -1,4 +1,4 @@
-"""Value classes: stretches of a line that say when or how often, and not what (detection.md §4.1).
+"""Value classes: stretches of a line that say when or how often, and not what (detection §4.1).
 
 `time` is a time relative to now ("3 hours ago"), `count` how often something was seen or liked or how many are there, `took` how long the
 server took, `date` and `clock` those of the look itself. Each is a stretch of one line; a year is too coarse to be noise and a date or a clock

@@ -1,4 +1,4 @@
-"""A certificate: how near the looks of the last days came to the best that any could have, in the model (bid_and_defaults §6).
+"""A certificate: how near the looks of the last days came to the best that any could have, in the model (bid §6).
 
 The model is what is believed of the pages at the end of the window, on both sides; the polls start from the true ages, and what is left at
 the end is worth the same to both. No schedule that costs as much beats the bound, by Lagrange: OPT ≤ λ·C + Σ V_i(λ) for every price λ. It says

@@ -1,4 +1,4 @@
-"""The Lagrangian bound: OPT ≤ Σ_j C_j·λ_j + Σ_i V_i(λ) for any prices λ_j ≥ 0 (study of scheduling §0, 3; §9).
+"""The Lagrangian bound: OPT ≤ Σ_j C_j·λ_j + Σ_i V_i(λ) for any prices λ_j ≥ 0 (scheduling §9).
 
 V_i is what page i earns if it buys its looks alone at those prices: a dynamic program over the instants of its looks. The bound holds for
 any prices; `tighten` looks for good ones, one for all instants or one for each place in a cycle, by subgradients.

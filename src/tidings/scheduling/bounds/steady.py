@@ -1,7 +1,7 @@
 """What pages that change at a steady rate can earn: the program of each alone at a price, exact and in closed form.
 
 Since the last look a page has gathered G(t) = A(1 − e^{−κt}). G is concave, and so is what the backlog left at the end is worth (h of
-bid_and_defaults §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond). So of all schedules of a page with n looks the best has equal
+bid §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond). So of all schedules of a page with n looks the best has equal
 gaps, but for a first look at once where the backlog at the start is older than that, and n lies beside the number that the price asks for.
 """
 

@@ -20,7 +20,7 @@ MOST: Final = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How much workload a day takes: `peak` on any day, `average` (k̄ of Gardener §1; None: no bound) over all days.
+    """How much workload a day takes: `peak` on any day, `average` (k̄ of 003 §1; None: no bound) over all days.
 
     The average is a bucket: what a day leaves of it may be spent later, as far as the peak lets it, `saved` days of it at most.
     """

@@ -1,4 +1,4 @@
-"""Gardens, schedules of a garden, and what a schedule costs and misses (Gardener §3, §4).
+"""Gardens, schedules of a garden, and what a schedule costs and misses (003 §3, §4).
 
 A *day* is a time slot of any length. Day 0 is yesterday, when every plant was maintained; schedules begin with day 1.
 """
@@ -93,7 +93,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the Gardener's two measures say of a schedule (Gardener §4): workload a day, and days of tardiness."""
+    """What the Gardener's two measures say of a schedule (003 §4): workload a day, and days of tardiness."""
 
     average_workload: float
     peak_workload: float

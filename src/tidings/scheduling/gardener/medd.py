@@ -1,6 +1,6 @@
-"""Day by day: EDD, MEDD and its demand-bound form, and the alternatives that MMEDD offers (Gardener §4).
+"""Day by day: EDD, MEDD and its demand-bound form, and the alternatives that MMEDD offers (003 §4).
 
-What the paper leaves open is taken as the study reads it: "choose the top" goes on to what still fits; wasteness is
+What the paper leaves open is read so (scheduling §4): "choose the top" goes on to what still fits; wasteness is
 (due − today)/w · c, least first (printed with the negative lateness it would pull the most wasteful first); ties go to the smaller
 cost, then the longer window, then the lower number.
 """
@@ -40,7 +40,7 @@ Rule: TypeAlias = Callable[[Morning], list[int]]
 
 
 def edd(morning: Morning) -> list[int]:
-    """Choose the earliest due, late or not, until the day is full: never later than need be, and never at rest (Gardener §4)."""
+    """Choose the earliest due, late or not, until the day is full: never later than need be, and never at rest (003 §4)."""
     order = _by_lateness(morning.garden, morning.due, np.arange(morning.garden.size))
     return _fill(morning.garden, order, morning.room)
 
@@ -84,7 +84,7 @@ def mmedd(garden: Garden, capacity: float, days: int, *, rule: Rule = medd_dbf, 
     """Return schedules for capacities of `capacity` and less that dominate each other in nothing, the least average workload first.
 
     Capacities are halved between two whose schedules differ, until `most` were tried: so every distinct outcome that lies further
-    apart is found (MMEDD, Gardener §4).
+    apart is found (MMEDD, 003 §4).
     """
     tried: dict[float, Measures] = {}
 

@@ -1,4 +1,4 @@
-"""From any schedule that keeps every window, one that repeats: Properties 2 and 3 (Gardener §3)."""
+"""From any schedule that keeps every window, one that repeats: Properties 2 and 3 (003 §3)."""
 
 from __future__ import annotations
 

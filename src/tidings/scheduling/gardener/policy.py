@@ -1,4 +1,4 @@
-"""`medd`: every page at its interval, and work done ahead where more will fall due than the budget can pay for (Gardener §4, Algorithm 1).
+"""`medd`: every page at its interval, and work done ahead where more will fall due than the budget can pay for (003 §4, Algorithm 1).
 
 Algorithm 1 chooses for a day; here a day is a step of ten minutes, at which the budget is spoken of. What it works ahead are the plants of
 least wasteness, as many as the overload asks for: the wasteness of the last of them is the *price*, and who wastes no more is due before its time.

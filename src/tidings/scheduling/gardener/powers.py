@@ -1,4 +1,4 @@
-"""A schedule that keeps every window at a daily workload of at most 4Ω + 2: windows and costs as powers of two (Gardener §3).
+"""A schedule that keeps every window at a daily workload of at most 4Ω + 2: windows and costs as powers of two (003 §3).
 
 Plants with the longest window are packed into bins of one unit; two bins become one plant that is visited twice as often and shows
 them in turn; and so on until every plant is visited every day (Lemma 3.1, Theorem 3.3).

@@ -1,4 +1,4 @@
-"""WIC beside price: which of the two earns more in the model, from the state that the pages are in (guard 7 of bid_and_defaults §4).
+"""WIC beside price: which of the two earns more in the model, from the state that the pages are in (guard 7 of bid §4).
 
 Both spend as much a day on the same pages, and both take rare urgent pages for as urgent as guard 5 makes them at the price: so like is compared
 with like. What is left at the end counts on both sides: WIC harvests what has gathered, and in an epoch that ends there it would win wrongly.

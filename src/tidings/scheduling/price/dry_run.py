@@ -1,4 +1,4 @@
-"""When in the day a policy spends: its looks of the coming day, run dry at one price (bid_and_defaults §2, the trim's z)."""
+"""When in the day a policy spends: its looks of the coming day, run dry at one price (bid §2, the trim's z)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`price_hours`: the price policy where the hours of the week matter (bid_and_defaults §1; study of scheduling §9).
+"""`price_hours`: the price policy where the hours of the week matter (bid §1; scheduling §9).
 
 Pages are told a profile, 168 weights of an hour each, by whoever learns it (`on_hours`); a look then waits for the hour in which it brings
 most. When the next look is due is found once, in a batch, for the pages that are asked about, and kept as long as nothing that it hangs on is

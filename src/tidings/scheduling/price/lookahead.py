@@ -1,4 +1,4 @@
-"""The bid where the hours of the week matter: what a look is worth now, against the best plan that waits (bid_and_defaults §1).
+"""The bid where the hours of the week matter: what a look is worth now, against the best plan that waits (bid §1).
 
 Time is in ticks. A profile m of mean 1 repeats; F gathers over it, F[t] = e^−κ_t·F[t−1] + gain_t, so that the backlog between any two ticks is
 g(a, b) = W(F[b] − e^−(S[b]−S[a])·F[a]). A plan looks at a few ticks ahead and ends at a horizon with what is then gathered. Pages are handled

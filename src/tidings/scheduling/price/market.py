@@ -1,4 +1,4 @@
-"""One price for all: what the budget can pay for (bid_and_defaults §2)."""
+"""One price for all: what the budget can pay for (bid §2)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def clear(
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """A factor on the price that keeps real spend at the plan: ×(spent/planned)^0.05 every ten minutes, from ½ to 2 (bid_and_defaults §2).
+    """A factor on the price that keeps real spend at the plan: ×(spent/planned)^0.05 every ten minutes, from ½ to 2 (bid §2).
 
     `steps` are what the last six hours have cost and were planned to cost, ten minutes a pair, oldest first; of the time before nothing is
     known, and it counts as planned. What is planned must be modelled for the hour: against a flat plan the factor swings with day and night.

@@ -1,4 +1,4 @@
-"""`price` where looks at some pages are needed together: what such a look serves is added to its bid (bid_and_defaults §1; study of scheduling §9).
+"""`price` where looks at some pages are needed together: what such a look serves is added to its bid (bid §1; scheduling §9).
 
 A look at a page serves all waits (EIs) for it that are open: each is worth w/(residual·slack) more, w what its need weighs, the residual how many
 looks the need still lacks, the slack how many looks could still be made in time. That stands on the side of looking now alone, never in what

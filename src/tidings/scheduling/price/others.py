@@ -62,7 +62,7 @@ class Index(Other):
     """The bare index G − t·G′ of `Price`, without its guard of urgent rare pages, and a little of what has gathered.
 
     What keeps its worth costs nothing to put off, and its index hardly grows: the share ε of G makes each look worth something, the more the
-    longer it is put off, and `longest` ends every wait (study of scheduling §9, failure mode 1).
+    longer it is put off, and `longest` ends every wait (bid §4, guard 1).
     """
 
     spares_rare: ClassVar[bool] = False

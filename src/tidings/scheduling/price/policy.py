@@ -1,4 +1,4 @@
-"""`price`: look at a page when its index reaches the price of a look, within what people and manners allow (bid_and_defaults §1, §4).
+"""`price`: look at a page when its index reaches the price of a look, within what people and manners allow (bid §1, §4).
 
 For a page whose changes come at a steady rate this is exact: poll iff age ≥ T*. One human number fixes the price at which looks are worth
 it when the budget does not bind, the pace; a budget only raises it.

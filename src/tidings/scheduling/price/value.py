@@ -1,4 +1,4 @@
-"""What changes of a page are worth and how that gathers: W, μ, θ and κ of bid_and_defaults §1, from the columns of a population.
+"""What changes of a page are worth and how that gathers: W, μ, θ and κ of bid §1, from the columns of a population.
 
 Rates are per µs. An exponential urgency decays as told; the others are taken for the exponential that is worth as much in all (a window of
 length w: 1/w); a uniform one for the slowest (guard 5). A life that ends by further changes is overwritten by each Z-th as much as by each;
@@ -19,9 +19,9 @@ from tidings.scheduling.index import wait, worth
 from tidings.scheduling.population import HALF_LIFE, Floats, LifeKind, Population, Rows
 
 SLOWEST: Final = math.log(2) / (30 * DAY)
-"""The slowest decay: a half-life of thirty days; who does not mind when is not put off for ever (guard 5; failure mode 1)."""
+"""The slowest decay: a half-life of thirty days; who does not mind when is not put off for ever (guard 5; guard 1)."""
 STEEPEST: Final = 0.53516
-"""The most of 1 − e^−x(1 + x) at equal slope, at x = 1.7933 (bid_and_defaults §4, guard 5)."""
+"""The most of 1 − e^−x(1 + x) at equal slope, at x = 1.7933 (bid §4, guard 5)."""
 _OVERWRITE, _CHANGES, _FADES = int(LifeKind.OVERWRITE), int(LifeKind.CHANGES), int(LifeKind.WINDOW)
 _LOST: Final = np.array([0.0, math.log(2), 1.0])
 _SLOW: Final = np.array([SLOWEST, 0.0, 0.0])
@@ -86,6 +86,6 @@ def values(population: Population, rows: Rows | slice = slice(None), *, guarded:
 
 @lru_cache(maxsize=64)
 def floor_price(pace: float) -> float:
-    """Return λf: the index, after `pace` µs, of a page of default importance that changes once a day and costs 1 (bid_and_defaults §3)."""
+    """Return λf: the index, after `pace` µs, of a page of default importance that changes once a day and costs 1 (bid §3)."""
     decay = math.log(2) / HALF_LIFE
     return float(0.5 / DAY / decay * worth(np.array(decay * pace)))

@@ -1,4 +1,4 @@
-"""Execution intervals, complex execution intervals, and how many probes an instant takes (001 §2.1; study §2.1).
+"""Execution intervals, complex execution intervals, and how many probes an instant takes (001 §2.1; scheduling §2.1).
 
 Instants ("chronons") are 1, 2, … A probe of a resource captures every open interval of that resource, whoever needs it.
 """

@@ -1,7 +1,7 @@
-"""The policies of the paper and one that looks at all that a probe would serve (001 §4.2; study §2.1, §2.4).
+"""The policies of the paper and one that looks at all that a probe would serve (001 §4.2; scheduling §2.1, §2.4).
 
 Each says of an open interval of a CEI how good it is to capture it now: the more the better. Ties go to the earlier deadline, then to the
-CEI that was named first: without the deadlines Proposition 2 is false (study §2.1).
+CEI that was named first: without the deadlines Proposition 2 is false (scheduling §2.1).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class MEdf:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """All that a probe would serve: Σ w / (residual² · slack^urgency) over the open intervals of a resource (study §2.4).
+    """All that a probe would serve: Σ w / (residual² · slack^urgency) over the open intervals of a resource (scheduling §2.4).
 
     `urgency` 1 is for overload; the higher, the more it is like S-EDF, which wins where nearly all can be served.
     """

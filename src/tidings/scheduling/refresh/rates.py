@@ -1,4 +1,4 @@
-"""Rates of looking that are best for a given rate of change, importance and budget (study of scheduling §3.1, §6).
+"""Rates of looking that are best for a given rate of change, importance and budget (scheduling §3, §6).
 
 Δ is a page's rate of change, μ its importance, ρ the rate at which it is looked at, Σ c·ρ the budget. Each optimum is where the gain of one
 more look is the same everywhere, the *price*; it is found by bisection. Rates share one unit of time. Arrays are in the order of pages.

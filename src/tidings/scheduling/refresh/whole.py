@@ -1,4 +1,4 @@
-"""Whole numbers of looks in a period, and the instants for them (002 §5: EBR; CAM; study of scheduling §3.1, §6)."""
+"""Whole numbers of looks in a period, and the instants for them (002 §5: EBR; CAM; scheduling §3, §6)."""
 
 from __future__ import annotations
 

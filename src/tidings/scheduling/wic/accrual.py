@@ -1,4 +1,4 @@
-"""How utility gathers from one instant to the next, at a constant cost a page (WIC §3.1; study §1.2).
+"""How utility gathers from one instant to the next, at a constant cost a page (000 §3.1; scheduling §1.2).
 
 For an urgency r^t Σ c_l C(t, l) and a life of Z changes, the state of a page is M[l, z] = Σ_k W·π_k·r^(j−k)·C(j−k, l)·P[z changes since
 k] over the changes k since its last poll, and its utility Σ c_l M[l, z]. One instant later every change is one older (M_l ← r(M_l +

@@ -1,4 +1,4 @@
-"""Utility as the paper defines it, by its sum (WIC §2.4): what the recurrences are held to."""
+"""Utility as the paper defines it, by its sum (000 §2.4): what the recurrences are held to."""
 
 from __future__ import annotations
 

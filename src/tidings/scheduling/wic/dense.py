@@ -1,4 +1,4 @@
-"""Exact WIC over millions of pages with numpy alone: two passes to gather, one to find who may be chosen (study §8).
+"""Exact WIC over millions of pages with numpy alone: two passes to gather, one to find who may be chosen (scheduling §8).
 
 For pages whose changes are appended or overwritten and whose urgency is uniform or exponential the recurrence is one product and one
 sum: G ← q·G + W·π with q = r for what is appended and r(1 − π) for what is overwritten. The capacity-th best gain of one instant is

@@ -1,4 +1,4 @@
-"""The algorithm: at every instant poll where a poll brings most (WIC §3), over any feasible set; and the best there is, by trying all."""
+"""The algorithm: at every instant poll where a poll brings most (000 §3), over any feasible set; and the best there is, by trying all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidings.scheduling.wic.urgency import Urgency
 
 Choose: TypeAlias = Callable[[Floats, int], Rows]
 """Chooses pages by their gains at an instant 1, 2, … If it finds a best feasible set, and every part of a feasible set is feasible, the
-schedule earns at least 1/(1 + a) of any other (study §1.4)."""
+schedule earns at least 1/(1 + a) of any other (scheduling §1.4)."""
 
 
 @dataclass(frozen=True, slots=True)

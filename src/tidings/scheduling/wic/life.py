@@ -1,4 +1,4 @@
-"""Life: how long a change can be captured (WIC §2.3, with the corrections of the study §1.1).
+"""Life: how long a change can be captured (000 §2.3, with the corrections of scheduling §1.1).
 
 All four are one form: a change can be captured while it is no older than `window` instants and fewer than `changes` others have come
 after it. `at` says how likely that is, for changes that come independently with the chances π.

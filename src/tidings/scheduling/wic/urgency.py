@@ -1,4 +1,4 @@
-"""Urgency: what a change is worth by the number of instants between it and its capture (WIC §2.3).
+"""Urgency: what a change is worth by the number of instants between it and its capture (000 §2.3).
 
 An urgency is any function u of t = 0, 1, 2 … with u(0) = 1 that never rises. Those of the form r^t · Σ c_l · C(t, l), cut off after a
 window, gather by a recurrence of constant cost an instant (`Accrual`): uniform, exponential, sliding window, the chord (1 − t/D)⁺ and
@@ -128,7 +128,7 @@ def table(values: Sequence[float]) -> Table:
 
 
 def steepness(urgency: Urgency, horizon: int) -> float:
-    """Return a = max u(t + 1)/u(t) over ages up to `horizon`, 0/0 taken as 0: WIC earns at least 1/(1 + a) of the best (WIC §3.3)."""
+    """Return a = max u(t + 1)/u(t) over ages up to `horizon`, 0/0 taken as 0: WIC earns at least 1/(1 + a) of the best (000 §3.3)."""
     worth = urgency.at(np.arange(horizon + 2))
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = np.where(worth[:-1] > 0, worth[1:] / worth[:-1], 0.0)

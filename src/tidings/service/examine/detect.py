@@ -1,6 +1,6 @@
 """Detect: one job per fetched body, all its comparisons in it; what comes back becomes changes, events and deliveries.
 
-Page content is parsed in the runner's process only (contracts.md §7). If the job dies, the version is kept and each comparison is owed
+Page content is parsed in the runner's process only (contracts §7). If the job dies, the version is kept and each comparison is owed
 as a `pending` row without moving a cursor; a sweep tries again, and after `detect.attempts` deaths it is given up and told so.
 """
 
@@ -255,7 +255,7 @@ class Detector:
 
 
 def _across(sub: Subscription, checked_at: Instant | None) -> str:
-    """Return the mark of the one comparison that goes across a pause of its sentinel (sentinels_and_events §2), empty for others."""
+    """Return the mark of the one comparison that goes across a pause of its sentinel (sentinels §2), empty for others."""
     looked_at = checked_at if sub.interval is None else sub.row.ticked_at
     if not sub.row.paused or (looked_at or 0) >= sub.row.since:
         return ""

@@ -1,4 +1,4 @@
-"""Headers: what a page is answered with, compared from look to look for those who monitor it (sentinels_and_events §5.3)."""
+"""Headers: what a page is answered with, compared from look to look for those who monitor it (sentinels §5.3)."""
 
 from __future__ import annotations
 

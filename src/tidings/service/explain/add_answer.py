@@ -1,4 +1,4 @@
-"""What `add --url` answers: the title, what is watched, warnings and the next look (DESIGN §5)."""
+"""What `add --url` answers: the title, what is watched, warnings and the next look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certified: the looks of the last days against the best that any could have been, from what is stored (bid_and_defaults §6).
+"""Certified: the looks of the last days against the best that any could have been, from what is stored (bid §6).
 
 On both sides pages change as is believed at the end: at steady rates, or, where hours of the week are known of a page (`price_hours`), by these.
 """

@@ -1,4 +1,4 @@
-"""Captures: how many of the looks that a sentinel asked for in time were made in time (paper 001 §2.1; `tidings show`).
+"""Captures: how many of the looks that a sentinel asked for in time were made in time (001 §2.1; `tidings show`).
 
 Reckoned from the records of polls and the changes that were told. Ticks of a fixed interval are execution intervals: those of one instant on
 all pages of a sentinel belong together. Of expected updates the reasons of the polls tell. What Then asked for is told in the reports.

@@ -1,4 +1,4 @@
-"""Doctor: is all well? Each thing a line, with the command that mends it (trust.md §6).
+"""Doctor: is all well? Each thing a line, with the command that mends it.
 
 `examine` never raises for what it finds: a database that is missing, damaged or newer is itself a finding, and one that can be opened
 but not read everywhere is read as far as it goes.

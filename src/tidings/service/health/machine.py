@@ -1,6 +1,6 @@
 """What Tidings stands on: Python, libraries, SQLite, free space, the lock. None of it needs the database to be whole.
 
-Versions below a floor have holes that the rest of the house relies on being closed (trust.md §6).
+Versions below a floor have holes that the rest of the house relies on being closed.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def libraries(found: Mapping[str, Version], *, libxml2: Version) -> Iterator[Fin
 
 
 def sqlite(version: Version, *, single_writer: bool) -> Finding:
-    """Return in which mode this SQLite is used: older ones can corrupt a WAL under two writers (DESIGN §4)."""
+    """Return in which mode this SQLite is used: older ones can corrupt a WAL under two writers (contracts §2)."""
     if single_writer:
         detail = f"{spell(version)} is safe with one writing process only: while one polls, verbs that write are refused; {SAFE_SQLITE} has no such limit"
         return warn(

@@ -28,7 +28,7 @@ MANY: Final = 100
 
 
 def undelivered(reading: Reading) -> Iterator[Trouble]:
-    """Yield whose news could not be delivered, or waits although it is due (trust.md F-28)."""
+    """Yield whose news could not be delivered, or waits although it is due (F-28)."""
     dead = deliveries.listing(reading.c, dead=True, limit=MANY + 1)
     for name, rows in _by_sentinel(dead).items():
         newest = rows[0]

@@ -1,4 +1,4 @@
-"""Which pages have not been checked although they should have been (trust.md I-10): two intervals and the floor later is overdue."""
+"""Which pages have not been checked although they should have been (I-10): two intervals and the floor later is overdue."""
 
 from __future__ import annotations
 

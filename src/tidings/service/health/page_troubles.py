@@ -172,7 +172,7 @@ def no_host_fails(reading: Reading) -> str:
 
 
 def comparisons_owed(reading: Reading) -> Iterator[Trouble]:
-    """Yield comparisons that are owed or were given up (contracts.md §1); one that later versions have overtaken is noted for a week."""
+    """Yield comparisons that are owed or were given up (contracts §1); one that later versions have overtaken is noted for a week."""
     subs = {sub.id: sub for sub in reading.subscriptions}
     pending = [row for row in comparisons.pending(reading.c) if row.subscription_id in subs]
     by_owner: dict[str, list[ComparisonRow]] = {}

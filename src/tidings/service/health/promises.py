@@ -62,7 +62,7 @@ def _promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration
 def _admissions(
     asked: Sequence[tuple[str, Duration, float]], settings: Settings
 ) -> Iterator[tuple[str, str, Admission]]:
-    """Yield for the budget, and for each host that is spaced, what mends it and whether its looks fit (bid_and_defaults §7)."""
+    """Yield for the budget, and for each host that is spaced, what mends it and whether its looks fit (bid §7)."""
     import numpy as np  # only for who has such pages: doctor starts quickly
 
     from tidings.scheduling.admission import admit

@@ -1,4 +1,4 @@
-"""Altering: a sentinel gets another meaning without losing its place (sentinels_and_events §2.2).
+"""Altering: a sentinel gets another meaning without losing its place (sentinels §2.2).
 
 Class A (whom to tell, how much it matters) takes effect at once; class B (when to look) ticks anew; class C (what is compared, how a page is
 asked for) compares the reference once more with the new meaning at the next look, which is made as if nothing were known. In no case

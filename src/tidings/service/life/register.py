@@ -356,7 +356,7 @@ def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: In
 
 
 def automatic_name(url: str, title: str, taken: Sequence[str]) -> str:
-    """Make a name from the host and the title, or from the path while there is no title (DESIGN §5)."""
+    """Make a name from the host and the title, or from the path while there is no title."""
     parts = urlsplit(url)
     host = (parts.hostname or "page").removeprefix("www.")
     described = (

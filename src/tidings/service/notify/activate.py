@@ -1,4 +1,4 @@
-"""Activate: the steps in a sentinel's life that time or another sentinel brings (sentinels_and_events §2).
+"""Activate: the steps in a sentinel's life that time or another sentinel brings (sentinels §2).
 
 `created → waiting → enabled → ended`. All steps that are due by now are worked out at once, in the order in which they fell due: at one
 instant ends before starts, then in the order of creation. Each has the instant at which it fell due, not that at which it was

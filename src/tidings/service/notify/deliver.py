@@ -1,4 +1,4 @@
-"""Deliver: from events to deliveries, from deliveries to people, with retries that survive a restart (trust.md §1).
+"""Deliver: from events to deliveries, from deliveries to people, with retries that survive a restart (I-3, F-28).
 
 Deliveries are written in the same unit as the change they tell of, with the bytes that every attempt sends. One attempt an endpoint at a
 time, in the order of numbers for each sentinel: while one is to be tried again, later ones wait. The id stays the same over retries.

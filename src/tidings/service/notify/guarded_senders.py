@@ -1,4 +1,4 @@
-"""Errands: mail and chat libraries in a process of their own, behind the guard that judges fetches (contracts.md §6)."""
+"""Errands: mail and chat libraries in a process of their own, behind the guard that judges fetches (contracts §6)."""
 
 from __future__ import annotations
 

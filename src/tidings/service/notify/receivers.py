@@ -1,4 +1,4 @@
-"""Receivers: what becomes of an endpoint that takes nothing, and who is notified of it by another way (trust.md F-28).
+"""Receivers: what becomes of an endpoint that takes nothing, and who is notified of it by another way (F-28).
 
 An owner is notified once for each time that an endpoint fails: at the first dead letter, after an hour in which nothing was taken, or when
 it is switched off; and once more when it takes news again. The message goes to the other endpoints of the sentinels that use this one, one

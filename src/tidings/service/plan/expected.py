@@ -1,4 +1,4 @@
-"""Expected: looks that must be made soon after a page is expected to change (`Fetch on change within …`; paper 001 §5.1)."""
+"""Expected: looks that must be made soon after a page is expected to change (`Fetch on change within …`; 001 §5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taught: what looks teach of the worth of a page's changes to a sentinel: how many it cares for, and how long they stay (bid_and_defaults §5).
+"""Taught: what looks teach of the worth of a page's changes to a sentinel: how many it cares for, and how long they stay (bid §5).
 
 It belongs to the subscription, is written with its cursor in the unit of the look that taught it, and goes when what is compared is altered.
 """

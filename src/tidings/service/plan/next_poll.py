@@ -197,7 +197,7 @@ class Dues:
         return NEVER if begins is None else max(begins, self.not_before(page))
 
     def _ease(self, page: WatchedPage, on_change: Instant, tick: Instant) -> Instant:
-        """Return when a page is due on change, not before the end of the freshness that its server claims (trust.md P-6).
+        """Return when a page is due on change, not before the end of the freshness that its server claims (P-6).
 
         A hint only: it holds back no tick, no first look and no look that somebody asked for, and no bound that a sentinel named.
         """

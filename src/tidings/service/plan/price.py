@@ -1,4 +1,4 @@
-"""Pricing: at which price the policy bids, so that all looks together cost what the budget can pay (bid_and_defaults §2).
+"""Pricing: at which price the policy bids, so that all looks together cost what the budget can pay (bid §2).
 
 Every ten minutes: the price that the estimates ask for; a trim on it that keeps what is really spent at what was planned for these hours; and
 how far the longest waits are stretched if no price is high enough. Once an epoch: whether WIC would earn more. What all of it led to is kept
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
 
 ANOTHER_PRICE: Final = 1.1
-"""Prices further apart than this factor are another price (bid_and_defaults §1); so are stretches."""
+"""Prices further apart than this factor are another price (bid §1); so are stretches."""
 GRAIN: Final = 0.01
 """Prices are told apart by this part of themselves."""
 SHARE: Final = 0.25

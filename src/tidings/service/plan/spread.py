@@ -1,4 +1,4 @@
-"""Spread: what would fall on one instant is drawn apart, each time by the same share for the same key (trust.md P-9, F-32).
+"""Spread: what would fall on one instant is drawn apart, each time by the same share for the same key (P-9, F-32).
 
 Of dues that crowd within a second, ticks go back within the first half of their slack, so that they
 stay in time, and the others come forward by a tenth of their wait, which still is a whole cycle. No chance is used: who asks again computes

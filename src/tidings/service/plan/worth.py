@@ -1,4 +1,4 @@
-"""Worth: what a change of a page is worth to those who leave its rate to the policy, in the terms of a population's columns (bid_and_defaults §5).
+"""Worth: what a change of a page is worth to those who leave its rate to the policy, in the terms of a population's columns (bid §5).
 
 How much it matters to them is what their sentinels say, times how many of the page's visible changes they care for; how soon it is stale is
 what they say; how long it stays on the page is what they say, or what was `taught` by the changes before.

@@ -1,4 +1,4 @@
-"""Asking: from what identifies a page to the request that leaves, with the secrets put in (trust.md R-19).
+"""Asking: from what identifies a page to the request that leaves, with the secrets put in (R-19).
 
 Secrets are opened for one request and kept nowhere. A page without secrets is asked for without a look at the database.
 """

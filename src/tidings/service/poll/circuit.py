@@ -1,5 +1,5 @@
 """The circuit of a host: after five failures in a row it is asked singly, with pauses that double up to a day and are up to a fifth longer from
-host to host (trust.md F-16). One 429 is enough.
+host to host (F-16). One 429 is enough.
 
 Pages have their own back-off; this keeps the many pages of one host from asking it in turn while it is down.
 """

@@ -1,4 +1,4 @@
-"""Framed: pages that are made of several (sentinels_and_events.md §5.4).
+"""Framed: pages that are made of several (sentinels §5.4).
 
 A version of such a page is the list of its members, the page that holds the frames and each frame's newest good version, and changes when
 any member does. Base and frames are looked at first, then one job compares them all. A frame that fails, or shows a wall, keeps its

@@ -1,4 +1,4 @@
-"""Frames: which of the frames that a page names are followed, and a look at each of them (sentinels_and_events.md §5.4).
+"""Frames: which of the frames that a page names are followed, and a look at each of them (sentinels §5.4).
 
 A frame is a page like any other: it has a row, validators, versions and a state of its own, its requests are charged, wait for its host's
 gap and obey its robots.txt. Whoever has it in a page shares it with all others, and with the sentinels that watch it by itself: it is

@@ -1,4 +1,4 @@
-"""Our own network: when most hosts fail at once, it is not they (sentinels_and_events §5.3, trust.md F-15).
+"""Our own network: when most hosts fail at once, it is not they (sentinels §5.3, F-15).
 
 While it is down pages keep their state: none is marked as failing. An event says when it went down and when it came back; whoever is
 notified of changes is notified of both if it lasts for an hour.

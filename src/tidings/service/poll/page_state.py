@@ -1,4 +1,4 @@
-"""Standing: what an answer makes of a page's state (sentinels_and_events §5.3).
+"""Standing: what an answer makes of a page's state (sentinels §5.3).
 
 `ok → shaky → error(kind) → ok`. Going into and out of error are events, told once; repetitions are not. Nothing of this moves a cursor.
 """
@@ -99,7 +99,7 @@ def _own_interval(before: PageState, promised: Duration | None, at: Instant) -> 
 
 
 GONE_AFTER: Final[Duration] = DAY
-"""A page that was in error for so long, without a good look in between, is told to be gone: NOT(ok)[error, PLUS(error, a day)] (§3.5)."""
+"""A page that was in error for so long, without a good look in between, is told to be gone: NOT(ok)[error, PLUS(error, a day)] (sentinels §3.5)."""
 
 
 def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: Instant) -> tuple[Event, ...]:
@@ -297,7 +297,7 @@ def learn_freshness(
     at: Instant,
     modified_at: Instant | None = None,
 ) -> PageState:
-    """Return the state with what the answer says of its freshness, and with what became of the claim before (trust.md P-6).
+    """Return the state with what the answer says of its freshness, and with what became of the claim before (P-6).
 
     A claim is false if the body changed within it: it was found so, or was modified then.
     """
@@ -325,14 +325,14 @@ def knows_no_body(state: PageState) -> bool:
 
 
 def is_audit(state: PageState, now: Instant) -> bool:
-    """Say whether the next request must be unconditional: 1 in k and at least daily (contracts.md §11)."""
+    """Say whether the next request must be unconditional: 1 in k and at least daily (contracts §11)."""
     if state.last_seq == 0 or state.unconditional_in <= 0:
         return True
     return state.audited_at is None or now - state.audited_at >= AUDIT_AT_LEAST
 
 
 def learn_validators(state: PageState, outcome: Unchanged | Fetched, *, changed: bool, at: Instant) -> PageState:
-    """Count down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts.md §11).
+    """Count down to the next audit: k from 5 to 20 while the validators are honest, k = 1 after a caught lie (contracts §11).
 
     A lie is a body that changed under validators that the server repeats; one that was nothing under them, and is the page without them, is the last.
     """

@@ -1,6 +1,6 @@
 """Poll: ask for a page, and turn the answer into one unit.
 
-Four gates, cheap to dear: 304 or an equal body hash; the canonical text; the objects; the comparison (detection.md §2.3). A failed or
+Four gates, cheap to dear: 304 or an equal body hash; the canonical text; the objects; the comparison (detection §2.3). A failed or
 doubtful fetch makes no version, moves no cursor and is no observation for an estimator.
 """
 

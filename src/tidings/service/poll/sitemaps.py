@@ -1,4 +1,4 @@
-"""Sitemaps: what a site says of its pages' changes is a hint for those that are watched (bid_and_defaults §5).
+"""Sitemaps: what a site says of its pages' changes is a hint for those that are watched (bid §5).
 
 A site's sitemaps are those that its robots.txt names. They are read every few hours, as anybody may read them: by the client that asks for pages,
 conditionally, charged to the budget, within the host's gap; and in a process that can be killed. Of an index those are read whose date moved

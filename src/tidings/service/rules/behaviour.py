@@ -1,4 +1,4 @@
-"""The contract of behaviours: what sentinels do by rules over what happens (sentinels_and_events.md §3.5).
+"""The contract of behaviours: what sentinels do by rules over what happens (sentinels §3.5).
 
 A behaviour says which rules a sentinel needs, hears of each firing, and answers with *deeds*: what is to be written. It does no writing
 itself and holds nothing of a sentinel but what stands in its `memory`, which is stored with the state of its rules: after a crash the

@@ -1,4 +1,4 @@
-"""Complex needs: when the Monitor clause holds, other pages are looked at in time and told with it (Then; paper 001 §2.1).
+"""Complex needs: when the Monitor clause holds, other pages are looked at in time and told with it (Then; 001 §2.1).
 
 What holds at an instant opens a need (a CEI): a wait (an EI) for each page that Then names, from that instant on and as long as Then says, or
 from where its hours begin if they are over, and not beyond their end. A look for whatever reason captures it; a failed one does not use it up. The report comes when

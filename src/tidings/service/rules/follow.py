@@ -1,4 +1,4 @@
-"""Rules: the engine of events follows the log of events, and what comes of it is committed (sentinels_and_events.md §3.4).
+"""Rules: the engine of events follows the log of events, and what comes of it is committed (sentinels §3.4).
 
 Each step reads the events that were committed since the last, in their order, and lets each occur; then the clocks that are due by now
 go off. What the behaviours answer and the new state of a sentinel's rules are one unit. A crash loses nothing: at the next start the
@@ -53,7 +53,7 @@ NAME = "rules"
 FINISHED = "rules.finished"
 """of the rows that say, until the log is followed for good to beyond a sentinel's end, that its rules have done all they had to"""
 MISSED = MINUTE
-"""when nobody stepped for so long, a clock that ticks owes the newest of its ticks only (§2.3)"""
+"""when nobody stepped for so long, a clock that ticks owes the newest of its ticks only (sentinels §2.3)"""
 REMEMBER_EVERY = 1_000
 """how many events at most are read in vain after a crash"""
 _NOBODY_HEARS = ""

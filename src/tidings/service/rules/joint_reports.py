@@ -1,4 +1,4 @@
-"""Reports: one change that is told of several pages, made of the changes that were found on each (sentinels §4.5, paper 001 §2.1)."""
+"""Reports: one change that is told of several pages, made of the changes that were found on each (sentinels §4.5, 001 §2.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling: the Notify clauses that wait for something, by rules (004 §3.7.2; sentinels_and_events.md §3.5, §6.3).
+"""Telling: the Notify clauses that wait for something, by rules (004 §3.7.2; sentinels §3.5, §6.3).
 
 A clause that tells each change at once needs no rules: its message is written with the change (`deliver.Teller`). Every other one is a
 *line*: it remembers the last event that it told of (`after`) and whether it is due. Changes and clocks make it due; quiet hours, caps and
@@ -57,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """More than `changes` changes within `span` are noise (§3.5, flapping): they are gathered until so long is over. 0: nothing is."""
+    """More than `changes` changes within `span` are noise (sentinels §3.5, flapping): they are gathered until so long is over. 0: nothing is."""
 
     changes: int = 0
     span: Duration = 0

@@ -106,7 +106,7 @@ LIGHT_BYTES = 524_288
 """Most bytes of a job (the new body and those it is compared with) that is light: it waits for no heavy one."""
 PRELOAD = ("tidings.detection.job.examiner",)
 SOONEST = 5 * MINUTE
-"""Looks on change are no closer at a page unless a sentinel or the pace says so (bid_and_defaults §3)."""
+"""Looks on change are no closer at a page unless a sentinel or the pace says so (bid §3)."""
 ERRANDS_AT_ONCE = 2
 SMALL_BYTES = 8 * 1024 * 1024
 ERRANDS_A_PROCESS = 100

@@ -1,4 +1,4 @@
-"""Check: one pass over what is due (or named), then stop; and asking a running service to do the same (contracts.md §2)."""
+"""Check: one pass over what is due (or named), then stop; and asking a running service to do the same (contracts §2)."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ async def ask(
     waits: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> Checked:
-    """Ask the process that polls for looks at these pages and wait for the records (contracts.md §2); `waits` and `say` as for `check`.
+    """Ask the process that polls for looks at these pages and wait for the records (contracts §2); `waits` and `say` as for `check`.
 
     Raises `ServiceError` if it has not answered in time, or will not look.
     """

@@ -1,4 +1,4 @@
-"""The spine: activate → plan → poll → detect → deliver, one pass of it is a step (DESIGN §2).
+"""The spine: activate → plan → poll → detect → deliver, one pass of it is a step.
 
 A step never waits for a fetch: it charges grants, starts bounded tasks and returns; what they bring queues for the committer. `serve` loops
 steps until it is stopped, `check` makes steps until what was due has been looked at.
@@ -225,7 +225,7 @@ class Monitor:
         self.parts.planner.unforce(page_id)
 
     def quiescent(self) -> bool:
-        """Say whether no fetch, job, attempt or commit is under way (contracts.md §9)."""
+        """Say whether no fetch, job, attempt or commit is under way (contracts §9)."""
         return not self._tasks and self.committer.quiet
 
     async def rest(self, *, most: Duration) -> None:

@@ -1,4 +1,4 @@
-"""Stall: while the data directory takes nothing the service asks for nothing, says so, and goes on by itself when it can (trust.md F-08).
+"""Stall: while the data directory takes nothing the service asks for nothing, says so, and goes on by itself when it can (F-08).
 
 A disk that is full, a quota, a file system that turned read-only, no memory, no file descriptor: each step then begins with a small write, and
 nothing else is done until that succeeds. Pages whose look could not be kept are asked for again soon.

@@ -1,4 +1,4 @@
-"""A poller that was stopped, or hangs, gives way once its lease has ended (contracts.md §2).
+"""A poller that was stopped, or hangs, gives way once its lease has ended (contracts §2).
 
 What it may still write is fenced: the one that takes over raises the epoch, and the store refuses every unit, charge and renewal of an older one.
 A process that holds a transaction open while it is stopped cannot be overtaken: nobody can write before it goes on or ends.

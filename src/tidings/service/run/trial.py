@@ -1,4 +1,4 @@
-"""Trial: what sentinels would watch, seen on the pages as they are now; nothing is stored (contracts.md §2).
+"""Trial: what sentinels would watch, seen on the pages as they are now; nothing is stored (contracts §2).
 
 Each page is asked for once, paid for from the same budget and under the same host limits as any poll.
 """

@@ -1,4 +1,4 @@
-"""Records: what the command line, webhooks and the API show, one shape each (DESIGN §5).
+"""Records: what the command line, webhooks and the API show, one shape each (contracts §12).
 
 Every record has `record`; ids are strings; times are RFC 3339 in UTC.
 """

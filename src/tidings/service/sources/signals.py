@@ -1,4 +1,4 @@
-"""Signals: the way in for hints that pages may have changed, and where they are kept (W-5; contracts.md §5).
+"""Signals: the way in for hints that pages may have changed, and where they are kept (W-5; contracts §5).
 
 Taking a signal is one transaction: the hints that wait, and the key that it came with. They change no page, charge nothing and ask for no
 look: the policy is told by how much they make their pages older (`hints`). What looks teach of sources is stored some seconds' worth

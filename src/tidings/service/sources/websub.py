@@ -59,13 +59,13 @@ MEND: Final = "see that hubs reach serve.public_url; until then the feed is look
 AT_ONCE: Final = 4
 LONGEST_CHALLENGE: Final = 1_024
 METHODS: Final = frozenset({"sha1", "sha256", "sha384", "sha512"})
-"""How hubs may sign (§7.1); the signature is what keeps hints of strangers out, and sha1 is what many still use."""
+"""How hubs may sign (W3C WebSub §7.1); the signature is what keeps hints of strangers out, and sha1 is what many still use."""
 _LINK: Final = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:\"[^\"]*\"|[^\s\",;]*))*)")
 _REL: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s\",;]*))", re.IGNORECASE)
 
 
 def hub_in(headers: Mapping[str, str], named: Hub, base: str) -> Hub:
-    """Return which hub an answer names, its Link headers first, with whole addresses; nothing where one makes no sense (§4)."""
+    """Return which hub an answer names, its Link headers first, with whole addresses; nothing where one makes no sense (W3C WebSub §4)."""
     linked: dict[str, str] = {}
     for target, rest in _LINK.findall(headers.get("link", "")[: 4 * LONGEST]):
         for quoted, bare in _REL.findall(rest):
@@ -205,7 +205,7 @@ class Subscriber:
         return row
 
     async def _ask(self, row: HubRow) -> None:
-        """Ask a hub to tell of a page, or no more; what it says to that comes by the door (§5.1)."""
+        """Ask a hub to tell of a page, or no more; what it says to that comes by the door (W3C WebSub §5.1)."""
         mode = "unsubscribe" if row.state == "leaving" else "subscribe"
         form = {
             "hub.mode": mode,
@@ -254,7 +254,7 @@ class Subscriber:
         return row is not None and row.state in {"asked", "active"}
 
     async def verify(self, token: str, params: Mapping[str, str]) -> str | None:
-        """Return the challenge if a hub rightly asks whether we asked it, None if we did not (§5.3); hear it refuse (§5.2)."""
+        """Return the challenge if a hub rightly asks whether we asked it, None if we did not; hear it refuse (W3C WebSub §5.2, §5.3)."""
         row, mode, now = self._find(token), params.get("hub.mode", ""), self._clock.now()
         if row is None or params.get("hub.topic") != row.topic:
             return None
@@ -281,7 +281,7 @@ class Subscriber:
         return None
 
     async def deliver(self, token: str, body: bytes, signature: str) -> bool:
-        """Take what a hub tells as a hint; say whether it was signed as it must be. What is not says nothing (§7.1)."""
+        """Take what a hub tells as a hint; say whether it was signed as it must be. What is not says nothing (W3C WebSub §7.1)."""
         row = self._find(token)
         method, _, given = signature.strip().partition("=")
         if row is None or method not in METHODS:

@@ -1,6 +1,6 @@
 """Commit: every unit of this process goes through here, and who must know hears of it.
 
-The store groups what many tasks commit at the same time into one transaction (contracts.md §1); a task waits for its own unit only. A unit
+The store groups what many tasks commit at the same time into one transaction (contracts §1); a task waits for its own unit only. A unit
 that the store refuses is recorded there as a problem, told to `on_refused`, and raised to who wrote it.
 """
 

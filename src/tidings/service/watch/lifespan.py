@@ -1,4 +1,4 @@
-"""Lifespan: when a sentinel starts and ends, as far as that is fixed by what has happened (sentinels_and_events §2).
+"""Lifespan: when a sentinel starts and ends, as far as that is fixed by what has happened (sentinels §2).
 
 A start or an end that hangs on another sentinel is found out anew each time: that one may be altered, and with it all that wait for it.
 """

@@ -1,4 +1,4 @@
-"""Needs: looks that must be made in time, beside ticks and bids (paper 001 §2.1).
+"""Needs: looks that must be made in time, beside ticks and bids (001 §2.1).
 
 In memory only: who needs looks (`complex_needs`, `expected`) remembers them and gives them back at each start. A look at a page is noted as
 an event for each sentinel that waits for it; a failed one is not, so that it consumes no deadline.

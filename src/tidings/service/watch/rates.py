@@ -1,4 +1,4 @@
-"""Rates: when a Notify clause tells what has gathered, and how long it must not (004 §3.7.2; sentinels §1.2 rows 7 and 8, §2.4)."""
+"""Rates: when a Notify clause tells what has gathered, and how long it must not (004 §3.7.2; sentinels §1.2, §2.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open the database of a data directory and run functions on it, each in one transaction (contracts.md §1, §2)."""
+"""Open the database of a data directory and run functions on it, each in one transaction (contracts §1, §2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The poller's lock: flock on `lock` in the data directory (contracts.md §2). The system drops it when its process ends."""
+"""The poller's lock: flock on `lock` in the data directory (contracts §2). The system drops it when its process ends."""
 
 from __future__ import annotations
 

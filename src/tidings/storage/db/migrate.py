@@ -1,5 +1,5 @@
 """Bring a database to the newest schema. Beside `completion` and `schema` the only module that imports SQLAlchemy and alembic; imported only when the
-stored revision is not the newest (contracts.md §10, docs/decisions/0013). A new database is made as `schema` describes it, in one
+stored revision is not the newest (contracts §10, docs/decisions/0013). A new database is made as `schema` describes it, in one
 go; the steps are for those that an older Tidings left (tests/unit/storage/db/test_schema.py holds both to the same).
 """
 

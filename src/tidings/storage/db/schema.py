@@ -1,4 +1,4 @@
-"""Every table, as SQLAlchemy Core describes it: what migrations are compared with (contracts.md §4).
+"""Every table, as SQLAlchemy Core describes it: what migrations are compared with (contracts §4).
 
 Imported when a database is created or migrated and by tests, never on the way of a query (docs/decisions/0013). Ids are BIGINT and
 never come back (AUTOINCREMENT on SQLite), times are BIGINT microseconds since 1970 UTC, truths are SMALLINT 0 or 1, structures are

@@ -1,4 +1,4 @@
-"""SQLite: one file in the data directory, WAL, synchronous=FULL (trust.md §0 no. 3, 4).
+"""SQLite: one file in the data directory, WAL, synchronous=FULL (contracts §2).
 
 `pysqlite3` ships an SQLite without the WAL-reset race; where it has no wheel the standard module serves, in single-writer mode if
 its SQLite is one of those that can corrupt a WAL under two writers.

@@ -1,4 +1,4 @@
-"""Comparisons that are owed or were given up (contracts.md §1)."""
+"""Comparisons that are owed or were given up (contracts §1)."""
 
 from __future__ import annotations
 

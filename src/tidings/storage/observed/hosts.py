@@ -1,4 +1,4 @@
-"""Hosts: what must be remembered so that their limits hold across a crash (trust.md I-4)."""
+"""Hosts: what must be remembered so that their limits hold across a crash (I-4)."""
 
 from __future__ import annotations
 

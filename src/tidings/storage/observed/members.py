@@ -1,4 +1,4 @@
-"""Members of pages with frames: what a page names now, and what each of its versions was made of (contracts.md §3, §4)."""
+"""Members of pages with frames: what a page names now, and what each of its versions was made of (contracts §3, §4)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def ensure(c: Connection, identities: Sequence[PageIdentity]) -> list[int]:
 def add(c: Connection, version: Version, made_of: Sequence[Member]) -> None:
     """Write what a version with frames was made of, the holder of the frames first; the bodies must be there.
 
-    Raises `UnitError` if the version is not named after them (contracts.md §3).
+    Raises `UnitError` if the version is not named after them (contracts §3).
     """
     name = version_id(version.page_id, version.seq)
     if len(made_of) != version.frames + 1 or not version.frames:

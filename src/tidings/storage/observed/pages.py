@@ -1,4 +1,4 @@
-"""Pages: what identifies them and what polls have taught about them (contracts.md §3)."""
+"""Pages: what identifies them and what polls have taught about them (contracts §3)."""
 
 from __future__ import annotations
 

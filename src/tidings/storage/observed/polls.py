@@ -1,4 +1,4 @@
-"""Polls: each is charged before its request leaves and completed once by the unit of its outcome (contracts.md §1)."""
+"""Polls: each is charged before its request leaves and completed once by the unit of its outcome (contracts §1)."""
 
 from __future__ import annotations
 

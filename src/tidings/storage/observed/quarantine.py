@@ -1,4 +1,4 @@
-"""Bodies that were withheld, and why (contracts.md §4); `commit` writes them with their poll."""
+"""Bodies that were withheld, and why (contracts §4); `commit` writes them with their poll."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of pages, the blobs that hold their bodies and the digests that cursors still need (contracts.md §3, §4)."""
+"""Versions of pages, the blobs that hold their bodies and the digests that cursors still need (contracts §3, §4)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def newest_seqs(c: Connection, page_id: int, most: int) -> set[int]:
 
 
 def usual_words(c: Connection, page_id: int, *, among: int = 5) -> int | None:
-    """Return the median number of words of the newest versions, None if there are none (contracts.md §11: collapsed text)."""
+    """Return the median number of words of the newest versions, None if there are none (contracts §11: collapsed text)."""
     text = "SELECT words FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :among"
     counts = sorted(row[0] for row in c.rows(text, page_id=page_id, among=among))
     return counts[len(counts) // 2] if counts else None
@@ -79,7 +79,7 @@ def usual_words(c: Connection, page_id: int, *, among: int = 5) -> int | None:
 def add(c: Connection, version: Version) -> None:
     """Write the next version of a page; its blob must be there.
 
-    Raises `UnitError` unless its number follows the newest one and its body differs from it (trust.md I-2).
+    Raises `UnitError` unless its number follows the newest one and its body differs from it (I-2).
     """
     told, stored, sha256 = c.one(_LAST, page_id=version.page_id) or (0, 0, "")
     seq = max(

@@ -1,4 +1,4 @@
-"""Changes as they were found, whole: every view is drawn from them without comparing again (contracts.md §4)."""
+"""Changes as they were found, whole: every view is drawn from them without comparing again (contracts §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries: the outbox. A row keeps its id and its bytes over all attempts (trust.md I-3)."""
+"""Deliveries: the outbox. A row keeps its id and its bytes over all attempts (I-3)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ pass. An endpoint's own wish holds for all of its deliveries; one that lies furt
 
 
 def delivery_id(instance: Instance, draft: DeliveryDraft, first_seq: int, last_seq: int) -> str:
-    """Return the id that a delivery has wherever and however often it is made (contracts.md §3)."""
+    """Return the id that a delivery has wherever and however often it is made (contracts §3)."""
     parts = (instance.id, instance.restore_epoch, draft.endpoint_id, draft.sentinel_id, first_seq, last_seq)
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:32]
 

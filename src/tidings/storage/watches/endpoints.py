@@ -1,4 +1,4 @@
-"""Endpoints: where news go, one row per channel and address, with its health (trust.md F-28)."""
+"""Endpoints: where news go, one row per channel and address, with its health (F-28)."""
 
 from __future__ import annotations
 

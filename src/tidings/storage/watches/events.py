@@ -1,4 +1,4 @@
-"""Events: everything that happened, numbered without a gap in the order of commits (contracts.md §3)."""
+"""Events: everything that happened, numbered without a gap in the order of commits (contracts §3)."""
 
 from __future__ import annotations
 

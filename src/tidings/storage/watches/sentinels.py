@@ -1,4 +1,4 @@
-"""Sentinels: what users asked for, and where each stands in its life (sentinels_and_events.md §2)."""
+"""Sentinels: what users asked for, and where each stands in its life (sentinels §2)."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def alter(
 ) -> SentinelRow:
     """Give a sentinel another meaning: a new revision, with the event `sentinel.altered`; return its row.
 
-    Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels_and_events §2.2). `pages` are as they
+    Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels §2.2). `pages` are as they
     were and as they are asked for now: where that differs, the first version of the new one becomes the base. With `ticks_anew` a fixed
     interval ticks from now on, with `compares_anew` the next look is made as if nothing were known. What it found before keeps the
     revision that found it.

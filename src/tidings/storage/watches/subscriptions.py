@@ -1,4 +1,4 @@
-"""Subscriptions: a sentinel on a page, with a cursor of its own (sentinels_and_events.md §4.2)."""
+"""Subscriptions: a sentinel on a page, with a cursor of its own (sentinels §4.2)."""
 
 from __future__ import annotations
 

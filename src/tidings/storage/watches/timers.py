@@ -1,4 +1,4 @@
-"""Timers: due instants that survive a restart (sentinels_and_events.md §2.3)."""
+"""Timers: due instants that survive a restart (sentinels §2.3)."""
 
 from __future__ import annotations
 

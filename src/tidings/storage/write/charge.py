@@ -1,4 +1,4 @@
-"""Charges: a request is paid for before it leaves, durably (contracts.md §1).
+"""Charges: a request is paid for before it leaves, durably (contracts §1).
 
 Budgets are token buckets: one for all polls together, and one for each class within it. A poll takes from both.
 """
@@ -81,7 +81,7 @@ def charge(
 
 
 def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
-    """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch (contracts.md §6).
+    """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch (contracts §6).
 
     Raises `BudgetError` if there are no tokens left now, or none of the class of the poll, `StaleEpochError`, `UnitError` if the poll is not open.
     """
@@ -103,7 +103,7 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
 
 
 def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
-    """Pay for a request that belongs to no poll and of which nothing is stored (`tidings test`, contracts.md §2).
+    """Pay for a request that belongs to no poll and of which nothing is stored (`tidings test`, contracts §2).
 
     Raises `BudgetError` if there are no tokens left now, or none of the class, `StaleEpochError`.
     """

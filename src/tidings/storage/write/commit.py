@@ -1,4 +1,4 @@
-"""Commit units of work: everything that outcomes write, whole or not at all (contracts.md §1).
+"""Commit units of work: everything that outcomes write, whole or not at all (contracts §1).
 
 Units of one transaction are written table by table, in the order of the units, so that a group of unchanged polls is three
 statements. Rows that a broken unit would leave half written are taken back by the transaction.

@@ -1,4 +1,4 @@
-"""Notice that the database is an older copy of itself, put back (trust.md F-37, docs/decisions/0045).
+"""Notice that the database is an older copy of itself, put back (F-37, docs/decisions/0045).
 
 Two files stand beside it. `place` is written once: a copy of the directory has another one, made at another instant, and the database
 knows which one is its own. `numbers` holds the number and the instant of the newest event, rewritten after each commit and made durable

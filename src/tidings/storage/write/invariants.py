@@ -1,4 +1,4 @@
-"""The database's side of the invariants I-1 to I-10 of trust.md §3, as one function that every fault test ends with."""
+"""The database's side of the invariants I-1 to I-10 , as one function that every fault test ends with."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _body_faults(c: Connection, sha256: str, blob_bytes: BlobBytes) -> Iterator[
 
 
 def _events(c: Connection) -> Iterator[str]:
-    """Events are numbered 1..last without a gap (contracts.md §3)."""
+    """Events are numbered 1..last without a gap (contracts §3)."""
     row = c.one("SELECT count(*), min(seq), max(seq) FROM event WHERE owner_id = :owner_id", owner_id=events.OWNER)
     count, first, last = row or (0, None, None)
     told = events.last_seq(c)
@@ -196,7 +196,7 @@ def _polls(c: Connection) -> Iterator[str]:
 
 
 def _cursors(c: Connection) -> Iterator[str]:
-    """Cursors point to versions that were stored, and those of sentinels that have not ended to such as are there (sentinels_and_events.md §4.2)."""
+    """Cursors point to versions that were stored, and those of sentinels that have not ended to such as are there (sentinels §4.2)."""
     rows = c.rows(
         "SELECT u.id, u.base, u.taken, u.seen, p.last_seq, p.id, s.state <> 'ended' AND u.left_at IS NULL FROM subscription u"
         " JOIN page p ON p.id = u.page_id JOIN sentinel s ON s.id = u.sentinel_id ORDER BY u.id"

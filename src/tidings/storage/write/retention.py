@@ -1,4 +1,4 @@
-"""Retention: which versions are still needed, and letting go of the others (sentinels_and_events.md §6.1).
+"""Retention: which versions are still needed, and letting go of the others (sentinels §6.1).
 
 A version is kept while a cursor of a sentinel that has not ended needs it, or a comparison that is owed; while a change that begins or
 ends with it is inside its ChangeHistory; while a version with frames is made of it; while it is the newest of a page that is watched; and for a

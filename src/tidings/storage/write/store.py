@@ -1,4 +1,4 @@
-"""The store: the database as the service sees it, from one event loop, on one thread of its own (contracts.md §1).
+"""The store: the database as the service sees it, from one event loop, on one thread of its own (contracts §1).
 
 Units of several callers share a transaction: up to 50 of them, or those of 5 ms. That is what makes a durable record cheap.
 """

@@ -68,7 +68,7 @@ def kinds_of(expression, *findings):
     ],
 )
 def test_and_or_not(expression, findings, expected):
-    """sentinels_and_events.md §4.5: OR unites; AND needs every part; NOT takes out what a sibling contains, else vetoes."""
+    """OR unites; AND needs every part; NOT takes out what a sibling contains, else vetoes (sentinels §4.5)."""
     assert expected == kinds_of(expression, *findings)
 
 

@@ -1,4 +1,4 @@
-"""A pair of versions; and with it keywords and phrases inside AND, OR and NOT (sentinels_and_events.md §4.5)."""
+"""A pair of versions; and with it keywords and phrases inside AND, OR and NOT (sentinels §4.5)."""
 
 import pytest
 from hypothesis import given

@@ -31,7 +31,7 @@ def test_worked_example_of_the_thesis():
     ids=["fewer", "last one gone", "first one", "both empty", "order", "equal hashes in Java", "count of a signature"],
 )
 def test_rows_of_objects(old, new, expected):
-    """Counts decide, never order nor hash; empty sides are as good as others; an absent object counts 0 (detection.md §1.3)."""
+    """Counts decide, never order nor hash; empty sides are as good as others; an absent object counts 0 (detection §1.3)."""
     assert expected == rows(old, new)
 
 

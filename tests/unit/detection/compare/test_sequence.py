@@ -69,7 +69,7 @@ def test_edits_are_in_order_and_part_by_what_is_kept(pair):
 
 
 def test_a_pair_that_changed_places():
-    """`a b c d` → `a c b d`: three words stay, one is deleted and one inserted (detection.md §1.6)."""
+    """`a b c d` → `a c b d`: three words stay, one is deleted and one inserted (detection §1.6)."""
     edits = compare_sequences("abcd", "acbd")
 
     assert 3 == common_length(edits, 4)

@@ -1,4 +1,4 @@
-"""Logs: what is written behind a text is all that is told, line by line (detection.md §5)."""
+"""Logs: what is written behind a text is all that is told, line by line (detection §5)."""
 
 import pytest
 

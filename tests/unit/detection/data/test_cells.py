@@ -1,4 +1,4 @@
-"""CSV: rows by their keys, cells, columns; as `any change`, as `table` and with the conditions of both (detection.md §5)."""
+"""CSV: rows by their keys, cells, columns; as `any change`, as `table` and with the conditions of both (detection §5)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""JSON by its values: what is at which place, with its type, and no more told than changed (detection.md §5; H-065 to H-067)."""
+"""JSON by its values: what is at which place, with its type, and no more told than changed (detection §5; H-065 to H-067)."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Which versions are compared, and which are kept (sentinels_and_events §4.4; W-14, W-63)."""
+"""Which versions are compared, and which are kept (sentinels §4.4; W-14, W-63)."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def life(compare: Compare, versions: int) -> Iterator[tuple[int, Window, int]]:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_the_table_of_compared_versions(name):
-    """Ten versions are compared, and kept, as the table of sentinels_and_events §4.4 says."""
+    """Ten versions are compared, and kept, as the table of sentinels §4.4 says."""
     compare, compared, kept = TABLE[name]
     window = Window()
     for seq in range(1, 11):

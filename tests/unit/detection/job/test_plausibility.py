@@ -131,7 +131,7 @@ def test_a_page_without_text_is_empty_only_if_it_had_some(body):
 
 
 def test_collapsed_is_under_three_tenths_of_the_usual():
-    """contracts.md §11; a page of a few words cannot collapse."""
+    """A page of a few words cannot collapse (contracts §11)."""
     thirty = " ".join(WORDS.split()[:30])
     least = " ".join(WORDS.split()[: FEWEST_USUAL // 4])
 

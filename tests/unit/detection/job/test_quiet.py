@@ -1,4 +1,4 @@
-"""Noise through whole jobs: looks in a row, what is told of each, and what is quiet (detection.md §4, §6)."""
+"""Noise through whole jobs: looks in a row, what is told of each, and what is quiet (detection §4, §6)."""
 
 import itertools
 import json
@@ -104,7 +104,7 @@ def test_a_relative_time_is_quiet_and_what_stands_beside_it_is_told():
 
 
 def test_ignored_text_never_triggers_and_the_price_beside_it_is_told():
-    """changedetection.io 425: `Views: 5|Price 3`; only the price of the same line is told (detection.md §6.5)."""
+    """changedetection.io 425: `Views: 5|Price 3`; only the price of the same line is told."""
     watch = Watch()
     watch.look(page("Views: 5|Price 3"))
 
@@ -122,7 +122,7 @@ def test_a_clock_is_noise_while_it_goes_as_the_looks_do():
 
 
 def test_a_learned_part_of_a_line_hides_no_price_beside_it():
-    """changedetection.io 3127: the line is not ignored because a part of it is noise (detection.md §6.6)."""
+    """changedetection.io 3127: the line is not ignored because a part of it is noise."""
     watch = Watch()
     told = [
         watch.look(page(f"v {n * 7919 % 977} x price 10"), second=page(f"v {n * 31 % 101} y price 10"))
@@ -134,7 +134,7 @@ def test_a_learned_part_of_a_line_hides_no_price_beside_it():
 
 
 def test_a_sale_twice_is_two_events():
-    """changedetection.io 855: text that was seen once alerts again (detection.md §6.7)."""
+    """changedetection.io 855: text that was seen once alerts again."""
     watch = Watch()
 
     assert ["", "+SALE", "-SALE", "+SALE", "-SALE", "+SALE"] == [
@@ -143,7 +143,7 @@ def test_a_sale_twice_is_two_events():
 
 
 def test_a_block_that_rotates_is_quiet_after_two_returns():
-    """Urlwatch 22: A, B, A on alternate fetches; a third content is told (detection.md §6.10)."""
+    """Urlwatch 22: A, B, A on alternate fetches; a third content is told."""
     one, two = page("try it for nothing"), page("buy one, get another")
     watch = Watch()
     told = [watch.look(html, second=other) for html, other in [(one, two), (two, one)] * 4]

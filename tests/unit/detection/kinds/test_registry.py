@@ -37,7 +37,7 @@ def kinds_of(kind, old, new):
     ],
 )
 def test_markup_alone_is_no_change(old, new):
-    """Vectors 24, 25, 27, 28 and 31 of detection.md §1.6, changedetection.io 712, sessions: nothing that people would call a change."""
+    """Vectors 24, 25, 27, 28 and 31 of detection §1.6, changedetection.io 712, sessions: nothing that people would call a change."""
     assert [] == kinds_of("any", old, new)
 
 

@@ -60,7 +60,7 @@ def test_something_new_stays_news_while_it_is_shown():
 
 
 def test_a_sign_that_comes_back_is_news_each_time():
-    """`SALE`, nothing, `SALE`: two events and more, as long as it never differs within minutes (detection.md §6.7)."""
+    """`SALE`, nothing, `SALE`: two events and more, as long as it never differs within minutes."""
     assert "" == heard(["", "SALE"] * 6, quick=()).verdict
     assert "" == heard(["", "SALE", "SALE", "", "SALE", ""], quick=(2,)).verdict
 

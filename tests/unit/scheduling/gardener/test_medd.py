@@ -36,7 +36,7 @@ def test_edd_works_every_day_of_the_year_and_medd_one():
     ],
 )
 def test_medd_on_four_plants(capacity: int, expected: list[set[int]]):
-    """Ties go to the smallest cost, then to the longest window (Gardener §4, line 2)."""
+    """Ties go to the smallest cost, then to the longest window (003 §4, line 2)."""
     assert expected == _spelled(tend(FOUR, medd, Capacity(capacity), 12))
 
 
@@ -54,7 +54,7 @@ def test_the_demand_of_every_horizon_is_less_late_than_that_of_the_longest():
 
 
 def test_a_day_is_never_over_its_peak_nor_the_year_over_its_average():
-    """Both capacities of Gardener §1 hold, whatever the rule."""
+    """Both capacities of 003 §1 hold, whatever the rule."""
     garden = Garden.of([1, 0.5, 0.7, 0.3], [2, 3, 4, 9])
     capacity = Capacity(peak=1.5, average=1.0)
     for rule in (edd, medd, medd_dbf):

@@ -81,7 +81,7 @@ def test_without_a_profile_it_is_price():
 
 
 def test_where_every_hour_is_alike_looks_come_when_those_of_price_do():
-    """A flat profile leads to T*, within 10 % of it (bid_and_defaults §1)."""
+    """A flat profile leads to T*, within 10 % of it (bid §1)."""
     population = pages(60, rate=np.geomspace(0.1, 50, 60))
     plain, timed = Price(HOUR), PriceHours(HOUR, profile=(1.0,) * 168)
     expected = plain.gaps(begin(plain, population), 0.0)

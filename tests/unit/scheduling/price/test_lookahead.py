@@ -36,7 +36,7 @@ def test_a_backlog_is_the_sum_of_what_came(overwrites: bool):
 
 
 def test_where_every_hour_is_alike_the_plan_is_the_index():
-    """Poll iff age ≥ T*, but for cases within a tick and a few hundredths of it (bid_and_defaults §1: 99.4 %)."""
+    """Poll iff age ≥ T*, but for cases within a tick and a few hundredths of it (bid §1: 99.4 %)."""
     rng = np.random.default_rng(2)
     size = 400
     theta = math.log(2) / rng.uniform(50, 2_000, size)

@@ -1,4 +1,4 @@
-"""The price policy: the gaps of bid_and_defaults §3, its guards, and the price that a budget makes."""
+"""The price policy: the gaps of bid §3, its guards, and the price that a budget makes."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_utility_from_instant_1_to_4(page: int, life: Life, expected: tuple[floa
 
 
 def test_the_change_window_counts_the_instants_since_the_change():
-    """The exponent as printed depends on the end of the epoch; the right one on j − k (study §1.1)."""
+    """The exponent as printed depends on the end of the epoch; the right one on j − k (scheduling §1.1)."""
     chances = np.full(10, 0.3)
 
     assert 0.6517 == pytest.approx(lives.change_window(2).at(chances, 2, 6))
@@ -149,7 +149,7 @@ def test_the_bound_is_tight(ratio: float, most: float):
 
 
 def test_the_bound_holds_over_any_feasible_family():
-    """Costs under a knapsack and one page a host: the best feasible set of each instant earns 1/(1 + a) and more (study §1.4)."""
+    """Costs under a knapsack and one page a host: the best feasible set of each instant earns 1/(1 + a) and more (scheduling §1.4)."""
     rng = np.random.default_rng(5)
     for _ in range(12):
         costs, hosts = rng.integers(1, 4, 4), np.array([0, 0, 1, 2])

@@ -116,7 +116,7 @@ CLAUSES = ("", "For {d} day", "From now + {d} day", "From now + {d} day For {e} 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_stops_of_the_service_move_no_life(seed: int):
-    """The law of §2.3: looked at every hour or only now and then, sentinels take the same steps at the same instants.
+    """The law of sentinels §2.3: looked at every hour or only now and then, sentinels take the same steps at the same instants.
 
     But for what was missed, with all that hangs on it: a history in which a whole life fell into a stop is another one.
     """

@@ -1,4 +1,4 @@
-"""What a poller holds in memory is what the database says, whatever happened (sentinels_and_events §4.6; W-41, W-60, W-66)."""
+"""What a poller holds in memory is what the database says, whatever happened (sentinels §4.6; W-41, W-60, W-66)."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_a_migration_that_fails_leaves_the_old_database(world: World, newer: Pat
 
 
 def test_a_newer_database_is_left_untouched(world: World):
-    """A revision that this Tidings does not know is refused with what helps, and no byte is written (T-23)."""
+    """A revision that this Tidings does not know is refused with what helps, and no byte is written."""
     world.write(lambda c: c.execute("UPDATE alembic_version SET version_num = '9999'"))
     world.database.close()
     path = world.settings.data / "tidings.db"

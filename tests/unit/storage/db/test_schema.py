@@ -63,7 +63,7 @@ def _described(connection: Connection, table: str) -> list[tuple[Any, ...]]:
 
 
 def test_every_table_of_the_contract_is_there():
-    """The tables are those of contracts.md §4, what tags have by default, and events of other origin."""
+    """The tables are those of contracts §4, what tags have by default, and events of other origin."""
     expected = (
         "owner sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
         " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default event_source event_key trust hint signal_key websub"

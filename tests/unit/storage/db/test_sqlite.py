@@ -58,7 +58,7 @@ def test_a_new_directory_is_closed_to_others(tmp_path: Path):
 
 
 def test_a_used_directory_without_its_database_is_refused(world: World):
-    """A lost database is never replaced by an empty one; the message says how to go on (trust.md F-12)."""
+    """A lost database is never replaced by an empty one; the message says how to go on (F-12)."""
     path = _closed(world)
     path.unlink()
 
@@ -146,7 +146,7 @@ def _findings(data: Path) -> list[str]:
 
 
 def test_a_torn_log_ends_at_a_commit(world: World, tmp_path: Path):
-    """Wherever the write-ahead log is cut or garbled, what remains is a whole prefix of the commits (trust.md F-06)."""
+    """Wherever the write-ahead log is cut or garbled, what remains is a whole prefix of the commits (F-06)."""
     for number in range(40):
         world.write(secrets.put, f"{number:03}", "x" * 200)
     data = world.settings.data
@@ -232,7 +232,7 @@ sys.stdin.read()
 
 
 def test_an_old_library_writes_only_while_nobody_polls(old: Database, world: World):
-    """In single-writer mode writes are refused while another process holds the lock; reads are not (contracts.md §2)."""
+    """In single-writer mode writes are refused while another process holds the lock; reads are not (contracts §2)."""
     old.write(secrets.put, "a", "b")
     command = [sys.executable, "-c", _HOLD, str(world.settings.data)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as poller:
