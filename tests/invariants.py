@@ -25,7 +25,7 @@ from tidings.service.run.assembly import open_archive
 from tidings.settings import Settings
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database, quick_check
-from tidings.storage.db.schema import metadata
+from tidings.storage.db.schema import WHOLE, statements, tables
 from tidings.storage.observed import comparisons, members, pages, polls, versions
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
 from tidings.storage.write import charge, invariants, secrets
@@ -308,7 +308,7 @@ def i9_secrets(seen: _Seen) -> Iterator[str]:
     for name, value in kept.items():
         if any(value in text for text in seen.outputs) or any(value.encode() in taken.body for taken in seen.receiver):
             yield f"I-9: the secret {name} was printed or sent"
-    for table in metadata.tables:
+    for table in tables(statements(WHOLE, "sqlite")):
         if kept:
             rows = json.dumps(seen.connection.rows(f'SELECT * FROM "{table}"'), default=_text)
             yield from (f"I-9: the secret {name} stands in the table {table}" for name in kept if kept[name] in rows)

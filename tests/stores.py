@@ -34,8 +34,9 @@ from tidings.model.unit import (
 )
 from tidings.model.version import Blob, Member, Version, member_list
 from tidings.settings import Settings, StoreSettings
+from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import Database, open_database
-from tidings.storage.db.schema import metadata
+from tidings.storage.db.schema import WHOLE, statements, tables
 from tidings.storage.observed import pages, polls
 from tidings.storage.watches import endpoints, sentinels
 from tidings.storage.write import charge, invariants, leases
@@ -46,6 +47,8 @@ POSTGRES = (
 )
 """The server; each test's database is made beside the one that the variable names."""
 PRODUCTS = ("sqlite", "postgresql")
+TABLES = tables(statements(WHOLE, "sqlite"))
+"""Every table of the schema, as a new database is made."""
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
 
@@ -97,11 +100,11 @@ class Products:
 _EMPTY = "; ".join(
     [
         "SET session_replication_role = replica",
-        *(f"DELETE FROM {name}" for name in metadata.tables if name not in {"owner", "instance"}),
+        *(f"DELETE FROM {name}" for name in TABLES if name not in {"owner", "instance"}),
         *(
             f"ALTER TABLE {name} ALTER COLUMN id RESTART"
-            for name, table in metadata.tables.items()
-            if name != "owner" and table.columns[0].identity
+            for name, table in TABLES.items()
+            if name != "owner" and "AUTOINCREMENT" in table.columns.get("id", "")
         ),
         "UPDATE owner SET last_seq = 0, rules_seq = 0",
     ]
@@ -114,6 +117,32 @@ def products(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Products]:
     made = Products(tmp_path_factory.mktemp("products"))
     yield made
     made.close()
+
+
+def shape(c: Connection) -> set[tuple[Any, ...]]:
+    """Return what a database has: each column, key, constraint and index of each table, whatever the order of columns."""
+    if c.dialect == "postgresql":
+        queries = (
+            (
+                "SELECT table_name, column_name, data_type, is_nullable, column_default, is_identity"
+                " FROM information_schema.columns WHERE table_schema = current_schema()"
+            ),
+            (
+                "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint"
+                " WHERE connamespace = current_schema()::regnamespace AND contype <> 'n'"
+            ),
+            "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = current_schema()",
+        )
+        return {tuple(row) for query in queries for row in c.rows(query)}
+    master = c.rows("SELECT name, type, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
+    found: set[tuple[Any, ...]] = {(name, table, sql) for name, kind, table, sql in master if kind == "index"}
+    for name, kind, _, sql in master:
+        if kind == "table":
+            found |= {(name, *tuple(row)[1:]) for row in c.rows(f"PRAGMA table_info({name})")}
+            found |= {(name, *tuple(row)[2:5]) for row in c.rows(f"PRAGMA foreign_key_list({name})")}
+            found |= {(name, row[0]) for row in c.rows(f"SELECT group_concat(i.name) FROM pragma_index_list('{name}') AS l, pragma_index_info(l.name) AS i GROUP BY l.name")}  # fmt: skip
+            found.add((name, "AUTOINCREMENT" in sql, "WITHOUT ROWID" in sql))
+    return found
 
 
 def _server() -> psycopg.Connection[Any]:

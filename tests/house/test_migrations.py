@@ -8,7 +8,7 @@ from pathlib import Path
 from tidings.storage.db.database import REVISIONS
 
 REPOSITORY = Path(__file__).parents[2]
-STEPS = REPOSITORY / "src/tidings/storage/migrations/versions"
+STEPS = REPOSITORY / "src/tidings/storage/migrations"
 LANDED = {
     name: digest
     for digest, name in (
@@ -26,7 +26,7 @@ def test_a_migration_that_has_landed_is_never_edited():
 
 def test_every_migration_but_the_newest_has_landed():
     """Whoever adds a migration first notes the one before it in tests/stored/landed.sha256."""
-    files = {path.name[:4]: path.name for path in STEPS.glob("0*.py")}
+    files = {path.name[:4]: path.name for path in STEPS.glob("0*.sql")}
 
     assert list(REVISIONS) == sorted(files)
     assert {files[revision] for revision in REVISIONS[:-1]} <= set(LANDED)

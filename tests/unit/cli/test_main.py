@@ -8,8 +8,6 @@ import sys
 from tidings.cli.main import VERBS
 
 HEAVY = (
-    "sqlalchemy",
-    "alembic",
     "aiohttp",
     "lark",
     "lxml",
@@ -87,7 +85,7 @@ def test_the_parent_loads_no_parser_of_pages(tidings, server, monkeypatch):
     """`check` polls and compares, and lxml, selectolax, feedparser, Apprise and smtplib stay in its children (contracts §10)."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
     monkeypatch.setenv("TIDINGS_DETECT_ISOLATION", "killable")
-    parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib", "sqlalchemy", "alembic")
+    parsers = ("lxml", "selectolax", "feedparser", "apprise", "smtplib")
     code = (
         "import sys; from tidings.cli.main import main; main(['check', 'n']); "
         f"print([m for m in {parsers!r} if m in sys.modules])"

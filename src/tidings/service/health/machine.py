@@ -27,7 +27,6 @@ LIBRARY_FLOORS: Final[Mapping[str, Version]] = {
     "brotli": (1, 2),
     "lxml": (6,),
     "selectolax": (1, 0, 2),
-    "sqlalchemy": (2, 1),
 }
 BORROWED_FLOORS: Final[Mapping[str, Version]] = {"urllib3": (2, 6, 3)}
 """Libraries that only others bring along: no fault if they are not there."""

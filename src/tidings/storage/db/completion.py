@@ -6,14 +6,8 @@ takes its next step, what the steps up to its own number make is compared with w
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from alembic.ddl.base import AddColumn, DropColumn
-from sqlalchemy import Column, Connection, LargeBinary, Table, Text, create_engine, event, inspect, text
-from sqlalchemy.schema import CreateIndex, CreateTable, DropTable, Index
-
-Steps = Callable[[Connection, str], None]
+from tidings.storage.db.connection import Connection
+from tidings.storage.db.schema import TableText, statements, steps, tables
 
 _FILLED = {
     ("owner", "rules_seq"): "last_seq",  # rules have no need to hear what happened before there were rules
@@ -22,87 +16,72 @@ _FILLED = {
 }
 """What rows get in a column that is added to them, where that is not the column's default."""
 
+_COLUMNS = {
+    "sqlite": "SELECT name FROM pragma_table_info(:name)",
+    "postgresql": "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = :name",
+}
+_INDEXES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = :name",
+    "postgresql": "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablename = :name",
+}
 
-def complete(connection: Connection, revision: str, run_steps: Steps) -> list[str]:
+
+def complete(c: Connection, revision: str) -> list[str]:
     """Add the tables, columns and indexes that the steps up to `revision` make and that the database lacks; return what was added.
 
     What is there stays as it is, but for a table whose primary key lacks a column: that is made anew, with its rows.
     """
-    wanted = _Wanted(revision, run_steps)
-    present = inspect(connection)
+    wanted = tables(
+        statement for step, file in steps().items() if step <= revision for statement in statements(file, c.dialect)
+    )
     added: list[str] = []
-    for name, columns in wanted.columns.items():
-        if not present.has_table(name):
-            connection.execute(CreateTable(wanted.tables[name]))
-            added.append(name)
-        known = {column["name"] for column in inspect(connection).get_columns(name)}
-        lacking = [column for column in columns.values() if column.name not in known]
-        if any(column.primary_key for column in lacking):
-            _make_anew(connection, wanted.tables[name], sorted(known))
-        else:
-            for column in lacking:
-                _add(connection, name, column)
-        added += [f"{name}.{column.name}" for column in lacking]
-    return added + [name for name, index in wanted.indexes.items() if _add_index(connection, name, index)]
+    for name, table in wanted.items():
+        added += _complete_table(c, name, table)
+        present = {row[0] for row in c.rows(_INDEXES[c.dialect], name=name)}
+        for index, statement in table.indexes.items():
+            if index not in present:
+                c.execute(statement)
+                added.append(index)
+    return added
 
 
-class _Wanted:
-    """What the steps up to a revision leave, as they define it: noted while they run on an empty database in memory."""
-
-    def __init__(self, revision: str, run_steps: Steps) -> None:
-        self.tables: dict[str, Table] = {}
-        self.columns: dict[str, dict[str, Column[Any]]] = {}
-        self.indexes: dict[str, Index] = {}
-        engine = create_engine("sqlite://")
-        event.listen(engine, "before_execute", self._note)
-        with engine.connect() as scratch:
-            run_steps(scratch, revision)
-        engine.dispose()
-
-    def _note(self, _connection: Connection, element: object, *_: object) -> None:
-        match element:
-            case CreateTable(element=table):
-                self.tables[table.name] = table
-                self.columns[table.name] = {column.name: column for column in table.columns}
-            case DropTable(element=table):
-                del self.tables[table.name], self.columns[table.name]
-                self.indexes = {name: index for name, index in self.indexes.items() if str(index.table) != table.name}
-            case AddColumn():
-                self.columns[element.table_name][element.column.name] = element.column
-            case DropColumn():
-                del self.columns[element.table_name][element.column.name]
-            case CreateIndex(element=index):
-                self.indexes[str(index.name)] = index
+def _complete_table(c: Connection, name: str, table: TableText) -> list[str]:
+    """Make a table that is missing, or add the columns that it lacks."""
+    known = {row[0] for row in c.rows(_COLUMNS[c.dialect], name=name)}
+    if not known:
+        _make(c, table)
+        return [name]
+    lacking = [column for column in table.columns if column not in known]
+    if set(lacking) & set(table.key):
+        _make_anew(c, name, table, known)
+    else:
+        for column in lacking:
+            _add(c, name, column, table.columns[column])
+    return [f"{name}.{column}" for column in lacking]
 
 
-def _add(connection: Connection, table: str, column: Column[Any]) -> None:
+def _make(c: Connection, table: TableText) -> None:
+    for statement in table.statements:
+        c.execute(statement)
+
+
+def _add(c: Connection, table: str, column: str, definition: str) -> None:
     """Add a column; rows that are there get what `_FILLED` says, else its default, else nothing of its type."""
-    if column.server_default is None and not column.nullable:
-        empty = "''" if isinstance(column.type, Text | LargeBinary) else "0"
-        column = Column(column.name, column.type, nullable=False, server_default=text(empty))
-    connection.execute(AddColumn(table, column))
-    if (filled := _FILLED.get((table, column.name))) is not None:
-        connection.execute(text(f"UPDATE {table} SET {column.name} = {filled}"))
+    if "NOT NULL" in definition and "DEFAULT" not in definition:
+        empty = "''" if definition.split()[1] in {"TEXT", "BLOB", "BYTEA"} else "0"
+        definition = definition.replace("NOT NULL", f"DEFAULT {empty} NOT NULL")
+    c.execute(f"ALTER TABLE {table} ADD COLUMN {definition}")
+    if (filled := _FILLED.get((table, column))) is not None:
+        c.execute(f"UPDATE {table} SET {column} = {filled}")
 
 
-def _make_anew(connection: Connection, table: Table, known: list[str]) -> None:
+def _make_anew(c: Connection, name: str, table: TableText, known: set[str]) -> None:
     """Put a table as it should be in the place of one whose primary key lacks a column, with its rows."""
-    old, names = f"old_{table.name}", [column.name for column in table.columns]
-    terms = {name: name for name in names if name in known} | {
-        name: term for (owner, name), term in _FILLED.items() if owner == table.name and name not in known
+    terms = {column: column for column in table.columns if column in known} | {
+        column: term for (owner, column), term in _FILLED.items() if owner == name and column not in known
     }
-    connection.execute(text(f"CREATE TEMPORARY TABLE {old} AS SELECT * FROM {table.name}"))
-    connection.execute(text(f"DROP TABLE {table.name}"))
-    connection.execute(CreateTable(table))
-    into, chosen = ", ".join(terms), ", ".join(terms.values())
-    connection.execute(text(f"INSERT INTO {table.name} ({into}) SELECT {chosen} FROM {old}"))
-    connection.execute(text(f"DROP TABLE {old}"))
-
-
-def _add_index(connection: Connection, name: str, index: Index) -> bool:
-    """Add an index unless it is there; return whether it was added."""
-    table = str(index.table)
-    lacks = name not in {found["name"] for found in inspect(connection).get_indexes(table)}
-    if lacks:
-        connection.execute(CreateIndex(index))
-    return lacks
+    c.execute(f"CREATE TEMPORARY TABLE old_{name} AS SELECT * FROM {name}")
+    c.execute(f"DROP TABLE {name}")
+    _make(c, table)
+    c.execute(f"INSERT INTO {name} ({', '.join(terms)}) SELECT {', '.join(terms.values())} FROM old_{name}")
+    c.execute(f"DROP TABLE old_{name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from tidings.errors import StoreError
 from tidings.storage.db.connection import Connection
@@ -55,10 +55,6 @@ class Driver(Protocol):
 
     def copy_before(self, revision: str) -> str:
         """Keep a copy of the database as it is at `revision`; return where, or "" if this product keeps none."""
-        ...
-
-    def engine_arguments(self) -> tuple[str, Any, dict[str, Any]]:
-        """Return URL, the library's connection and keywords with which SQLAlchemy uses that very connection."""
         ...
 
     def quick_check(self, *, deep: bool = False) -> list[str]:

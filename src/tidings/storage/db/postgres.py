@@ -245,10 +245,6 @@ class PostgresDriver:
         """Keep nothing: a server's copies are its owner's (`pg_dump`); the migration is one transaction."""
         return ""
 
-    def engine_arguments(self) -> tuple[str, Any, dict[str, Any]]:
-        """Return what makes SQLAlchemy use this very connection."""
-        return "postgresql+psycopg://", self._raw, {"use_native_hstore": False}
-
     def quick_check(self, *, deep: bool = False) -> list[str]:  # noqa: ARG002 - one signature for both
         """Return nothing: PostgreSQL watches its own pages."""
         return []

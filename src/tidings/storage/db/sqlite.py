@@ -176,10 +176,6 @@ class SqliteDriver:
         _sync(path.parent)
         return str(path)
 
-    def engine_arguments(self) -> tuple[str, Any, dict[str, Any]]:
-        """Return what makes SQLAlchemy use this very connection."""
-        return "sqlite://", self._raw, {"module": sqlite3}
-
     def quick_check(self, *, deep: bool = False) -> list[str]:
         """Return what `PRAGMA quick_check` (`integrity_check` if it is to be deep) and `PRAGMA foreign_key_check` find; empty if all is well."""
         text = "PRAGMA integrity_check" if deep else "PRAGMA quick_check"

@@ -1,122 +1,148 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import Connection, create_engine, inspect, text
 
-from tests.stores import PRODUCTS, Products
+from tests.stores import PRODUCTS, own_postgres, shape
 from tidings.storage.db.completion import complete
+from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS
+from tidings.storage.db.driver import Driver
 from tidings.storage.db.migrate import run_steps
-
-Shape = dict[str, tuple[set[tuple[str, str, bool, str]], set[str]]]
+from tidings.storage.db.postgres import PostgresDriver
+from tidings.storage.db.schema import TableText, statements, steps, tables
+from tidings.storage.db.sqlite import SqliteDriver
 
 
 @pytest.fixture(params=PRODUCTS)
-def connection(request: pytest.FixtureRequest, products: Products, tmp_path: Path) -> Iterator[Connection]:
-    """Give a connection to an empty place for tables, in a transaction that is undone at the end."""
-    with products.fresh(request.param, tmp_path / "data") as settings:
-        postgres = request.param == "postgresql"
-        url = settings.store.url.replace("postgresql:", "postgresql+psycopg:") if postgres else "sqlite://"
-        engine = create_engine(url)
-        with engine.connect() as connection:
-            if postgres:
-                connection.execute(text("CREATE SCHEMA earlier"))
-                connection.execute(text("SET LOCAL search_path = earlier"))
-            yield connection
-            connection.rollback()
-        engine.dispose()
+def c(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Connection]:
+    """Give a connection to an empty database, in a transaction that is undone at the end."""
+    if request.param == "sqlite":
+        yield from _begun(SqliteDriver(tmp_path, busy_seconds=1))
+    else:
+        with own_postgres() as url:
+            yield from _begun(PostgresDriver(url, busy_seconds=1))
+
+
+def _begun(driver: Driver) -> Iterator[Connection]:
+    driver.begin_write()
+    yield driver.connection
+    driver.rollback()
+    driver.close()
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_what_a_database_lacks_of_its_schema_is_added(connection: Connection, revision: str):
+def test_what_a_database_lacks_of_its_schema_is_added(c: Connection, revision: str):
     """Without all indexes, tables that no other refers to and columns that stand alone, a database gets these back as they were."""
-    run_steps(connection, revision)
-    whole = _shape(connection)
+    run_steps(c, revision)
+    whole = shape(c)
 
-    lost = _drop_what_can_go(connection)
-    poor = _shape(connection)
-    complete(connection, revision, run_steps)
+    lost = _drop_what_can_go(c, revision)
+    poor = shape(c)
+    complete(c, revision)
 
     assert lost > 80
     assert poor != whole
-    assert whole == _shape(connection)
+    assert whole == shape(c)
 
 
-def test_a_whole_database_is_left_alone(connection: Connection):
+def test_a_whole_database_is_left_alone(c: Connection):
     """Nothing is added where nothing is missing, and nothing that is there beyond the schema goes."""
-    run_steps(connection, "0003")
-    connection.execute(text("ALTER TABLE page ADD COLUMN own TEXT"))
+    run_steps(c, "0003")
+    c.execute("ALTER TABLE page ADD COLUMN own TEXT")
 
-    assert [] == complete(connection, "0003", run_steps)
-    assert "own" in {column["name"] for column in inspect(connection).get_columns("page")}
+    assert [] == complete(c, "0003")
+    assert [] == c.rows("SELECT own FROM page")
 
 
-def test_rows_keep_what_they_say_and_get_what_the_step_would_have_given_them(connection: Connection):
+def test_rows_keep_what_they_say_and_get_what_the_step_would_have_given_them(c: Connection):
     """An owner whose log has 77 events has rules that need not hear them; other columns get their default, or nothing of their type."""
-    run_steps(connection, "0003")
-    connection.execute(text("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 77)"))
-    connection.execute(text("INSERT INTO trust (host, kind, state, at) VALUES ('h', 'k', 's', 5)"))
+    run_steps(c, "0003")
+    c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 77)")
+    c.execute("INSERT INTO trust (host, kind, state, at) VALUES ('h', 'k', 's', 5)")
     for table, column in (("owner", "rules_seq"), ("trust", "at"), ("trust", "state")):
-        connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
+        c.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
 
-    added = complete(connection, "0003", run_steps)
+    added = complete(c, "0003")
 
     assert ["owner.rules_seq", "trust.state", "trust.at"] == added
-    assert (77, 77) == tuple(connection.execute(text("SELECT last_seq, rules_seq FROM owner")).one())
-    assert ("h", "k", "", 0) == tuple(connection.execute(text("SELECT host, kind, state, at FROM trust")).one())
+    assert [(77, 77)] == _rows(c, "SELECT last_seq, rules_seq FROM owner")
+    assert [("h", "k", "", 0)] == _rows(c, "SELECT host, kind, state, at FROM trust")
 
 
-def test_secrets_of_before_owners_have_the_one_owner(connection: Connection):
+def test_secrets_of_before_owners_have_the_one_owner(c: Connection):
     """A table whose primary key lacks a column is made anew, with its rows: the first 0002 knew secrets by their name alone."""
-    run_steps(connection, "0002")
-    connection.execute(text("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 0)"))
-    connection.execute(text("DROP TABLE secret"))
-    connection.execute(text("CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL)"))
-    connection.execute(text("INSERT INTO secret VALUES ('webhook', 'w'), ('mail', 'm')"))
+    run_steps(c, "0002")
+    c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 0)")
+    c.execute("DROP TABLE secret")
+    c.execute("CREATE TABLE secret (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    c.execute("INSERT INTO secret VALUES ('webhook', 'w'), ('mail', 'm')")
 
-    complete(connection, "0002", run_steps)
+    complete(c, "0002")
 
-    rows = connection.execute(
-        text("SELECT owner_id, name, kind, key_id, value, set_at FROM secret ORDER BY name")
-    ).all()
-    assert [(1, "mail", "text", "", "m", 0), (1, "webhook", "signing", "", "w", 0)] == [tuple(row) for row in rows]
+    rows = _rows(c, "SELECT owner_id, name, kind, key_id, value, set_at FROM secret ORDER BY name")
+    assert [(1, "mail", "text", "", "m", 0), (1, "webhook", "signing", "", "w", 0)] == rows
 
 
-def _shape(connection: Connection) -> Shape:
-    """Return of each table its columns and its indexes."""
-    found = inspect(connection)
-    return {
-        table: (
-            {(c["name"], str(c["type"]), c["nullable"], str(c["default"])) for c in found.get_columns(table)},
-            {str(index["name"]) for index in found.get_indexes(table)},
+def test_a_step_keeps_secrets_and_says_of_each_page_why_it_cannot_be_compared(c: Connection):
+    """What steps do to rows: secrets get their owner and kind; of pages with one version the newest word of the log is kept."""
+    run_steps(c, "0001")
+    c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 7)")
+    c.execute("INSERT INTO secret VALUES ('webhook', 'w'), ('mail', 'm')")
+    for page, seq in ((1, 1), (2, 1), (3, 2), (4, 1)):
+        c.execute(
+            f"INSERT INTO page (id, key, url, given, host, last_seq) VALUES ({page}, '{page}', 'u', 'u', 'h', {seq})"
         )
-        for table in found.get_table_names()
-        if table != "alembic_version"
-    }
+    log = ((1, "too big"), (2, "too big"), (2, ""), (3, "too big"), (4, None))
+    for seq, (page, problem) in enumerate(log, 1):
+        data = "{}" if problem is None else f'{{"problem": "{problem}"}}'
+        c.execute(
+            "INSERT INTO event (owner_id, seq, type, at, page_id, data) VALUES (1, :seq, 'page.first', 1, :page, :data)",
+            seq=seq,
+            page=page,
+            data=data,
+        )
+
+    run_steps(c, REVISIONS[-1], since="0001")
+
+    assert [(1, "mail", "text", "m"), (1, "webhook", "signing", "w")] == _rows(
+        c, "SELECT owner_id, name, kind, value FROM secret ORDER BY name"
+    )
+    assert [(1, "too big"), (2, ""), (3, ""), (4, "")] == _rows(c, "SELECT id, problem FROM page ORDER BY id")
+    assert 7 == c.value("SELECT rules_seq FROM owner")
 
 
-def _drop_what_can_go(connection: Connection) -> int:
+def _rows(c: Connection, query: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in c.rows(query)]
+
+
+def _drop_what_can_go(c: Connection, revision: str) -> int:
     """Drop all indexes, the tables that no other refers to and that have no number of their own, and free columns with a default or room for none."""
-    found = inspect(connection)
-    tables = [table for table in found.get_table_names() if table != "alembic_version"]
-    referred = {key["referred_table"] for table in tables for key in found.get_foreign_keys(table)}
+    wanted = tables(text for step, file in steps().items() if step <= revision for text in statements(file, c.dialect))
+    referred = {name for table in wanted.values() for name in re.findall(r"REFERENCES (\w+)", table.statements[0])}
     lost = 0
-    for table in tables:
-        unique = {name for one in found.get_unique_constraints(table) for name in one["column_names"]}
-        for index in found.get_indexes(table):
-            if not index.get("duplicates_constraint"):
-                connection.execute(text(f"DROP INDEX {index['name']}"))
-        if table not in referred:
-            connection.execute(text(f"DROP TABLE {table}"))
+    for name, table in wanted.items():
+        for index in table.indexes:
+            c.execute(f"DROP INDEX {index}")
+        if name not in referred:
+            c.execute(f"DROP TABLE {name}")
             lost += 1
             continue
-        bound = unique | {name for key in found.get_foreign_keys(table) for name in key["constrained_columns"]}
-        bound |= set(found.get_pk_constraint(table)["constrained_columns"])
-        for column in found.get_columns(table):
-            if column["name"] not in bound and (column["nullable"] or column["default"] is not None):
-                connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column['name']}"))
-                lost += 1
+        for column in _free(table):
+            c.execute(f"ALTER TABLE {name} DROP COLUMN {column}")
+            lost += 1
     return lost
+
+
+def _free(table: TableText) -> list[str]:
+    """Return the columns that no constraint names and that a row may go without."""
+    bound = set(re.findall(r"\w+", " ".join(re.findall(r"(?:UNIQUE|FOREIGN KEY) \((.*?)\)", table.statements[0]))))
+    return [
+        name
+        for name, text in table.columns.items()
+        if name not in bound | set(table.key) and ("DEFAULT" in text or "NOT NULL" not in text)
+    ]

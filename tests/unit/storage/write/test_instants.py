@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger
-
-from tidings.storage.db.schema import metadata
+from tests.stores import TABLES
 from tidings.storage.write import instants
 
 NAMED = ("at", "until", "since", "next_tick")
@@ -13,11 +11,10 @@ NAMED = ("at", "until", "since", "next_tick")
 def test_each_stored_instant_is_decided():
     """A column that holds an instant is in one of the tables, and in one only: whoever adds one says what a wrong clock does to it."""
     stored = {
-        (table.name, column.name)
-        for table in metadata.tables.values()
-        for column in table.columns
-        if isinstance(column.type, BigInteger)
-        and (column.name in NAMED or column.name.endswith(("_at", "_until", "_since")))
+        (table, name)
+        for table, text in TABLES.items()
+        for name, definition in text.columns.items()
+        if definition.split()[1] == "BIGINT" and (name in NAMED or name.endswith(("_at", "_until", "_since")))
     }
     decided = [
         *((table, name) for table, names in instants.FACTS.items() for name in names),
