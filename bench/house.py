@@ -1,0 +1,248 @@
+"""How the code is laid out: modules, lines, names, tests, duplicates, and what an installation weighs.
+
+    PYTHONPATH=. .venv/bin/python bench/house.py [TREE ...] [--unused] [--installed SITE_PACKAGES]
+
+A TREE is a checkout (default: this one); several make columns, so that a tree of before (`git worktree add /tmp/before COMMIT`) stands beside today's.
+`--unused` names the public names that nothing but tests uses, `--installed` adds what a folder of installed packages weighs:
+
+    python3 -m venv /tmp/bare && /tmp/bare/bin/pip install . && PYTHONPATH=. .venv/bin/python bench/house.py --installed /tmp/bare/lib/python3*/site-packages
+
+Everything is read from the text of the modules, nothing is run. A *module* is a file of `src/tidings` but for `__init__`; a module's *users* are the modules
+that import it; a name is *used* where it stands as a word in another place of `src`, `bench` or `script`. A *participle* is the first word of a function's name that ends in -ed,
+-en or is one of a list; properties and functions of tests do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+SMALL = 60
+"""Lines below which a module is a small one."""
+IRREGULAR = frozenset(
+    "found told made kept left sent read_by seen known given taken held built cut drawn fed gone grown heard led lost meant met paid put_by said shown spoken spent stood"
+    " struck sought taught thought understood won worn written begun bound broken brought bought caught chosen come done".split()
+)
+NO_PARTICIPLES = frozenset(
+    "need feed seed embed exceed proceed speed open listen happen even token screen seen_by hidden between when then".split()
+)
+TEXTS = re.compile(
+    r"\b(?:contracts|trust|faults|detection|scheduling|language|events|storage|house|face|hooks|machines|sentinels_and_events|bid_and_defaults|import_formats)(?:\.md)?(?= §| no\. )"
+    r"|\b\w+\.md\b|\bDESIGN\b|\bstudy of \w+(?= §|\))|\bstudy(?= §)"
+)
+MANY = 4
+"""Parameters from which a function should say what each of them is."""
+LONG = 6
+"""Lines of a run that is a duplicate where it stands in another place too."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A checkout as its text says."""
+
+    root: Path
+
+    @cached_property
+    def modules(self) -> dict[str, ast.Module]:
+        """Return the tree of each module, by its dotted name."""
+        return {name: ast.parse(text) for name, text in self.texts.items()}
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """Return the text of each module, by its dotted name."""
+        source = self.root / "src"
+        return {
+            ".".join(path.relative_to(source).with_suffix("").parts): path.read_text(encoding="utf-8")
+            for path in sorted(source.rglob("*.py"))
+            if path.name not in {"__init__.py", "__main__.py"} and "versions" not in path.parts
+        }
+
+    @cached_property
+    def users(self) -> dict[str, set[str]]:
+        """Return, of each module, the modules that import it."""
+        found: dict[str, set[str]] = {name: set() for name in self.modules}
+        for name, tree in self.modules.items():
+            for used in _imports(tree):
+                if used in found:
+                    found[used].add(name)
+        return found
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        """Return how often each word stands in programs, tests left out."""
+        texts = [
+            path.read_text(encoding="utf-8")
+            for folder in ("src", "bench")
+            for path in (self.root / folder).rglob("*.py")
+        ]
+        texts += [path.read_text(encoding="utf-8") for path in (self.root / "script").glob("*")] + [
+            (self.root / "pyproject.toml").read_text()
+        ]
+        return Counter(word for text in texts for word in re.findall(r"\w+", text))
+
+    def public(self) -> Iterator[tuple[str, str]]:
+        """Yield module and name of what modules define for others: functions, classes and constants."""
+        for module, tree in self.modules.items():
+            for node in tree.body:
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    names = [node.name]
+                elif isinstance(node, ast.Assign | ast.AnnAssign):
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    names = [target.id for target in targets if isinstance(target, ast.Name)]
+                else:
+                    continue
+                yield from ((module, name) for name in names if not name.startswith("_"))
+
+    def functions(self) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """Yield each function that is no property, with its module."""
+        for module, tree in self.modules.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
+                    "property" in ast.unparse(decorator) for decorator in node.decorator_list
+                ):
+                    yield module, node
+
+    def unused(self) -> list[str]:
+        """Return the public names that stand in programs once: where they are defined."""
+        return sorted(f"{module}: {name}" for module, name in self.public() if self.words[name] == 1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trees", nargs="*", type=Path, default=[Path(__file__).parents[1]])
+    parser.add_argument("--unused", action="store_true")
+    parser.add_argument("--installed", type=Path)
+    given = parser.parse_args()
+    trees = [Tree(path) for path in given.trees]
+    columns = [measured(tree) for tree in trees]
+    print(f"| what | {' | '.join(path.resolve().name for path in given.trees)} |\n|---|{'---:|' * len(trees)}")
+    for what in columns[0]:
+        print(f"| {what} | {' | '.join(column[what] for column in columns)} |")
+    if given.installed:
+        print(f"\ninstalled: {weight(given.installed)}")
+    if given.unused:
+        print("\n".join(["", *trees[-1].unused()]))
+
+
+def measured(tree: Tree) -> dict[str, str]:
+    """Return the rows of a tree's column."""
+    lines = {name: text.count("\n") for name, text in tree.texts.items()}
+    folders = Counter(name.rpartition(".")[0] for name in lines)
+    largest = folders.most_common(5)
+    public, functions = list(tree.public()), list(tree.functions())
+    named = [node for _, node in functions if _is_participle(node.name)]
+    classes = defaultdict(list)
+    for module, syntax in tree.modules.items():
+        for node in ast.walk(syntax):
+            if isinstance(node, ast.ClassDef):
+                classes[node.name].append(module)
+    twice = {name: places for name, places in classes.items() if len(places) > 1}
+    cited = {name: len(_unresolved(tree.root, text)) for name, text in tree.texts.items()}
+    return {
+        "modules": f"{len(lines)}",
+        "lines of modules": f"{sum(lines.values()):,}",
+        f"modules under {SMALL} lines": f"{sum(count < SMALL for count in lines.values())}",
+        "modules with one user": f"{sum(len(users) == 1 for users in tree.users.values())}",
+        f"under {SMALL} lines with one user": f"{sum(lines[name] < SMALL and len(users) == 1 for name, users in tree.users.items())}",
+        "largest folders": ", ".join(
+            f"{name.removeprefix('tidings.').replace('.', '/')} {count}" for name, count in largest
+        ),
+        "public names": f"{len(public)}",
+        "public names that only tests use": f"{len(tree.unused())}",
+        "class names with several meanings": f"{len(twice)} for {sum(map(len, twice.values()))} classes",
+        "functions named by a participle": f"{len(named) / len(functions):.1%} of {len(functions)}",
+        f"functions of {MANY} parameters or more whose docstring names each": _documented(functions),
+        f"runs of {LONG} lines that stand again": f"{_duplicates(tree)}",
+        "citations of texts that are not here": f"{sum(cited.values())} in {sum(map(bool, cited.values()))} modules",
+        "service modules with a mirrored test": _mirrored(tree, "service"),
+        "detection modules with a mirrored test": _mirrored(tree, "detection"),
+        "functions of tests": f"{_tests(tree.root):,}",
+        "distributions of the core that are asked for": f"{_asked(tree.root)}",
+    }
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _is_participle(name: str) -> bool:
+    first = name.strip("_").split("_")[0]
+    return first in IRREGULAR or (first.endswith(("ed", "en")) and first not in NO_PARTICIPLES and len(first) > 3)
+
+
+def _unresolved(root: Path, text: str) -> list[str]:
+    """Return the texts that a module cites and that no file of the checkout is named after."""
+    cited = [match[0] for match in TEXTS.finditer(text)]
+    return [name for name in cited if not any(root.glob(f"docs/**/{name.removesuffix('.md').replace(' ', '_')}.md"))]
+
+
+def _documented(functions: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]) -> str:
+    many = said = 0
+    for _, node in functions:
+        names = [
+            one.arg
+            for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            if one.arg not in {"self", "cls"}
+        ]
+        if not node.name.startswith("_") and len(names) >= MANY:
+            many += 1
+            said += all(re.search(rf"\b{re.escape(name)}\b", ast.get_docstring(node) or "") for name in names)
+    return f"{said} of {many}"
+
+
+def _duplicates(tree: Tree) -> int:
+    """Return how many lines stand in runs of `LONG` or more that stand in another place too."""
+    runs: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+    for module, text in tree.texts.items():
+        kept = [(number, line.strip()) for number, line in enumerate(text.splitlines())]
+        kept = [
+            (number, line) for number, line in kept if re.search(r"\w", line) and not re.match(r"#|from |import ", line)
+        ]
+        for first in range(len(kept) - LONG + 1):
+            run = kept[first : first + LONG]
+            runs[tuple(line for _, line in run)].append((module, run[0][0]))
+    return len({place for places in runs.values() if len(places) > 1 for place in places})
+
+
+def _mirrored(tree: Tree, room: str) -> str:
+    mine = [name for name in tree.modules if name.startswith(f"tidings.{room}.")]
+    tests = tree.root / "tests" / "unit"
+    have = sum(
+        (tests.joinpath(*name.split(".")[1:-1]) / f"test_{name.rpartition('.')[2]}.py").exists() for name in mine
+    )
+    return f"{have} of {len(mine)}"
+
+
+def _tests(root: Path) -> int:
+    return sum(
+        len(re.findall(r"^\s*(?:async )?def test_", path.read_text(encoding="utf-8"), re.MULTILINE))
+        for path in (root / "tests").rglob("test_*.py")
+    )
+
+
+def _asked(root: Path) -> int:
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    block = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
+    return len(re.findall(r'^    "', block[1] if block else "", re.MULTILINE))
+
+
+def weight(packages: Path) -> str:
+    """Return what a folder of installed packages weighs, in blocks of the disk as `du` counts them."""
+    bytes_ = sum(path.lstat().st_blocks * 512 for path in packages.rglob("*"))
+    own = sum(path.lstat().st_blocks * 512 for path in (packages / "pip").rglob("*"))
+    return f"{bytes_ / 2**20:.0f} MB in {len(list(packages.glob('*.dist-info')))} distributions ({own / 2**20:.0f} MB of it pip)"
+
+
+if __name__ == "__main__":
+    main()
