@@ -1,8 +1,8 @@
 """Jobs in worker processes that are killed when they take too long or too much.
 
 Process and Pipe over a fork server that has the jobs' modules loaded: measured against pebble, which killed a worker stuck
-in a parser after 3 s with a limit of 1 s (contracts §7). One worker runs one job at a time; a dead one is replaced at
-the next job, the others and the jobs that wait never notice.
+in a parser after 3 s with a limit of 1 s (contracts §7). One worker runs one job at a time. Short jobs are sent ahead to a worker that
+is busy, so that it need not wait for us between two of them. A dead worker is replaced at the next job; what it had not begun goes to another.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any, Final
 
 from tidings.isolation import child, fork_server
+from tidings.isolation.lanes import Lane, Lanes
 from tidings.isolation.limits import Limits
-from tidings.isolation.places import Places
 from tidings.isolation.runner import CLOSED, A, Died, Done, R
 from tidings.isolation.worker import Answer, Worker
 
 START_SECONDS: Final = 60.0
 SPAWN_SECONDS: Final = 20.0  # of which a fork server that starts spends one or two on its modules
 AGAIN_SECONDS: Final = 0.1  # by when the system knows that it has ended
+DEPTH: Final = 4  # light jobs that one worker holds: the one it runs and those sent ahead
 
 _preload: set[str] = {
     child.__name__
@@ -46,9 +47,8 @@ class Killable:
         self._context = multiprocessing.get_context("forkserver")
         _preload.update(preload)
         self._context.set_forkserver_preload(sorted(_preload))
-        self._places = Places(workers, 1 if light_bytes else 0)
+        self._lanes = Lanes[Worker](workers, 1 if light_bytes else 0, depth=DEPTH)
         self._workers: set[Worker] = set()
-        self._idle: list[Worker] = []
         self._leaving: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -57,10 +57,10 @@ class Killable:
         payload = _pack(function, argument)
         if isinstance(payload, Died):
             return payload
-        async with self._places.place(is_light=len(payload) <= self._light_bytes):
+        async with self._lanes.place(is_light=len(payload) <= self._light_bytes) as lane:
             answer = None
             while answer is None:
-                answer = await self._on_a_worker(payload, self._limits.seconds if seconds is None else seconds)
+                answer = await self._run_in(lane, payload, self._limits.seconds if seconds is None else seconds)
         if isinstance(answer, Died):
             return CLOSED if self._closed else answer
         return _unpack(answer)
@@ -70,30 +70,33 @@ class Killable:
         self._closed = True
         for worker in tuple(self._workers):
             worker.kill()
-        await self._places.drain()  # the jobs under way and those that wait go first
-        while self._idle:
-            self._leave(self._idle.pop())
+        await self._lanes.drain()  # the jobs under way and those that wait go first
+        for worker in tuple(self._workers):
+            self._leave(worker)
         await asyncio.gather(*self._leaving)
 
-    async def _on_a_worker(self, payload: bytes, seconds: float) -> Answer | Died | None:
-        worker = await self._take()
+    async def _run_in(self, lane: Lane[Worker], payload: bytes, seconds: float) -> Answer | Died | None:
+        worker = await self._worker_of(lane)
         if isinstance(worker, Died):
             return worker
-        fit = False
         try:
-            answer = await worker.run(payload, seconds)
-            fit = isinstance(answer, Answer) and answer.status != child.MEMORY
+            return await worker.run(payload, seconds)
         finally:
-            self._give_back(worker, fit=fit)
-        return answer
+            if not worker.fit or (worker.jobs >= self._limits.tasks and not worker.busy):
+                self._leave(worker)
 
-    async def _take(self) -> Worker | Died:
-        while self._idle:
-            worker = self._idle.pop()
-            if worker.alive and not self._closed:
-                return worker
-            self._leave(worker)
-        return CLOSED if self._closed else await self._start()
+    async def _worker_of(self, lane: Lane[Worker]) -> Worker | Died:
+        """Return the worker of a lane; one that died or has had all its jobs is replaced."""
+        async with lane.lock:
+            worker = lane.worker
+            if self._closed:
+                return CLOSED
+            if worker is None or not worker.fit or worker.jobs >= self._limits.tasks:
+                started = await self._start()
+                if isinstance(started, Died):
+                    return started
+                lane.worker = worker = started
+            return worker
 
     async def _start(self) -> Worker | Died:
         try:
@@ -129,13 +132,9 @@ class Killable:
         theirs.close()
         return process, ours
 
-    def _give_back(self, worker: Worker, *, fit: bool) -> None:
-        if fit and worker.alive and worker.jobs < self._limits.tasks:
-            self._idle.append(worker)
-        else:
-            self._leave(worker)
-
     def _leave(self, worker: Worker) -> None:
+        if worker not in self._workers:
+            return
         self._workers.discard(worker)
         task = asyncio.create_task(worker.end())
         self._leaving.add(task)

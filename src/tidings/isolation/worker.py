@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections import deque
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
@@ -27,98 +28,133 @@ class Answer:
     body: bytes
 
 
-class Worker:
-    """One worker process; it runs one job at a time and is thrown away after its death.
+class _Job:
+    """A job that was sent and not yet answered."""
 
-    `jobs` counts the jobs it was given, `alive` is true until its death was seen.
+    __slots__ = ("outcome", "seconds")
+
+    def __init__(self, outcome: asyncio.Future[Answer | Died | None], seconds: float) -> None:
+        self.outcome = outcome
+        self.seconds = seconds
+
+
+class Worker:
+    """One worker process. It runs the jobs it was sent one after the other, in order, and is thrown away after its death.
+
+    `jobs` counts the jobs it was given, `alive` is true until its death was seen, `fit` until it may get no other job.
     """
 
     def __init__(self, process: ForkServerProcess, pipe: Connection) -> None:
         self.jobs = 0
         self.alive = True
+        self.fit = True
+        self._is_blameless = False  # the process was killed by us, or ends itself
         self._process = process
         self._pipe = pipe
         self._descriptor = pipe.fileno()
         self._loop = asyncio.get_running_loop()
         self._exit_code: asyncio.Future[int] = self._loop.create_future()
-        self._answer: asyncio.Future[Answer | None] | None = None
-        self._late = False
+        self._ready: asyncio.Future[bool] = self._loop.create_future()
+        self._sent: deque[_Job] = deque()
+        self._late: _Job | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._unheard: asyncio.TimerHandle | None = None
         self._incoming = bytearray()
-        self._outgoing = memoryview(b"")
+        self._outgoing: deque[memoryview] = deque()
         os.set_blocking(self._descriptor, False)
         self._loop.add_reader(self._descriptor, self._read)
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for a job that was sent."""
+        return any(not job.outcome.done() for job in self._sent)
+
     async def ready(self, seconds: float) -> Died | None:
         """Wait until the worker can take a job; return how it died if it never could."""
-        answer = await self._wait(seconds)
-        if answer is not None:
-            return None
-        code = await self._exit_code
-        return Died("crash", f"a worker process did not start: {_spell(code)}")
-
-    async def run(self, payload: bytes, seconds: float) -> Answer | Died | None:
-        """Send a job (a pickle of function and argument) and return what comes of it; None: the worker was dead already.
-
-        The worker is killed when the deadline passes or the call is cancelled.
-        """
-        self.jobs += 1
-        if not self._send(child.JOB.pack(len(payload), seconds), payload):
-            return None
-        answer = await self._wait(seconds)
-        if answer is not None:
-            return answer
-        code = await self._exit_code
-        if self._late or code in TIMED:
-            return Died("deadline", f"the job took longer than {seconds:g} s and was stopped")
-        return Died("crash", f"the job's process died: {_spell(code)}")
-
-    def kill(self) -> None:
-        """Kill the process now; a job that it runs dies."""
-        if self.alive and self._process.is_alive():
-            self._process.kill()
-
-    async def end(self) -> None:
-        """Kill the process and return when it is gone."""
-        self._lost()
-        await asyncio.shield(self._exit_code)
-
-    async def _wait(self, seconds: float) -> Answer | None:
-        self._answer = self._loop.create_future()
-        if not self.alive:
-            return None
-        timer = self._loop.call_later(seconds, self._deadline)
+        timer = self._loop.call_later(seconds, self.kill)
         try:
-            return await self._answer
+            if await self._ready:
+                return None
         except asyncio.CancelledError:
             self.kill()
             raise
         finally:
             timer.cancel()
-            self._answer = None
+        code = await self._exit_code
+        return Died("crash", f"a worker process did not start: {_spell(code)}")
+
+    async def run(self, payload: bytes, seconds: float) -> Answer | Died | None:
+        """Send a job (a pickle of function and argument) and return what comes of it; None: the worker never began it.
+
+        A job may be sent while others run. It has so many seconds from when the one before it was answered, then the worker is
+        killed; so it is if the call is cancelled while the job runs. Of the jobs of a worker that died only the one that ran is to blame.
+        """
+        self.jobs += 1
+        if not (self.alive and self.fit) or not self._send(child.JOB.pack(len(payload), seconds), payload):
+            return None
+        job = _Job(self._loop.create_future(), seconds)
+        self._sent.append(job)
+        if self._sent[0] is job:
+            self._clock()
+        try:
+            return await job.outcome
+        except asyncio.CancelledError:
+            if self._sent and self._sent[0] is job:
+                self.kill()
+            raise
+
+    def kill(self) -> None:
+        """Kill the process now; no job is to blame."""
+        self.fit = False
+        self._is_blameless = True
+        if self.alive and self._process.is_alive():
+            self._process.kill()
+
+    async def end(self) -> None:
+        """Kill the process and return when it is gone."""
+        if self.alive:
+            self.kill()
+        self._lost()
+        await asyncio.shield(self._exit_code)
+
+    def _clock(self) -> None:
+        """Start the time of the first job."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(self._sent[0].seconds, self._deadline) if self._sent else None
 
     def _deadline(self) -> None:
-        self._late = True
+        self._late = self._sent[0] if self._sent else None
         self.kill()
 
     def _send(self, header: bytes, payload: bytes) -> bool:
+        if self._outgoing:
+            self._outgoing += (memoryview(header), memoryview(payload))
+            return True
         try:
             written = os.writev(self._descriptor, (header, payload))
+        except BlockingIOError:
+            written = 0
         except ConnectionError:  # it died while it was idle, and the loop has not seen that yet
             return False
         if written < len(header) + len(payload):
-            self._outgoing = memoryview(payload)[written - len(header) :]
+            self._outgoing += (memoryview(header)[written:], memoryview(payload)[max(written - len(header), 0) :])
             self._loop.add_writer(self._descriptor, self._write)
         return True
 
     def _write(self) -> None:
         try:
-            self._outgoing = self._outgoing[os.write(self._descriptor, self._outgoing) :]
+            written = os.writev(self._descriptor, tuple(self._outgoing))
         except BlockingIOError:
             return
         except ConnectionError:
-            self._outgoing = memoryview(b"")
-        if not self._outgoing:
+            self._outgoing.clear()
+            written = 0
+        while self._outgoing and written >= len(self._outgoing[0]):
+            written -= len(self._outgoing.popleft())
+        if self._outgoing:
+            self._outgoing[0] = self._outgoing[0][written:]
+        else:
             self._loop.remove_writer(self._descriptor)
 
     def _read(self) -> None:
@@ -132,37 +168,65 @@ class Worker:
             self._lost()
             return
         self._incoming += chunk
-        if len(self._incoming) < child.ANSWER.size:
+        while len(self._incoming) >= child.ANSWER.size:
+            length, status = child.ANSWER.unpack_from(self._incoming)
+            whole = child.ANSWER.size + length
+            if len(self._incoming) < whole:
+                break
+            self._take(Answer(status, bytes(memoryview(self._incoming)[child.ANSWER.size : whole])))
+            del self._incoming[:whole]
+
+    def _take(self, answer: Answer) -> None:
+        """Hear an answer: that of the first job."""
+        if answer.status == child.READY:
+            if not self._ready.done():
+                self._ready.set_result(True)
             return
-        length, status = child.ANSWER.unpack_from(self._incoming)
-        if len(self._incoming) < child.ANSWER.size + length:
-            return
-        body = bytes(memoryview(self._incoming)[child.ANSWER.size :])
-        self._incoming = bytearray()
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_result(Answer(status, body))
+        if answer.status == child.MEMORY:
+            self.fit = False
+            self._is_blameless = True  # it ends itself
+        job = self._sent.popleft()
+        if not job.outcome.done():
+            job.outcome.set_result(answer)
+        self._clock()
 
     def _lost(self) -> None:
         if not self.alive:
             return
         self._loop.remove_reader(self._descriptor)
         self._loop.remove_writer(self._descriptor)
-        self.kill()
+        self.fit = False
+        if self._process.is_alive():
+            self._process.kill()
         self.alive = False
         self._pipe.close()
         self._loop.add_reader(self._process.sentinel, self._reap)
         self._unheard = self._loop.call_later(END_SECONDS, fork_server.kill)
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _reap(self) -> None:
         self._loop.remove_reader(self._process.sentinel)
         if self._unheard is not None:
             self._unheard.cancel()
         self._process.join()
-        code = self._process.exitcode
+        code = 255 if self._process.exitcode is None else self._process.exitcode
         self._process.close()
-        self._exit_code.set_result(255 if code is None else code)
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_result(None)
+        self._exit_code.set_result(code)
+        if not self._ready.done():
+            self._ready.set_result(False)
+        for job in self._sent:
+            if not job.outcome.done():
+                job.outcome.set_result(self._death_of(job, code))
+        self._sent.clear()
+
+    def _death_of(self, job: _Job, code: int) -> Died | None:
+        """Return how a job died with its process; None for one that did not run, or if the process did not die of it."""
+        if job is not self._sent[0]:
+            return None
+        if self._late is job or code in TIMED:
+            return Died("deadline", f"the job took longer than {job.seconds:g} s and was stopped")
+        return None if self._is_blameless else Died("crash", f"the job's process died: {_spell(code)}")
 
 
 def _spell(code: int) -> str:

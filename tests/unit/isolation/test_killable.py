@@ -358,3 +358,94 @@ def test_closing_while_a_worker_starts():
         return await job
 
     assert CLOSED == asyncio.run(body())
+
+
+def with_light(body, **limits):
+    """Run `body(runner)` on a runner of one worker, which is sent light jobs ahead."""
+
+    async def opened():
+        runner = Killable(Limits(**limits), workers=0, light_bytes=100_000)
+        try:
+            return await body(runner)
+        finally:
+            await runner.close()
+
+    return asyncio.run(opened())
+
+
+@pytest.mark.parametrize(
+    ("killer", "cause"),
+    [
+        pytest.param((ctypes.string_at, 0), "crash", id="crash"),
+        pytest.param((os._exit, 0), "crash", id="exit"),
+        pytest.param((bytearray, 1 << 60), "memory", id="memory"),
+        pytest.param((int, "x"), "error", id="error"),
+        pytest.param((time.sleep, 60), "deadline", id="deadline"),
+    ],
+)
+@pytest.mark.parametrize("place", range(4))
+def test_only_the_job_that_ran_is_to_blame(killer, cause, place):
+    """Jobs that were sent ahead of or behind one that dies come back, each with its own value, wherever it stood."""
+
+    async def body(runner):
+        await runner.run(operator.neg, 0)
+        jobs = [(operator.neg, number) for number in range(6)]
+        jobs[place] = killer
+        return await asyncio.gather(*(runner.run(*job, seconds=0.5) for job in jobs))
+
+    outcomes = with_light(body)
+
+    assert cause == outcomes.pop(place).cause
+    assert [Done(-number) for number in range(6) if number != place] == outcomes
+
+
+def test_jobs_sent_ahead_have_their_own_time():
+    """Four jobs that share a worker and take most of their time each come back: the time of one begins when the one before has ended."""
+
+    async def body(runner):
+        await runner.run(operator.neg, 0)
+        return await asyncio.gather(*(runner.run(time.sleep, 0.3, seconds=0.5) for _ in range(4)))
+
+    assert any([Done(None)] * 4 == with_light(body) for _ in range(3))  # others may keep the machine busy once
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_cancelling_one_of_those_sent_ahead_costs_no_other(place):
+    """The job that runs is killed if nobody waits for it any more; one behind it is only not heard."""
+
+    async def body(runner):
+        await runner.run(operator.neg, 0)
+        jobs = [(time.sleep, 0.2), (operator.neg, 1), (operator.neg, 2)]
+        tasks = [asyncio.create_task(runner.run(*job)) for job in jobs]
+        await asyncio.sleep(0.05)
+        tasks[place].cancel()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        return outcomes, await runner.run(operator.neg, 3)
+
+    outcomes, after = with_light(body)
+
+    assert isinstance(outcomes.pop(place), asyncio.CancelledError)
+    wanted = [Done(None), Done(-1), Done(-2)]
+    wanted.pop(place)
+    assert (wanted, Done(-3)) == (outcomes, after)
+
+
+def test_large_jobs_sent_ahead_arrive_whole():
+    """Jobs of many pipe buffers that wait in one pipe arrive as they were sent, in order."""
+
+    async def body(runner):
+        return await asyncio.gather(*(runner.run(bytes, bytes([n]) * 90_000) for n in range(40)))
+
+    assert [Done(bytes([n]) * 90_000) for n in range(40)] == with_light(body)
+
+
+def test_a_worker_is_recycled_while_jobs_are_sent_ahead():
+    """No worker gets more jobs than the limits say, and each of many comes back."""
+
+    async def body(runner):
+        return [outcome.value for outcome in await asyncio.gather(*(runner.run(eval, PID) for _ in range(20)))]
+
+    pids = with_light(body, tasks=3)
+
+    assert 20 == len(pids)
+    assert 3 >= max(pids.count(pid) for pid in pids)
