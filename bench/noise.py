@@ -63,17 +63,17 @@ def _pool(seed: int, size: int) -> list[str]:
 ADS, TEASERS = _pool(11, 60), _pool(12, 5)
 
 
-def _ago(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _ago(rng: Rng, at: Instant) -> str:
     number = int(rng.integers(1, 59))
     return f"Updated {rng.choice([f'{number} minutes ago', f'{number % 23 + 1} hours ago', 'yesterday', 'just now'])}"
 
 
-def _ago_elsewhere(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _ago_elsewhere(rng: Rng, at: Instant) -> str:
     number = int(rng.integers(2, 23))
     return str(rng.choice([f"vor {number} Stunden", f"vor {number} Minuten"]))
 
 
-def _clock(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _clock(rng: Rng, at: Instant) -> str:
     now = datetime.fromtimestamp(at / SECOND, UTC)
     return f"It is {now:%A, %d %B %Y, %H:%M:%S}"
 
@@ -82,7 +82,7 @@ def _counter(rng: Rng, at: Instant) -> str:
     return f"{at // MINUTE % 900_000 + int(rng.integers(0, 9)):,} views | {int(rng.integers(2, 400))} users online"
 
 
-def _took(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _took(rng: Rng, at: Instant) -> str:
     return f"Page generated in 0.{int(rng.integers(100, 999))} seconds by node-{int(rng.integers(1, 12))}"
 
 
@@ -90,43 +90,43 @@ def _token(rng: Rng, length: int = 16) -> str:
     return "".join(rng.choice([*"abcdef0123456789"], length))
 
 
-def _bare_number(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _bare_number(rng: Rng, at: Instant) -> str:
     return f"Reference {_token(rng, 10)}"
 
 
-def _session(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _session(rng: Rng, at: Instant) -> str:
     return f'<a href="/help?sid={_token(rng)}">Help</a><a href="/search;jsessionid={_token(rng)}?q=1">Search</a><img src="/p.gif?cb={_token(rng)}">'
 
 
-def _path(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _path(rng: Rng, at: Instant) -> str:
     token = f"{_token(rng, 6)}4x9k2{_token(rng, 6)}"
     return f'<a href="/go/{token}/deal">Deal</a><img src="https://cdn.example/i/{token}/a.png">'
 
 
-def _ad(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _ad(rng: Rng, at: Instant) -> str:
     number = int(rng.integers(0, len(ADS)))
     return f'<a href="https://ads.example/click/{number}">{ADS[number]}</a>'
 
 
-def _teaser(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _teaser(rng: Rng, at: Instant) -> str:
     return TEASERS[int(rng.integers(0, len(TEASERS)))]
 
 
-def _variant(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _variant(rng: Rng, at: Instant) -> str:
     return str(rng.choice(["Start your free trial today", "Try it now for nothing, cancel at any time"]))
 
 
-def _banner(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _banner(rng: Rng, at: Instant) -> str:
     shown = rng.random() < 0.4
     return "We use cookies to make this site better. Accept all or choose which" if shown else ""
 
 
-def _reorder(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _reorder(rng: Rng, at: Instant) -> str:
     items = ["red boots", "green scarf", "wool hat", "rain coat", "straw bag", "silk tie"]
     return "<ul>" + "".join(f"<li>{item}</li>" for item in rng.permutation(items)) + "</ul>"
 
 
-def _blank(rng: Rng, at: Instant) -> str:  # noqa: ARG001
+def _blank(rng: Rng, at: Instant) -> str:
     order = rng.permutation(['class="a"', f'id="x{int(rng.integers(0, 99))}"', f'data-n="{_token(rng)}"'])
     return f"<p {' '.join(order)}>{' ' * int(rng.integers(1, 9))}Terms{chr(10) * int(rng.integers(1, 4))}apply</p>"
 

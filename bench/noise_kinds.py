@@ -67,7 +67,7 @@ def _page(*blocks: str) -> str:
     )
 
 
-def _five(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _five(rng: Rng, at: Instant, news: int) -> str:
     def paragraph(number: int) -> str:
         words = [CYCLE[(number * 5 + place) % len(CYCLE)] for place in range(len(CYCLE))]
         return " ".join((*words[:14], _token(rng), *words[14:]))
@@ -79,7 +79,7 @@ def _ad(rng: Rng) -> str:
     return f"{rng.choice(LOOKS)} {rng.choice(GOODS)} for {rng.choice(WHOM)} now from ${int(rng.integers(5, 900))}"
 
 
-def _sharing(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _sharing(rng: Rng, at: Instant, news: int) -> str:
     return _page(_ad(rng), f"News item n{news}x of today", "Other things of the shop", _ad(rng))
 
 
@@ -100,13 +100,13 @@ def _every(rng: Rng, at: Instant, news: int) -> str:
 def _pool(size: int) -> Callable[[Rng, Instant, int], str]:
     teasers = [f"{LOOKS[n]} {GOODS[n]} are here for {WHOM[n % 6]} and more" for n in range(size)]
 
-    def show(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+    def show(rng: Rng, at: Instant, news: int) -> str:
         return _page(str(rng.choice(teasers)), f"News item n{news}x of today")
 
     return show
 
 
-def _feed(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _feed(rng: Rng, at: Instant, news: int) -> str:
     items = "".join(
         f"<item><guid>g{n}</guid><title>Entry n{n}x</title><link>http://b.example/{n}</link>"
         f"<description>text of the entry (Visited {int(rng.integers(3, 999))} times)</description></item>"
@@ -115,19 +115,19 @@ def _feed(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
     return f"<?xml version='1.0'?><rss version='2.0'><channel><title>t</title>{items}</channel></rss>"
 
 
-def _table(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _table(rng: Rng, at: Instant, news: int) -> str:
     rows = "".join(f"<tr><td>part {CYCLE[n]}</td><td>{_token(rng)}</td></tr>" for n in range(6))
     return f"<table><tr><th>Name</th><th>State</th></tr>{rows}<tr><td>news</td><td>n{news}x</td></tr></table>"
 
 
-def _list(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _list(rng: Rng, at: Instant, news: int) -> str:
     items = "".join(
         f"<li>the {CYCLE[n]} thing of the shop, key {int(rng.integers(0, 10**6))} today</li>" for n in range(6)
     )
     return f"<ul>{items}<li>the news of today is n{news}x and no other</li></ul>"
 
 
-def _calendar(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _calendar(rng: Rng, at: Instant, news: int) -> str:
     now = datetime.fromtimestamp(at / SECOND, UTC)
     events = "".join(
         f"BEGIN:VEVENT\r\nUID:{n}@x\r\nDTSTAMP:{now:%Y%m%dT%H%M%SZ}\r\nDTSTART:2027010{n + 1}T100000Z\r\nSUMMARY:Meeting {CYCLE[n]}"
@@ -137,7 +137,7 @@ def _calendar(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
     return f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n{events}END:VCALENDAR\r\n"
 
 
-def _json(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _json(rng: Rng, at: Instant, news: int) -> str:
     return json.dumps({**{name: {"name": name, "token": _token(rng)} for name in CYCLE[:5]}, "news": f"n{news}x"})
 
 
@@ -149,40 +149,40 @@ def _selection(rng: Rng, at: Instant, news: int) -> str:
     )
 
 
-def _weather(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _weather(rng: Rng, at: Instant, news: int) -> str:
     return _page(f"{news % 30} degrees n{news}x and wind", "The town by the river")
 
 
-def _number(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _number(rng: Rng, at: Instant, news: int) -> str:
     return _page(f"Level n{news}x of the river")
 
 
-def _price(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _price(rng: Rng, at: Instant, news: int) -> str:
     return _page(f"Last price {31 + news}.50 euro")
 
 
-def _state(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _state(rng: Rng, at: Instant, news: int) -> str:
     return _page(("In stock", "Sold out")[news % 2])
 
 
-def _beside(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _beside(rng: Rng, at: Instant, news: int) -> str:
     return _page(f"{30 + news} € · {int(rng.integers(2, 400))} watching")
 
 
-def _next_line(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _next_line(rng: Rng, at: Instant, news: int) -> str:
     return _page(_ad(rng), f"n{news}x is what the town speaks of")
 
 
-def _rotating(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _rotating(rng: Rng, at: Instant, news: int) -> str:
     teaser = LOOKS[int((at - BEGUN) // (3 * HOUR)) % len(LOOKS)]
     return _page(f"{teaser} things of the season for everybody here", f"News item n{news}x of today")
 
 
-def _beside_tokens(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _beside_tokens(rng: Rng, at: Instant, news: int) -> str:
     return _page(f"Session {_token(rng)} of yours, level n{news}x, and {_token(rng)} at the end")
 
 
-def _two_pools(rng: Rng, at: Instant, news: int) -> str:  # noqa: ARG001
+def _two_pools(rng: Rng, at: Instant, news: int) -> str:
     first, second = (f"{LOOKS[n]} {GOODS[n]} are here" for n in rng.integers(0, 2, 2) + np.array([0, 4]))
     return _page(first, "Other things of the shop", second, f"News item n{news}x of today")
 

@@ -298,7 +298,7 @@ class World:
         }
         return replace(unit, **(given | parts))
 
-    def change(self, id: str = "change", **more: Any) -> ChangeRow:  # noqa: A002
+    def change(self, id: str = "change", **more: Any) -> ChangeRow:
         """Return a change of page 1 from version 1 to 2, with every part of a change set."""
         found = ChangeSet(
             kinds=("any", "links"),

@@ -151,10 +151,10 @@ def test_what_a_user_decides_first_is_not_stepped_over(world: World):
             monitor.parts.planner.touch(await monitor.parts.watchlist.follow())
             (move,) = activate.course(monitor.parts.watchlist.lives(), now=world.clock.now()).moves
             name = f"{verb}s"
-            elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023
+            elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023 - called in this turn
             await monitor.parts.lives._write([move])
             await world.pass_time(monitor, 10 * SECOND)
-            row = world.read(lambda c: c.one("SELECT state FROM sentinel WHERE id = :id", id=move.sentinel_id))  # noqa: B023
+            row = world.read(lambda c: c.one("SELECT state FROM sentinel WHERE id = :id", id=move.sentinel_id))  # noqa: B023 - called in this turn
 
             assert (state,) == row
 

@@ -52,7 +52,7 @@ class Pdf:
 def is_readable() -> bool:
     """Return whether what reads PDF is installed."""
     try:
-        import pypdfium2  # noqa: F401
+        import pypdfium2  # noqa: F401 - only whether it is there
     except ImportError:
         return False
     return True

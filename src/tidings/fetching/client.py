@@ -406,7 +406,7 @@ class Client:
                 max_field_size=MAX_FIELD_BYTES,
             )
             # Our own repetition is charged and spaced; the library's would not be.
-            self._session._retry_connection = False  # noqa: SLF001
+            self._session._retry_connection = False  # noqa: SLF001 - there is no public switch
         return self._session
 
 

@@ -186,16 +186,16 @@ class PriceHours(Price):
         before = _own(state)
         after = Price.on_update(self, state, ids, columns)
         if after.population.ids is state.population.ids:
-            return _timed(after, before.weights, before.which, before._known)  # noqa: SLF001
+            return _timed(after, before.weights, before.which, before._known)  # noqa: SLF001 - one of our own
         places, here = state.population.present(after.population.ids)
         which = self._unknown(after.population.size)
         which[here] = before.which[places]
-        return _timed(after, before.weights, which, before._known)  # noqa: SLF001
+        return _timed(after, before.weights, which, before._known)  # noqa: SLF001 - one of our own
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> HoursState:
         """Return the state after looks."""
         before = _own(state)
-        return _timed(Price.on_poll(self, state, ids, observation), before.weights, before.which, before._known)  # noqa: SLF001
+        return _timed(Price.on_poll(self, state, ids, observation), before.weights, before.which, before._known)  # noqa: SLF001 - one of our own
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
@@ -219,7 +219,7 @@ class PriceHours(Price):
 
     def _planned(self, state: HoursState, level: float, rows: Rows) -> Instants:
         """Return the waits of pages that have a profile, those that are not known yet found in one batch."""
-        known = state._known  # noqa: SLF001
+        known = state._known  # noqa: SLF001 - one of our own
         columns = self._columns(state, level, rows)
         marks = {number: hash(state.weights[number].tobytes()) for number in np.unique(state.which[rows]).tolist()}
         inputs = zip(*(column.tolist() for column in columns.values()), strict=True)

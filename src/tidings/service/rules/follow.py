@@ -443,7 +443,7 @@ class Rules:
             if isinstance(error, StoreError) and not isinstance(error, UnitError):
                 raise
             # The store has recorded it as a problem; without these deeds the rest goes on.
-            log.error("what the rules of the sentinel %s did was refused: %s", group.sentinel_id, error)  # noqa: TRY400
+            log.error("what the rules of the sentinel %s did was refused: %s", group.sentinel_id, error)  # noqa: TRY400 - the text says all
             await self._committer.write(unit)
 
 

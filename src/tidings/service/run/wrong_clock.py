@@ -168,7 +168,7 @@ def _earlier(said: Instant | None, anew: Instant | None, now: Instant) -> Instan
 def _revive(connection: Connection, row: SentinelRow, sentinel: Sentinel, now: Instant) -> None:
     """Let a sentinel go on that ended only since the clock said that its time was over."""
     started_at = None if row.started_at is None else min(row.started_at, now)
-    ends = lifespan.ends(Life(row, sentinel, "enabled", started_at, None), lambda name: None)  # noqa: ARG005
+    ends = lifespan.ends(Life(row, sentinel, "enabled", started_at, None), lambda name: None)  # noqa: ARG005 - it waits for no other
     if ends is None or ends <= now:
         return
     state: State = "created" if started_at is None else "enabled"

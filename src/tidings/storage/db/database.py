@@ -140,7 +140,7 @@ def has_been_used(data: Path) -> bool:
 
 def interrupt(database: Database) -> None:
     """End what another thread has under way on this database, with a `StoreError`."""
-    database._driver.interrupt()  # noqa: SLF001
+    database._driver.interrupt()  # noqa: SLF001 - a function of this module
 
 
 def quick_check(database: Database, *, deep: bool = False) -> list[str]:
@@ -153,7 +153,7 @@ def quick_check(database: Database, *, deep: bool = False) -> list[str]:
 
 def examine(database: Database, *, deep: bool = False) -> list[str]:
     """Return what `quick_check` does; raise `StoreDamagedError` where it cannot even be looked for, other errors where that says nothing of it."""
-    driver = database._driver  # noqa: SLF001
+    driver = database._driver  # noqa: SLF001 - a function of this module
     try:
         return driver.quick_check(deep=deep)
     except driver.errors as error:

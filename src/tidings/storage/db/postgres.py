@@ -241,7 +241,7 @@ class PostgresDriver:
         found = self._raw.execute(b"SELECT to_regclass(%(name)s)", {"name": name}).fetchone()
         return found is not None and found[0] is not None
 
-    def copy_before(self, revision: str) -> str:  # noqa: ARG002
+    def copy_before(self, revision: str) -> str:  # noqa: ARG002 - one signature for both
         """Keep nothing: a server's copies are its owner's (`pg_dump`); the migration is one transaction."""
         return ""
 

@@ -64,7 +64,7 @@ def ensure(c: Connection, identity: PageIdentity) -> int:
     return int(found)
 
 
-def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:  # noqa: A002
+def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:
     """Return page `id` and what is known of it. Raises `UnknownNameError` if there is none."""
     row = c.one(f"{_SELECT} WHERE id = :id", id=id)
     if row is None:
@@ -72,12 +72,12 @@ def get(c: Connection, id: int) -> tuple[PageIdentity, PageState]:  # noqa: A002
     return readable([row], _to_both, "page")[0]
 
 
-def identity(c: Connection, id: int) -> PageIdentity:  # noqa: A002
+def identity(c: Connection, id: int) -> PageIdentity:
     """Return what identifies page `id`; `UnknownNameError` if there is none."""
     return get(c, id)[0]
 
 
-def state(c: Connection, id: int) -> PageState:  # noqa: A002
+def state(c: Connection, id: int) -> PageState:
     """Return what is known of page `id`; `UnknownNameError` if there is none."""
     return get(c, id)[1]
 

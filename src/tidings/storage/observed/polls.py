@@ -79,7 +79,7 @@ def last_failure(c: Connection, host: str) -> PollRow | None:
     return None if row is None else _to_row(row)
 
 
-def get(c: Connection, id: int) -> PollRow | None:  # noqa: A002
+def get(c: Connection, id: int) -> PollRow | None:
     """Return poll `id`, or None."""
     row = c.one(f"{_SELECT} WHERE id = :id", id=id)
     return None if row is None else _to_row(row)

@@ -62,7 +62,7 @@ def listing(
     return [_to_stored(row) for row in c.rows(text, **given)]
 
 
-def get(c: Connection, id: str) -> StoredChange | None:  # noqa: A002
+def get(c: Connection, id: str) -> StoredChange | None:
     """Return change `id`, or None."""
     row = c.one(f"{_SELECT} WHERE ch.id = :id", id=id)
     return None if row is None else _to_stored(row)
@@ -85,7 +85,7 @@ def parts_between(c: Connection, sentinel_id: int, first: Instant, last: Instant
     return [change for change in found if not change.row.noise]
 
 
-def exists(c: Connection, id: str) -> bool:  # noqa: A002
+def exists(c: Connection, id: str) -> bool:
     """Return whether a change is stored."""
     return c.value("SELECT 1 FROM change WHERE id = :id", id=id) is not None
 

@@ -148,7 +148,7 @@ def endpoints_of(c: Connection, sentinel_id: int) -> list[tuple[int, str, str]]:
     )
 
 
-def get(c: Connection, id: str) -> DeliveryRow | None:  # noqa: A002
+def get(c: Connection, id: str) -> DeliveryRow | None:
     """Return delivery `id`, or None."""
     row = c.one(f"{_SELECT} WHERE d.id = :id", id=id)
     return None if row is None else _to_row(row)
@@ -173,7 +173,7 @@ def bodies(c: Connection, ids: Iterable[str]) -> dict[str, bytes]:
     return {id_: bytes(body) for id_, body in found if body is not None}
 
 
-def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:  # noqa: A002
+def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:
     """Let a delivery wait again, due at `at`, its attempts counted anew: same id, same bytes. Of its id the beginning is enough.
 
     Raises `UnknownNameError` if there is no such delivery, or several begin so.
@@ -181,12 +181,12 @@ def replay(c: Connection, id: str, at: Instant) -> DeliveryRow:  # noqa: A002
     found = c.rows("SELECT id FROM delivery WHERE substr(id, 1, :n) = :id LIMIT 2", id=id, n=len(id)) if id else []
     if len(found) > 1:
         raise UnknownNameError(f"several deliveries begin with {id}; `tidings deliveries --json` shows whole ids")
-    id = found[0][0] if found else id  # noqa: A001
+    id = found[0][0] if found else id
     text = "UPDATE delivery SET status = 'waiting', attempt = 0, due_at = :at, finished_at = NULL, error = '', holds = 1 WHERE id = :id"
     if not c.execute(text, id=id, at=at):
         raise UnknownNameError(f"there is no delivery {id}; `tidings deliveries` lists them")
     row = get(c, id)
-    assert row is not None  # noqa: S101 the update has found it
+    assert row is not None  # noqa: S101 - the update has found it
     # Who asks for it again wants the endpoint asked again, too, if its failures had switched it off.
     c.execute(
         "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE enabled = 0 AND id ="

@@ -53,7 +53,7 @@ def ensure(c: Connection, kind: str, address: str) -> int:
     return int(c.value(_FIND, **given) if found is None else found)
 
 
-def get(c: Connection, id: int) -> EndpointRow | None:  # noqa: A002
+def get(c: Connection, id: int) -> EndpointRow | None:
     """Return endpoint `id`, or None."""
     row = c.one(f"{_SELECT} WHERE id = :id", id=id)
     return None if row is None else _to_row(row)
@@ -84,7 +84,7 @@ def without_scheme(c: Connection) -> list[EndpointRow]:
     return [_to_row(row) for row in c.rows(f"{_SELECT} WHERE kind = 'apprise' AND scheme = '' ORDER BY id")]
 
 
-def set_scheme(c: Connection, id: int, scheme: str) -> None:  # noqa: A002
+def set_scheme(c: Connection, id: int, scheme: str) -> None:
     """Write the scheme of an endpoint of Apprise."""
     c.execute("UPDATE endpoint SET scheme = :scheme WHERE id = :id", id=id, scheme=scheme)
 
@@ -95,12 +95,12 @@ def referring(c: Connection, name: str) -> list[EndpointRow]:
     return [_to_row(row) for row in c.rows(text, owner_id=OWNER, address=f"{REFERENCE}{name}")]
 
 
-def refer(c: Connection, id: int, reference: str) -> None:  # noqa: A002
+def refer(c: Connection, id: int, reference: str) -> None:
     """Let an endpoint have a reference in the place of its address."""
     c.execute("UPDATE endpoint SET address = :address WHERE id = :id", id=id, address=reference)
 
 
-def renew(c: Connection, id: int) -> None:  # noqa: A002
+def renew(c: Connection, id: int) -> None:
     """Let an endpoint whose address is another one now be as if it had never failed; its owner still learns that it takes news again."""
     c.execute(
         "UPDATE endpoint SET enabled = 1, failing_since = NULL, reason = '', held_until = NULL WHERE id = :id", id=id

@@ -81,7 +81,7 @@ def listing(
     return [_to_row(row) for row in c.rows(text, **given)]
 
 
-def since(c: Connection, type: str, at: Instant) -> list[EventRow]:  # noqa: A002
+def since(c: Connection, type: str, at: Instant) -> list[EventRow]:
     """Return the events of a type that happened at `at` or later, oldest first."""
     conditions = ("owner_id = :owner_id", "type = :type", "at >= :at")
     return [
@@ -89,7 +89,7 @@ def since(c: Connection, type: str, at: Instant) -> list[EventRow]:  # noqa: A00
     ]
 
 
-def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow | None:  # noqa: A002
+def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow | None:
     """Return the newest event of a type (about a page), or None."""
     given: dict[str, Any] = {"owner_id": OWNER, "type": type, **({} if page_id is None else {"page_id": page_id})}
     row = c.one(select(_SELECT, (f"{name} = :{name}" for name in given), "ORDER BY seq DESC LIMIT 1"), **given)

@@ -87,13 +87,13 @@ def next_due(c: Connection) -> Instant | None:
     return found
 
 
-def drop(c: Connection, id: int) -> None:  # noqa: A002
+def drop(c: Connection, id: int) -> None:
     """Forget a source and the keys that were taken; what happened stays in the log."""
     c.execute("DELETE FROM event_key WHERE source_id = :id", id=id)
     c.execute("DELETE FROM event_source WHERE id = :id", id=id)
 
 
-def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instant | None) -> None:  # noqa: A002
+def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instant | None) -> None:
     """Let an event come from elsewhere from now on; what was seen there before is forgotten."""
     c.execute(
         "UPDATE event_source SET origin = :origin, text = :text, due_at = :due_at, state = '{}', problem = '' WHERE id = :id",
@@ -104,7 +104,7 @@ def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instan
     )
 
 
-def taken(c: Connection, id: int, key: str) -> int | None:  # noqa: A002
+def taken(c: Connection, id: int, key: str) -> int | None:
     """Return the number of the event that was taken with this key, None if none was."""
     text = "SELECT seq FROM event_key WHERE source_id = :id AND taken_key = :key"
     found: int | None = c.value(text, id=id, key=plain(key))
@@ -126,12 +126,12 @@ def forget_keys(c: Connection, *, before: Instant) -> None:
     c.execute("DELETE FROM event_key WHERE at < :before", before=before)
 
 
-def look(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:  # noqa: A002
+def look(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:
     """Write, before a source is looked at, that it was, and when it is next."""
     c.execute("UPDATE event_source SET checked_at = :at, due_at = :due_at WHERE id = :id", id=id, at=at, due_at=due_at)
 
 
-def settle(c: Connection, id: int, *, state: Mapping[str, Any], problem: str) -> None:  # noqa: A002
+def settle(c: Connection, id: int, *, state: Mapping[str, Any], problem: str) -> None:
     """Write what was seen of a source, or why nothing was."""
     text = "UPDATE event_source SET state = :state, problem = :problem WHERE id = :id"
     c.execute(text, id=id, state=to_json(dict(state)), problem=plain(problem))

@@ -49,7 +49,7 @@ def answer(c: Connection, ids: Iterable[int], *, poll_id: int = 0) -> None:
     c.many(text, [{"id": id_, "poll_id": poll_id} for id_ in ids])
 
 
-def refuse(c: Connection, id: int, reason: str) -> None:  # noqa: A002
+def refuse(c: Connection, id: int, reason: str) -> None:
     """Say why a request will not be answered."""
     text = "UPDATE request SET refused = :reason WHERE id = :id AND poll_id IS NULL"
     c.execute(text, id=id, reason=plain(reason) or "refused")

@@ -148,7 +148,7 @@ def find(c: Connection, name: str) -> SentinelRow:
     return _with_tags(c, rows)[0]
 
 
-def get(c: Connection, id: int) -> SentinelRow:  # noqa: A002
+def get(c: Connection, id: int) -> SentinelRow:
     """Return sentinel `id`, dropped ones too; `UnknownNameError` if there is none."""
     rows = c.rows(f"{_SELECT} WHERE s.id = :id", id=id)
     if not rows:
@@ -219,7 +219,7 @@ def move(c: Connection, step: SentinelMove) -> None:
 
 def alter(
     c: Connection,
-    id: int,  # noqa: A002
+    id: int,
     sentinel: Sentinel,
     *,
     text: str,
@@ -309,13 +309,13 @@ def first_tick(sentinel: Sentinel, at: Instant) -> Instant | None:
     return at if isinstance(sentinel.fetch, FetchEvery) else None
 
 
-def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:  # noqa: A002
+def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:
     """Let the next version of each of a sentinel's pages be a new base, with the event `sentinel.renewed`."""
     subscription_rows.renew(c, id, at=at, next_tick=first_tick(sentinel, at))
     events.append(c, [Event(type="sentinel.renewed", at=at, sentinel_id=id, data={"name": sentinel.name})])
 
 
-def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant | None, at: Instant) -> None:  # noqa: A002
+def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant | None, at: Instant) -> None:
     """Write when a sentinel starts and ends, now that it is fixed for good, with the event `sentinel.altered`."""
     row = get(c, id)
     c.execute(
@@ -345,7 +345,7 @@ def last_holder(c: Connection, name: str) -> SentinelRow | None:
     return _with_tags(c, rows)[0] if rows else None
 
 
-def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> SentinelRow:  # noqa: A002
+def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> SentinelRow:
     """Give a sentinel another name, which its text then says too, with the event `sentinel.altered`; return its row.
 
     Raises `UsageError` if the name is taken.
@@ -366,7 +366,7 @@ def texts(c: Connection) -> list[tuple[int, int, str]]:
     return list(c.rows("SELECT sentinel_id, number, text FROM sentinel_revision ORDER BY sentinel_id, number"))
 
 
-def rewrite(c: Connection, id: int, number: int, text: str) -> None:  # noqa: A002
+def rewrite(c: Connection, id: int, number: int, text: str) -> None:
     """Let a revision say the same in other words; nobody is notified of that."""
     c.execute(
         "UPDATE sentinel_revision SET text = :text WHERE sentinel_id = :id AND number = :number",
@@ -376,7 +376,7 @@ def rewrite(c: Connection, id: int, number: int, text: str) -> None:  # noqa: A0
     )
 
 
-def drop(c: Connection, id: int, at: Instant) -> None:  # noqa: A002
+def drop(c: Connection, id: int, at: Instant) -> None:
     """End a sentinel (reason `dropped`) and free its name; its history stays. Dropping twice does nothing more."""
     move(c, SentinelMove(sentinel_id=id, state="ended", at=at, reason="dropped"))
     c.execute("UPDATE sentinel SET dropped = id WHERE id = :id", id=id)

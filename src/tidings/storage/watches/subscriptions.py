@@ -121,7 +121,7 @@ def renew(c: Connection, sentinel_id: int, *, at: Instant, next_tick: Instant | 
     c.execute(_RENEW, id=sentinel_id, at=at, next_tick=next_tick)
 
 
-def leave(c: Connection, id: int, at: Instant) -> None:  # noqa: A002
+def leave(c: Connection, id: int, at: Instant) -> None:
     """Take a subscription off its page for good; what it found stays."""
     c.execute(_LEAVE, id=id, at=at)
 
@@ -139,7 +139,7 @@ def revise(c: Connection, row: SubscriptionRow) -> None:
     )
 
 
-def rewrite(c: Connection, id: int, *, base: int, taken: Sequence[int], number: int) -> None:  # noqa: A002
+def rewrite(c: Connection, id: int, *, base: int, taken: Sequence[int], number: int) -> None:
     """Let a subscription compare from these versions on, as if they were all that it has taken; what it was owed is owed no more."""
     c.execute(_REWRITE, id=id, base=base, taken=_numbers(taken), number=number)
     c.execute("DELETE FROM comparison WHERE subscription_id = :id AND status = 'pending'", id=id)

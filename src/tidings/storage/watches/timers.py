@@ -34,7 +34,7 @@ def get(c: Connection, kind: str, ref: int) -> Timer | None:
     return None if row is None else _to_timer(row)
 
 
-def set(c: Connection, *timers: Timer) -> None:  # noqa: A001
+def set(c: Connection, *timers: Timer) -> None:  # noqa: A001 - said as `timers.set`
     """Write timers; one without `due_at` is taken away."""
     put(c, timers)
 

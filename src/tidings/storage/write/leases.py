@@ -50,7 +50,7 @@ def shorten(c: Connection, name: str, *, until: Instant) -> None:
     c.execute("UPDATE lease SET until = :until WHERE name = :name AND until > :until", name=name, until=until)
 
 
-def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, until: Instant) -> None:  # noqa: ARG001
+def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, until: Instant) -> None:  # noqa: ARG001 - asked as `acquire` is
     """Prolong the lease; `StaleEpochError` if another has taken it meanwhile."""
     text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"
     if not c.execute(text, name=name, holder=holder, epoch=epoch, until=until):

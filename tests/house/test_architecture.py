@@ -1,0 +1,44 @@
+"""`ARCHITECTURE.md` has a line for each room, and what it names is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+ROOMS = REPOSITORY / "src" / "tidings"
+LARGEST = ("service", "detection", "storage")
+LONGEST = 150
+LINE = re.compile(r"^\| `([\w/]+)/` \| (.*) \|$", re.MULTILINE)
+NAME = re.compile(r"`([\w/.]+)`")
+ELSEWHERE = {"bench/"}
+
+
+def described() -> list[tuple[str, str]]:
+    """Return each room of the table with its cell."""
+    return LINE.findall((REPOSITORY / "ARCHITECTURE.md").read_text())
+
+
+def test_each_room_has_one_line():
+    """Rooms, and the rooms of the three largest; none that is not there."""
+    expected = [path.name for path in ROOMS.iterdir() if (path / "__init__.py").exists()]
+    expected += [
+        f"{room}/{path.name}"
+        for room in LARGEST
+        for path in (ROOMS / room).iterdir()
+        if (path / "__init__.py").exists() and path.name != "migrations"
+    ]
+
+    assert sorted(expected) == sorted(room for room, _ in described())
+
+
+@pytest.mark.parametrize(("room", "cell"), described())
+def test_a_line_is_short_and_true(room, cell):
+    """A cell is read at a glance; each name in it is a module, a file or a room there."""
+    lost = [
+        name
+        for name in NAME.findall(cell)
+        if name not in {*ELSEWHERE, room} and not any((ROOMS / room / form).exists() for form in (name, f"{name}.py"))
+    ]
+
+    assert ([], True) == (lost, len(cell) <= LONGEST)
