@@ -2,7 +2,8 @@
 
 An *instant* is a whole number of microseconds since 1970-01-01 UTC, a *duration* a whole number of microseconds.
 `now` never goes backwards while a process runs: intervals run on it. `wall` is what the machine says, for dates in a zone.
-Where the machine's clock is set back, `now` goes on without it until `restart`; `set_back` returns by how much the two differ.
+Where the machine's clock is set back or put forward, `now` goes on without it until `restart`; `set_back` and `put_forward` return by how much
+the two differ. A machine that slept has not put its clock forward.
 A `ManualClock` moves only when told to, so that a month passes in a test without a sleep.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import sys
 import time
 from typing import Protocol
 
@@ -27,7 +29,7 @@ WEEK: Duration = 7 * DAY
 PLAUSIBLE: Instant = 1_577_836_800 * SECOND
 """2020-01-01: a machine whose clock is before that has not been told the time since it started."""
 SLACK: Duration = 10 * SECOND
-"""A clock that is set back by less is left alone: the difference passes."""
+"""A clock that is set back by less is left alone: the difference passes. One that is put forward by less is followed at once."""
 
 
 class Clock(Protocol):
@@ -59,27 +61,33 @@ def set_back(clock: Clock) -> Duration:
     return now - wall if PLAUSIBLE <= wall < now - SLACK else 0
 
 
+def put_forward(clock: Clock) -> Duration:
+    """Return by how much the machine's clock was put forward before `now`, 0 if by no more than `SLACK`."""
+    ahead = clock.wall() - clock.now()
+    return ahead if ahead > SLACK else 0
+
+
 class SystemClock:
-    """The machine's clock. Where that is behind what was read before, time goes on at the pace of the monotonic clock."""
+    """The machine's clock. Where that differs from what was read before and has passed since, time goes on at the pace of a steady clock."""
 
     def __init__(self) -> None:
-        self._last = 0
-        self._steady = time.monotonic_ns()
+        self._last = self.wall()
+        self._steady = _steady()
 
     def wall(self) -> Instant:
         """Return the machine's time of day."""
         return time.time_ns() // 1_000
 
     def now(self) -> Instant:
-        """Return the larger of the machine's time and the last reading plus what has passed since."""
-        passed, wall = (time.monotonic_ns() - self._steady) // 1_000, self.wall()
-        self._steady += passed * 1_000
-        self._last = max(self._last + passed, wall)
+        """Return the machine's time, or the last reading plus what has passed since, if that is later or far earlier."""
+        steady, wall = _steady(), self.wall()
+        due = self._last + steady - self._steady
+        self._steady, self._last = steady, wall if due < wall <= due + SLACK else due
         return self._last
 
     def restart(self, at_least: Instant = 0) -> Instant:
         """Let time be what the machine says now, but no earlier than `at_least`."""
-        self._last, self._steady = max(self.wall(), at_least), time.monotonic_ns()
+        self._last, self._steady = max(self.wall(), at_least), _steady()
         return self._last
 
     async def sleep_until(self, at: Instant) -> None:
@@ -88,12 +96,20 @@ class SystemClock:
             await asyncio.sleep(left / SECOND)
 
 
+def _steady() -> Instant:
+    """Return a time that nobody sets, which on Linux goes on while the machine sleeps (µs)."""
+    if sys.platform == "linux":
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000
+    return time.monotonic_ns() // 1_000
+
+
 class ManualClock:
     """A clock for tests: it stands still until `advance` or `move_to`."""
 
     def __init__(self, start: Instant = 1_700_000_000 * SECOND) -> None:
         self._wall = start
         self._last = start
+        self._ahead: Duration = 0
         self._sleepers: list[tuple[Instant, int, asyncio.Future[None]]] = []
         self._order = itertools.count()
 
@@ -102,7 +118,7 @@ class ManualClock:
         return self._wall
 
     def now(self) -> Instant:
-        """Return the largest time ever set."""
+        """Return the largest time that has passed."""
         return self._last
 
     def advance(self, by: Duration) -> Instant:
@@ -112,16 +128,21 @@ class ManualClock:
     def move_to(self, at: Instant) -> Instant:
         """Set the wall time, also backwards (then `now` holds still until `restart`); wake who slept until then."""
         self._wall = at
-        self._last = max(self._last, at)
+        self._last = max(self._last, at - self._ahead)
         while self._sleepers and self._sleepers[0][0] <= self._last:
             _, _, future = heapq.heappop(self._sleepers)
             if not future.done():
                 future.set_result(None)
         return self._last
 
+    def put_forward(self, by: Duration) -> None:
+        """Set the wall time forward though nothing has passed: `now` goes on without it until `restart`."""
+        self._wall += by
+        self._ahead += by
+
     def restart(self, at_least: Instant = 0) -> Instant:
         """Let time be what was last set, but no earlier than `at_least`."""
-        self._last = max(self._wall, at_least)
+        self._last, self._ahead = max(self._wall, at_least), 0
         return self._last
 
     def next_wake(self) -> Instant | None:

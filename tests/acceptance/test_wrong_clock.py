@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
@@ -54,6 +55,11 @@ class Times:
         """Let the clock be wrong by so much from now on; 0: right."""
         right, self.wrong_by = self.right, by
         self.world.clock.move_to(right + by)
+
+    def put_forward(self, by: int) -> None:
+        """Put the clock forward by so much, though no time passes."""
+        self.wrong_by += by
+        self.world.clock.put_forward(by)
 
     def since(self, path: str, first: int) -> list[int]:
         """Return how long after an instant a path was asked, by the right clock."""
@@ -149,6 +155,43 @@ def test_each_page_is_checked_within_its_interval_once_the_clock_is_right(
     assert 12 <= len(learning) <= 53
     assert [] == ahead_of(times.world, times.right)
     assert [] == times.world.violations()
+
+
+@pytest.mark.parametrize("seconds", [15, 3_600, TO_2038 // 10 // SECOND])
+@pytest.mark.parametrize(("rate", "expected"), [(0.2, 64), (10, 150)], ids=["a small budget", "a large one"])
+def test_a_clock_that_is_put_forward_ends_no_gap_and_fills_no_budget(
+    make_world: Callable[..., World], seconds: int, rate: float, expected: int
+):
+    """While a service runs its clock is put forward: by the log of the host its gap holds, and no more is asked than what the budget allows."""
+    world = make_world(
+        fetch__host_gap_seconds="2",
+        fetch__page_floor_seconds="1",
+        budget__burst="4",
+        budget__polls_per_day=str(rate * DAY / SECOND),
+    )
+    times = Times(world)
+    for path in "abcdef":
+        times.page(f"/{path}", f"<p>{path}</p>")
+    world.add(";".join(f"Create Sentinel {p} Using {{/{p}}} Monitor any change Fetch every 5 s" for p in "abcdef"))
+
+    async def act() -> None:
+        async with world.monitor(spreads=True) as monitor:
+            for _ in range(10):
+                await world.pass_time(monitor, 23 * SECOND)
+                times.put_forward(seconds * SECOND)
+                await world.settle(monitor)
+                await world.pass_time(monitor, 7 * SECOND)
+
+    asyncio.run(act())
+    asked = [at for at, _ in times.asked]
+    over = [
+        last - first + 1 - 4 - rate * (asked[last] - asked[first]) / SECOND
+        for first, last in combinations(range(len(asked)), 2)
+    ]
+
+    assert expected - 2 <= len(asked) <= expected + 2
+    assert 2 * SECOND <= min(later - before for before, later in pairwise(asked))
+    assert 0 >= max(over)
 
 
 @pytest.mark.parametrize("through", THROUGH.values(), ids=THROUGH)

@@ -209,6 +209,21 @@ def test_a_budget_is_a_bucket_that_time_fills(world: World):
     assert [3, 0, 1, 0, 3] == [paid(START + offset) for offset in (0, 0, SECOND // 2, -9 * SECOND, 3600 * SECOND)]
 
 
+def test_a_clock_that_is_put_forward_fills_no_bucket(world: World):
+    """What time has filled until then stays, and it goes on from there by the new clock."""
+    world.watch()
+    world.write(charge.set_budget, "small", rate_per_second=2.0, burst=3.0, at=START)
+
+    def paid(at: int) -> int:
+        charged = world.write(charge.charge, _grants(5, budget="small"), at=at, epoch=world.epoch)
+        return sum(entry is not None for entry in charged)
+
+    assert [3, 0] == [paid(START), paid(START)]
+    world.write(charge.put_forward, 3600 * SECOND, at=START + SECOND // 2, epoch=world.epoch)
+
+    assert [1, 0, 2] == [paid(START + 3600 * SECOND + offset) for offset in (SECOND // 2, SECOND - 1, 3 * SECOND // 2)]
+
+
 def test_a_charge_leaves_an_open_poll_and_the_start_of_its_host(world: World):
     """What is charged is there before anything is asked: the poll row and the host's last start."""
     world.watch()
@@ -290,6 +305,7 @@ def test_a_stale_epoch_charges_nothing(world: World):
     for write in (
         lambda: world.write(charge.charge, _grants(1), at=world.at, epoch=world.epoch),
         lambda: world.write(charge.extra, 1, "h", poll_id, at=world.at, epoch=world.epoch),
+        lambda: world.write(charge.put_forward, SECOND, at=world.at, epoch=world.epoch),
         lambda: world.commit(unit),
     ):
         with pytest.raises(StaleEpochError, match="stale"):

@@ -2,10 +2,24 @@
 
 import asyncio
 import time
+from types import SimpleNamespace
 
 import pytest
 
-from tidings.clock import DAY, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND, WEEK, ManualClock, SystemClock, set_back
+from tidings.clock import (
+    DAY,
+    HOUR,
+    MICROSECOND,
+    MILLISECOND,
+    MINUTE,
+    SECOND,
+    SLACK,
+    WEEK,
+    ManualClock,
+    SystemClock,
+    put_forward,
+    set_back,
+)
 
 START = 1_700_000_000 * SECOND
 
@@ -28,25 +42,49 @@ def test_the_machine_says_what_time_it_is():
     assert isinstance(now, int)
 
 
-def test_the_system_clock_goes_on_while_the_machine_is_behind(monkeypatch):
-    """If the machine's time jumps back, `wall` follows and `now` goes on by what has passed, until it is told to start again (F-21)."""
-    hour, day = HOUR * 1_000, DAY * 1_000
-    begin = 1_700_000_000 * SECOND * 1_000
-    said, passed = [begin], [0]
-    monkeypatch.setattr("tidings.clock.time.time_ns", lambda: said[0])
-    monkeypatch.setattr("tidings.clock.time.monotonic_ns", lambda: passed[0])
-    clock = SystemClock()
-    before = clock.now()
-    said[0], passed[0] = begin - day + hour, hour
+@pytest.fixture
+def machine(monkeypatch):
+    """What the machine says, and what has passed: two instants that a test sets."""
+    machine = SimpleNamespace(says=START, passed=0)
+    monkeypatch.setattr("tidings.clock.time.time_ns", lambda: machine.says * 1_000)
+    monkeypatch.setattr("tidings.clock._steady", lambda: machine.passed)
+    return machine
 
-    assert (HOUR, HOUR - DAY) == (clock.now() - before, clock.wall() - before)
+
+def test_the_system_clock_goes_on_while_the_machine_is_behind(machine):
+    """If the machine's time jumps back, `wall` follows and `now` goes on by what has passed, until it is told to start again (F-21)."""
+    clock = SystemClock()
+    machine.says, machine.passed = START - DAY + HOUR, HOUR
+
+    assert (HOUR, HOUR - DAY) == (clock.now() - START, clock.wall() - START)
     assert DAY == set_back(clock)
-    assert HOUR - DAY == clock.restart() - before
+    assert HOUR - DAY == clock.restart() - START
     assert 0 == set_back(clock)
-    said[0] = 0
-    assert HOUR - DAY == clock.now() - before
+    machine.says = 0
+    assert HOUR - DAY == clock.now() - START
     assert 0 == set_back(clock)
-    assert before == clock.restart(before)
+    assert START == clock.restart(START)
+
+
+def test_the_system_clock_goes_on_while_the_machine_is_ahead(machine):
+    """If the machine's time jumps forward, `wall` follows and `now` goes on by what has passed, until it is told to start again."""
+    clock = SystemClock()
+    machine.says, machine.passed = START + DAY + HOUR, HOUR
+
+    assert (HOUR, DAY + HOUR) == (clock.now() - START, clock.wall() - START)
+    assert (DAY, 0) == (put_forward(clock), set_back(clock))
+    assert DAY + HOUR == clock.restart() - START
+    assert 0 == put_forward(clock)
+
+
+@pytest.mark.parametrize(("says", "passed"), [(DAY, DAY), (HOUR + SLACK, HOUR)], ids=["sleep", "a small step"])
+def test_the_system_clock_follows_what_passes(machine, says, passed):
+    """After a sleep, which the steady clock counts too, or a small step forward `now` is what the machine says."""
+    clock = SystemClock()
+    machine.says, machine.passed = START + says, passed
+
+    assert machine.says == clock.now()
+    assert 0 == put_forward(clock)
 
 
 def test_sleeping_ends_at_the_instant():
@@ -88,6 +126,18 @@ def test_a_manual_clock_can_jump_back():
     assert (START, START - HOUR) == (clock.now(), clock.wall())
     assert START == clock.advance(HOUR)
     assert START + 1 == clock.advance(1)
+
+
+def test_a_manual_clock_can_be_put_forward():
+    """Nothing passes by that: engine time goes on from where it was until it is told to start again."""
+    clock = ManualClock(START)
+    clock.put_forward(DAY)
+    clock.advance(HOUR)
+
+    assert (HOUR, DAY + HOUR) == (clock.now() - START, clock.wall() - START)
+    assert DAY == put_forward(clock)
+    assert DAY + HOUR == clock.restart() - START
+    assert DAY + 2 * HOUR == clock.advance(HOUR) - START
 
 
 def test_sleepers_wake_in_the_order_of_their_instants():

@@ -94,6 +94,12 @@ class HostGate:
         lane = self._lane(host)
         lane.paused_until = max(lane.paused_until, until)
 
+    def put_forward(self, by: Duration) -> None:
+        """Hear that the clock was put forward by so much: the gaps of hosts go on. Pauses end when they were said to."""
+        for lane in self._lanes.values():
+            if lane.started_at is not None:
+                lane.started_at += by
+
     def widen(self, host: str, gap_seconds: float) -> None:
         """Ask of a host at most this often (Crawl-delay), never more often than the gate's own gap."""
         self._lane(host).gap = max(self._gap, round(gap_seconds * SECOND))

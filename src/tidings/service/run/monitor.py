@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import HOUR, MINUTE, SECOND, set_back
+from tidings.clock import HOUR, MINUTE, SECOND, put_forward, set_back
 from tidings.errors import ClockSetBackError, StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
 from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
@@ -270,12 +270,22 @@ class Monitor:
         now = self.parts.clock.now()
         try:
             await self._go_on(now)
+            now = await self._follow_clock(now)
             await self._keep_lease(now)
             await self._hear_others()
             await self._do_what_is_due(self.parts.clock.now())  # the database may have been waited for
         except StoreStalledError as error:
             self.stall.begin(error, now)
             raise
+
+    async def _follow_clock(self, now: Instant) -> Instant:
+        """Where the machine's clock was put forward, go by what it says from now on, which fills no budget and ends no gap; return the new now."""
+        parts = self.parts
+        if not (ahead := put_forward(parts.clock)):
+            return now
+        await parts.store.write(charge.put_forward, ahead, at=now, epoch=parts.epoch)
+        parts.gate.put_forward(ahead)
+        return parts.clock.restart()
 
     async def _go_on(self, now: Instant) -> None:
         """After something could not be stored: write what waits for that, and report it. Raises `StoreStalledError` while that is not possible."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidings.errors import BudgetError, UnitError
-from tidings.model.interval import Instant
+from tidings.model.interval import Duration, Instant
 from tidings.model.unit import Charged, Grant
 from tidings.model.weight import WHOLE
 from tidings.scheduling.budget import affords
@@ -138,6 +138,13 @@ def touch(c: Connection, *, at: Instant, epoch: int) -> None:
     """Fill all classes up as of an instant, so that it is stored that the clock has said it. Raises `StaleEpochError`."""
     leases.check_epoch(c, epoch)
     _spend(c, [row.refilled(at) for row in budgets(c)])
+
+
+def put_forward(c: Connection, by: Duration, *, at: Instant, epoch: int) -> None:
+    """Let all classes stand after the clock was put forward by so much as they stood at `at`, before. Raises `StaleEpochError`."""
+    leases.check_epoch(c, epoch)
+    full = [row.refilled(at) for row in budgets(c)]
+    _spend(c, [replace(row, at=row.at + by) for row in full])
 
 
 def pays(c: Connection, grant: Grant, *, at: Instant) -> bool:
