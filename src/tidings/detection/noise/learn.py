@@ -7,11 +7,12 @@ at which nothing differed among them.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 
 from tidings.detection.noise.addresses import (
     addresses_of,
@@ -73,7 +74,8 @@ def _words(
             continue
         taken.append(come)
         heard = _heard(thing, old, new, (before, gone), (after, come), looked, steady)
-        yield replace(heard, is_spread=thing.is_spread or not several.isdisjoint(sides_of(heard)))
+        is_spread = thing.is_spread or (bool(several) and not several.isdisjoint(sides_of(heard)))
+        yield heard if is_spread == heard.is_spread else replace(heard, is_spread=is_spread)
     ids = {thing.id for thing in known}
     new_places = _new_places(old, new, (before, after), edits, taken, ids, looked)
     yield from (
@@ -103,13 +105,13 @@ def _new_places(
     before, after = words
     hunks = sorted(hunks_of(edits, before, after), key=lambda hunk: hunk.new_start)
     shuffled = shuffles_of(hunks, before, after)
-    apart = (
+    known, moved = _Spans(taken), _Spans((one.new_start, one.new_end) for one in shuffled)
+    left = sorted((edit.new_start, edit.new_end) for edit in edits if known.reach(edit.new_start) < edit.new_end)
+    unknown = (
         hunk
         for hunk in blocks_of(hunks, before, after)
-        if not any(_touch(hunk, (one.new_start, one.new_end)) for one in shuffled)
+        if moved.reach(hunk.new_end) < hunk.new_start and _has_within(left, (hunk.new_start, hunk.new_end))
     )
-    left = [edit for edit in edits if not any(_is_within(edit, span) for span in taken)]
-    unknown = (hunk for hunk in apart if any(_is_within(edit, (hunk.new_start, hunk.new_end)) for edit in left))
     stretches = chain(((ORDER, stretch) for stretch in shuffled), (("", block) for block in unknown))
     made = 0
     for name, hunk, place in _named(stretches, hunks, before, after):
@@ -128,7 +130,9 @@ def _named(
 ) -> Iterator[tuple[str, Edit, Place]]:
     """Yield the stretches that words around them name, or of one that none do the hunks in it: the words that name these may stand within it."""
     for name, stretch in stretches:
-        parts = [hunk for hunk in hunks if _is_within(hunk, (stretch.new_start, stretch.new_end))]
+        first = bisect_left(hunks, stretch.new_start, key=lambda hunk: hunk.new_start)
+        last = bisect_right(hunks, stretch.new_end, key=lambda hunk: hunk.new_end)
+        parts = list(hunks[first:last])
         for hunk in (stretch, *(() if parts == [stretch] else parts)):
             place = place_of(hunk, before, after, room_of(hunk, hunks, after.length))
             if place is not None:
@@ -137,12 +141,28 @@ def _named(
                 break
 
 
-def _is_within(edit: Edit, span: Span) -> bool:
-    return span[0] <= edit.new_start and edit.new_end <= span[1]
+class _Spans:
+    """Spans, asked how far those reach that begin at a word or before it."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        held = sorted(spans)
+        self._starts = [start for start, _ in held]
+        self._reaches = list(accumulate((end for _, end in held), max))
+
+    def reach(self, word: int) -> int:
+        """Return the last end of the spans that begin at `word` or before it, -1 if none does."""
+        at = bisect_right(self._starts, word)
+        return self._reaches[at - 1] if at else -1
 
 
-def _touch(hunk: Edit, span: Span) -> bool:
-    return span[0] <= hunk.new_end and hunk.new_start <= span[1]
+def _has_within(spans: Sequence[Span], whole: Span) -> bool:
+    """Return whether one of the sorted `spans` lies in `whole`."""
+    at = bisect_left(spans, (whole[0], -1))
+    while at < len(spans) and spans[at][0] <= whole[1]:
+        if spans[at][1] <= whole[1]:
+            return True
+        at += 1
+    return False
 
 
 def _heard(

@@ -199,11 +199,9 @@ class Thing:
             still=0 if differs else aged.still + (not is_second),
             examples=(examples[0][:LONGEST_EXAMPLE], examples[1][:LONGEST_EXAMPLE]) if any(examples) else aged.examples,
         )
-        if differs:
-            heard = replace(heard, owed=heard.covers(old, new))
-        if not heard.verdict:
-            return replace(heard, since=0)
-        return heard if heard.since else replace(heard, since=at)
+        owed = heard.covers(old, new) if differs else heard.owed
+        since = (heard.since or at) if heard.verdict else 0
+        return heard if (owed, since) == (heard.owed, heard.since) else replace(heard, owed=owed, since=since)
 
     def miss(self, *, before: int) -> Thing:
         """Return it after a look at which it was not found on both sides."""
