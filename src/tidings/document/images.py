@@ -2,11 +2,14 @@
 
 A page that loads its images late keeps the address in `data-src` or the like while `src` holds a placeholder, and moves it over once the
 place is scrolled to. A responsive image has its sizes in `srcset`, one in a `picture` perhaps only in the `source` elements before it.
-All these are one image; which of its sizes a browser would take means nothing.
+All these are one image; which of its sizes a browser would take means nothing, so that an image stays the same as long as it shares one of them
+with the one before.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -15,11 +18,35 @@ LATE: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-
 """Attributes from which scripts take an address; the first that has one decides."""
 
 _PLACEHOLDERS: Final = ("data:", "about:")
+_CANDIDATE: Final = re.compile(r"[\s,]*(?P<address>\S*[^\s,])(?:,|\s[^,]*|$)")
+_SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
+
+
+class Image(str):
+    """The address of an image that comes in several sizes, as the page writes it."""
+
+    __slots__ = ("sizes",)
+
+    sizes: tuple[str, ...]
+    """the addresses in its `srcset`, and in those of the `source` elements beside it"""
 
 
 def image_of(node: LexborNode) -> str | None:
     """Return the address of an `img` as the page writes it, None if it has none. One written into the page (`data:`) is the last resort."""
     attributes = node.attributes
+    address = _chosen(node, attributes)
+    if address is None:
+        return None
+    sets = [attributes[name] for name in _SETS if name in attributes]
+    sets += [written for source in _sources_of(node) for name, written in source.items() if name in _SETS]
+    if not sets:
+        return address
+    image = Image(address)
+    image.sizes = tuple(one for written in sets for one in all_of(written or "") if not _is_placeholder(one))
+    return image
+
+
+def _chosen(node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
     for name in LATE:
         if (written := attributes.get(name)) and (address := _address(name, written)):
             return address
@@ -27,6 +54,11 @@ def image_of(node: LexborNode) -> str | None:
     if plain and not _is_placeholder(plain):
         return plain
     return _address("srcset", attributes.get("srcset") or "") or _source_of(node) or plain
+
+
+def all_of(candidates: str) -> list[str]:
+    """Return the addresses of a `srcset`, in order."""
+    return [found["address"] for found in _CANDIDATE.finditer(candidates)]
 
 
 def first_of(candidates: str) -> str:
@@ -43,15 +75,18 @@ def _address(name: str, written: str) -> str:
 
 def _source_of(node: LexborNode) -> str:
     """Return the address of the first `source` in the `picture` of an image, empty if it has none."""
+    written = (source.get("srcset") or source.get("data-srcset") or "" for source in _sources_of(node))
+    return next(filter(None, (_address("srcset", one) for one in written)), "")
+
+
+def _sources_of(node: LexborNode) -> Iterator[Mapping[str, str | None]]:
+    """Yield the attributes of each `source` in the `picture` of an image."""
     parent = node.parent
     child = parent.first_child if parent is not None and parent.tag == "picture" else None
     while child is not None:
         if child.tag == "source":
-            attributes = child.attributes
-            if address := _address("srcset", attributes.get("srcset") or attributes.get("data-srcset") or ""):
-                return address
+            yield child.attributes
         child = child.next
-    return ""
 
 
 def _is_placeholder(address: str) -> bool:

@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.document.images import first_of
+from tidings.document.images import Image, all_of, first_of
 from tidings.document.parse import parse
 
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACw="
@@ -43,3 +43,28 @@ def test_what_has_no_address():
 def test_first_of_a_set(candidates, expected):
     """The first candidate, without its descriptor."""
     assert expected == first_of(candidates)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "expected"),
+    [
+        ("", []),
+        ("a 1x, b 2x", ["a", "b"]),
+        ("a 1x,b 2x", ["a", "b"]),
+        ("/w_4,h_3/x.jpg 1x,/y.jpg 2x", ["/w_4,h_3/x.jpg", "/y.jpg"]),
+        (" a\t100w , b", ["a", "b"]),
+        ("a, b, c,", ["a", "b", "c"]),
+        ("a,b 2x", ["a,b"]),
+    ],
+)
+def test_all_of_a_set(candidates, expected):
+    """A comma parts two candidates behind a descriptor or before white space; within an address it is part of it."""
+    assert expected == all_of(candidates)
+
+
+def test_an_image_knows_its_sizes():
+    """The candidates of its own sets and of the sources beside it; one that is only a placeholder is none."""
+    (image,) = images(f"<picture><source srcset='/a.avif, {PIXEL} 2x'><img src=/a.jpg srcset='/b.jpg 2x'></picture>")
+
+    assert isinstance(image, Image)
+    assert ("/b.jpg", "/a.avif") == image.sizes

@@ -11,6 +11,7 @@ from typing import Final
 from tidings.detection.compare.objects import compare_objects
 from tidings.detection.compare.sequence import compare_sequences
 from tidings.detection.compare.signatures import STRICT
+from tidings.detection.compare.sizes import as_before
 from tidings.detection.data.itemised import Lists
 from tidings.detection.data.items import Items
 from tidings.detection.data.offers import Availability, Prices
@@ -26,6 +27,7 @@ from tidings.detection.kinds.number import Number
 from tidings.detection.kinds.phrases import Phrases
 from tidings.detection.kinds.status import Headers, Status
 from tidings.document.document import Document
+from tidings.document.images import Image
 from tidings.document.links import Identity, Resolver
 from tidings.document.walk import Place
 from tidings.model.change import ChangeSet, Edit, ObjectCount
@@ -109,6 +111,11 @@ class Addresses:
         resolver = Resolver(old.base, self.identity)
         each = (self._each(old, resolver), self._each(new, resolver if new.base == old.base else None))
         rows = compare_objects(self.name, *map(_there, each))
+        if rows and self.name == "images":
+            sizes = (self._sizes(old), self._sizes(new))
+            if any(sizes[0]) or any(sizes[1]):
+                each = (each[0], as_before(rows, each, sizes))
+                rows = compare_objects(self.name, *map(_there, each))
         if not rows:
             return ()
         spans = (self._spans(old, each[0], rows), self._spans(new, each[1], rows))
@@ -117,6 +124,12 @@ class Addresses:
 
     def _each(self, document: Document, resolver: Resolver | None = None) -> Sequence[str | None]:
         return _EACH[self.name](resolver or Resolver(document.base, self.identity), document)
+
+    def _sizes(self, document: Document) -> list[frozenset[str]]:
+        """Return for each image the addresses of its sizes, none for one that has one size only."""
+        resolver = Resolver(document.base, self.identity)
+        each = (image.sizes if isinstance(image, Image) else () for image in document.images)
+        return [frozenset(resolver.images(sizes)) if sizes else frozenset() for sizes in each]
 
     def _spans(
         self, document: Document, each: Sequence[str | None], rows: Sequence[ObjectCount]
