@@ -15,6 +15,7 @@ from tests.world import World, play
 from tidings.clock import HOUR
 from tidings.isolation.in_process import InProcess
 from tidings.service.explain.add_answer import answer
+from tidings.service.health.sources import health_of
 from tidings.service.run.monitor import Monitor
 from tidings.service.run.trial import trial
 from tidings.service.show.records import Record
@@ -386,3 +387,30 @@ def test_w7_a_part_that_is_not_there_is_said_at_once(world: World):
         "W7 table 2 matches nothing on this page as it is now",
         'W7 css ".prise" matches nothing on this page as it is now',
     ) == wrong.warnings
+
+
+FEED = "<?xml version='1.0'?><rss version='2.0'><channel><title>t</title><item><guid>1</guid><title>One</title></item></channel></rss>"
+HINT = 'of a feed css finds no parts; write xpath "//item/title"'
+
+
+def test_a_selector_that_can_never_find_anything_is_said_with_what_could(world: World):
+    """Of a feed css finds nothing, neither to watch nor to exclude: `test`, `add` and `doctor` say so, and what to write."""
+    world.page("/f", FEED, headers={"Content-Type": "application/rss+xml"})
+    world.add('Create Sentinel c Using {/f} Monitor any change in css "item" Exclude css "nav" Exclude xpath "//guid"')
+    play(world, world.settle)
+    welcomed = world.read(answer, 1, settings=world.settings, now=world.clock.now())
+    database = open_database(world.settings)
+    text = world.text('Create Sentinel a Using {/f} Monitor any change in css "item" Exclude css "nav"')
+    try:
+        (tried,), _ = asyncio.run(trial(database, text, world.settings))
+    finally:
+        database.close()
+    said = (
+        f'W7 css "item" matches nothing on this page as it is now: {HINT}',
+        f'W7 Exclude css "nav" leaves out nothing of this page: {HINT}',
+    )
+
+    assert said == tried.warnings
+    assert [*said] == [warning for warning in welcomed["warnings"] if warning.startswith("W7")]
+    health = world.read(health_of, world.settings, now=world.clock.now(), is_polled=True)
+    assert [f"{said[0]}: {world.text('{/f}')}"] == [t.words for t in health.troubles if "W7" in t.words]

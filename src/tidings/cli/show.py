@@ -72,7 +72,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
             **page,
             "healed": healed_parts(known[page["page"]].remembered, meaning(row.text)),
             "learned": learned_worth.record(known[page["page"]].learned),
-            "missing": add_answer.missing(connection, row.id, int(page["page"])),
+            "missing": add_answer.missing(connection, row.id, int(page["page"]), meaning(row.text)),
         }
         for page in held
     ]

@@ -12,17 +12,19 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from lxml import etree
 
 from tidings.document.chosen import RefusedError
 from tidings.document.document import Document
 from tidings.document.extract import cleaned, taken
-from tidings.document.feeds import entries_in, entry_of, is_entry, words_of
+from tidings.document.feeds import FeedEntry, entries_in, entry_of, is_entry, words_of
 from tidings.document.json_feed import entry_of_json, is_json_feed, items_of_json_feed
 from tidings.document.json_tree import JsonTree, words_of_json, written
+from tidings.document.links import Resolver
 from tidings.document.lists import items_of
 from tidings.document.parse import text_of_fragment
 from tidings.document.structured import local_name
@@ -45,12 +47,16 @@ _MOVING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry: its own id, the address it leads to and its title, each empty if it has none; `text` is all that it says."""
+    """One entry: its own id, the address it leads to and its title, each empty if it has none; `text` is all that it says.
+
+    `enclosures` are the addresses of what it encloses, without host and query, by which the same file goes in one feed after the other.
+    """
 
     id: str
     link: str
     title: str
     text: str
+    enclosures: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -108,8 +114,11 @@ def _of_broken_feed(document: Document) -> Iterator[Entry]:
         said = entry.get("title_detail", {})
         title = str(entry.get("title", ""))
         title = title if said.get("type") == "text/plain" else text_of_fragment(title)
-        text = f"{title} {text_of_fragment(content)}"
-        yield _entry(str(entry.get("id", "")), str(entry.get("link", "")), title, text, document)
+        enclosures = tuple(str(one.get("href", "")) for one in entry.get("enclosures", ()))
+        read = FeedEntry(
+            str(entry.get("id", "")), str(entry.get("link", "")), title, text_of_fragment(content), enclosures
+        )
+        yield _of_feed(read, document)
 
 
 def _of_elements(tree: XmlTree, document: Document) -> Iterator[Entry]:
@@ -125,7 +134,7 @@ def _of_elements(tree: XmlTree, document: Document) -> Iterator[Entry]:
         children = [_left(child, excluded) for child in element if child not in excluded and local_name(child)]
         if local_name(element) in {"item", "entry"}:
             read = entry_of(element, children, document.base, text_of_fragment)
-            yield _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
+            yield _of_feed(read, document)
         else:
             yield _of_element(element, children, document)
 
@@ -192,7 +201,13 @@ def _of_json_feed(value: Any, document: Document) -> Entry:
     if not isinstance(value, dict):
         return _of_json(value, document)
     read = entry_of_json(value, text_of_fragment)
-    return _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
+    return _of_feed(read, document)
+
+
+def _of_feed(read: FeedEntry, document: Document) -> Entry:
+    entry = _entry(read.id, read.link, read.title, f"{read.title} {read.body}", document)
+    paths = (urlsplit(one).path for one in Resolver(document.base).links(read.enclosures))
+    return replace(entry, enclosures=tuple(sorted(filter(None, paths))))
 
 
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> str:

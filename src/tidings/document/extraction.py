@@ -8,11 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
+from typing import Final
 
 from tidings.model.extract import Exclusion, Transform
 from tidings.model.interest import Selector
 from tidings.model.sentinel import Sentinel
+
+_TAKEN_BY: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
+    "html": ("a page of HTML", {"css": ".price", "xpath": "//h1"}),
+    "feed": ("a feed", {"xpath": "//item/title"}),
+    "xml": ("XML", {"xpath": "//name"}),
+    "json": ("JSON", {"jsonpath": "$.items[*].name"}),
+    "csv": ("CSV", {}),
+    "text": ("plain text", {}),
+    "pdf": ("a PDF", {}),
+    "binary": ("a body without text", {}),
+}
+"""What each kind of content is called, and the languages of selectors that find parts of it, each with an example."""
 
 Nodes = tuple[tuple[Selector, ...], tuple[Selector, ...]]
 """(Selectors of what counts, selectors of what is excluded): which nodes an extraction takes, whatever becomes of their text."""
@@ -63,6 +77,15 @@ class Extraction:
 
 
 WHOLE = Extraction()
+
+
+def why_nothing(language: str, media: str) -> str:
+    """Return why a selector in a language can never find anything in a kind of content, and which could; empty if it can."""
+    if media not in _TAKEN_BY or language in _TAKEN_BY[media][1]:
+        return ""
+    called, languages = _TAKEN_BY[media]
+    could = " or ".join(f'{name} "{example}"' for name, example in languages.items())
+    return f"of {called} {language} finds no parts" + (f"; write {could}" if could else "")
 
 
 def extraction_of(sentinel: Sentinel) -> Extraction:

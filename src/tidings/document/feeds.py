@@ -40,6 +40,8 @@ _BODIES: Final = (
 )  # fmt: skip
 """Elements that hold what an entry says, the fullest first."""
 
+_ENCLOSURE: Final = "enclosure"
+_LINKS: Final = ((_OWN, "link"), (_IN_ATOM, "link"))
 _IDS: Final = ((_OWN, "guid"), (_OWN, "id"), (_IN_ATOM, "id"))
 _ALTERNATE: Final = frozenset({"", "alternate", "http://www.iana.org/assignments/relation/alternate"})
 _PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -57,12 +59,13 @@ _HTML: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """An entry as its feed gives it: its id, where it leads, its title and the fullest of its texts, each empty if it has none."""
+    """An entry as its feed gives it: its id, where it leads, its title, the fullest of its texts, each empty if it has none, and its enclosures."""
 
     id: str
     link: str
     title: str
     body: str
+    enclosures: tuple[str, ...] = ()
 
 
 def entries_in(root: Any) -> Iterator[Any]:
@@ -93,7 +96,14 @@ def entry_of(element: Any, children: Sequence[Any], base: str, shown: Callable[[
     id_ = next((text for child in named.all(_IDS) if (text := _line(child.text))), "") or element.get(_RDF_ABOUT, "")
     title = named.title(shown, is_of_atom=is_of_atom)
     body = next((text for child in named.all(_BODIES) if (text := text_of(child, shown, is_of_atom=is_of_atom))), "")
-    return FeedEntry(id_, _link_of(named, base), title, body)
+    return FeedEntry(id_, _link_of(named, base), title, body, _enclosures(named, base))
+
+
+def _enclosures(named: _Named, base: str) -> tuple[str, ...]:
+    """Return where what an entry encloses lies: a recording, a file."""
+    links = [link for link in named.all(_LINKS) if (link.get("rel") or "").strip().lower() == _ENCLOSURE]
+    found = (address_in(one, base) for one in (*named.all([(_OWN, _ENCLOSURE)]), *links))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _is_group(element: Any) -> bool:

@@ -29,12 +29,13 @@ def entry_of_json(item: Mapping[str, Any], shown: Callable[[str], str]) -> FeedE
     """Return an item as an entry: its text is the content, HTML before plain, else the summary. `shown` returns what HTML shows."""
     html = _said(item, "content_html")
     body = shown(html) if html else _said(item, "content_text") or _said(item, "summary")
-    return FeedEntry(_said(item, "id"), _link_of(item), _said(item, "title"), body)
+    return FeedEntry(_said(item, "id"), _link_of(item), _said(item, "title"), body, _enclosures(item))
 
 
 def links_of_json_feed(value: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return where a feed and its items lead."""
-    links = [_said(value, "home_page_url"), *(_link_of(item) for item in value["items"] if isinstance(item, dict))]
+    """Return where a feed and its items lead, and what these enclose."""
+    items = [item for item in value["items"] if isinstance(item, dict)]
+    links = [_said(value, "home_page_url"), *(one for item in items for one in (_link_of(item), *_enclosures(item)))]
     return tuple(link for link in links if link)
 
 
@@ -60,6 +61,12 @@ def head_of_json_feed(value: Mapping[str, Any]) -> tuple[str, Hub, Instant | Non
 
 def _link_of(item: Mapping[str, Any]) -> str:
     return _said(item, "url") or _said(item, "external_url")
+
+
+def _enclosures(item: Mapping[str, Any]) -> tuple[str, ...]:
+    attached = item.get("attachments")
+    found = (_said(one, "url") for one in (attached if isinstance(attached, list) else ()) if isinstance(one, dict))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _said(item: Mapping[str, Any], name: str) -> str:

@@ -75,7 +75,7 @@ def pieces_of_xml(root: Any, pieces_of_html: Callable[[str], list[str]], *, with
 
 
 def links_of_xml(roots: Iterable[Any], base: str, out: Collection[Any] = ()) -> list[str]:
-    """Return the links below some elements: `link` of feeds, `loc` of sitemaps, none of other XML; what stands in `out` is left out.
+    """Return the links below some elements: `link` and `enclosure` of feeds, `loc` of sitemaps, none of other XML; what stands in `out` is left out.
 
     Where `xml:base` says so they are joined with it, and it with `base`; else they are as written.
     """
@@ -83,8 +83,8 @@ def links_of_xml(roots: Iterable[Any], base: str, out: Collection[Any] = ()) -> 
     for root in roots:
         top = root.getroottree().getroot()
         is_sitemap = local_name(top) in SITEMAPS
-        name = "loc" if is_sitemap else "link" if local_name(top).lower() in _FEED_ROOTS else ""
-        for element in root.iter(f"{{*}}{name}") if name else ():
+        names = ("loc",) if is_sitemap else ("link", "enclosure") if local_name(top).lower() in _FEED_ROOTS else ()
+        for element in root.iter(*(f"{{*}}{name}" for name in names)) if names else ():
             if is_sitemap and local_name(element.getparent()) not in _LISTED:
                 continue
             above = (element, *element.iterancestors()) if out else ()
@@ -94,8 +94,8 @@ def links_of_xml(roots: Iterable[Any], base: str, out: Collection[Any] = ()) -> 
 
 
 def address_in(element: Any, base: str) -> str:
-    """Return the address that the `href` or the text of an element is, joined with the `xml:base` of those around it if one has any."""
-    address = (element.get("href") or element.text or "").strip()
+    """Return the address that the `href`, the `url` or the text of an element is, joined with the `xml:base` of those around it if one has any."""
+    address = (element.get("href") or element.get("url") or element.text or "").strip()
     bases = [said for place in (element, *element.iterancestors()) if (said := place.get(_XML_BASE))]
     if not address or not bases:
         return address

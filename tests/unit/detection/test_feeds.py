@@ -318,3 +318,79 @@ def test_a_new_address_of_data_is_told_once(text, media):
         return list(found[0].inserted)
 
     assert [1, ["http://x.org/2"], 1] == [len(inserted("any")), inserted("links"), len(inserted("items"))]
+
+
+PODCAST = "<enclosure url='{}' type='audio/mpeg' length='1'/>"
+OF_ATOM = "<link rel='enclosure' href='{}'/>"
+
+
+def enclosing(form, address):
+    match form:
+        case "rss":
+            item = f"<item><guid>1</guid><title>One</title><link>/1</link>{PODCAST.format(address)}</item>"
+            return f"<?xml version='1.0'?><rss version='2.0'><channel><title>t</title>{item}</channel></rss>"
+        case "atom":
+            entry = f"<entry><id>1</id><title>One</title><link href='/1'/>{OF_ATOM.format(address)}</entry>"
+            return f"<feed xmlns='http://www.w3.org/2005/Atom'><title>t</title>{entry}</feed>"
+        case "atom in rss":
+            return enclosing("rss", "").replace(
+                PODCAST.format(""), f"<a:link xmlns:a='http://www.w3.org/2005/Atom' rel='enclosure' href='{address}'/>"
+            )
+        case "broken":
+            return enclosing("rss", address).replace("<title>t</title>", "<title>t & u</title>")
+        case _:
+            item = {
+                "id": "1",
+                "title": "One",
+                "url": "/1",
+                "attachments": [{"url": address, "mime_type": "audio/mpeg"}],
+            }
+            return json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [item]})
+
+
+FORMS = ("rss", "atom", "atom in rss", "broken", "json")
+
+
+def told_of_enclosures(form, before, now, kind="items"):
+    media = "application/feed+json" if form == "json" else "application/xml"
+    old, new = (
+        parse(enclosing(form, address).encode(), media, url="http://x.org/feed", keep_tree=True)
+        for address in (before, now)
+    )
+    return evaluate(Interest(kind), Pair(old, new))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_another_file_enclosed_is_told(form):
+    """An entry of which only the enclosure is another one is an update that says which, in each form of feeds."""
+    found = told_of_enclosures(form, "http://cdn.org/a.mp3", "http://cdn.org/b.mp3")
+
+    assert (("One: /a.mp3", "One: /b.mp3"),) == found.updated
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("now", ["http://cdn2.org/a.mp3", "https://cdn.org/a.mp3?sig=2", "/a.mp3"])
+def test_the_same_file_on_another_host_is_no_news(form, now):
+    """Hosts and queries of enclosures come from machines: signatures, counters, the nearest server."""
+    assert not told_of_enclosures(form, "http://cdn.org/a.mp3?sig=1", now)
+
+
+@pytest.mark.parametrize("form", ["rss", "atom", "json"])
+@pytest.mark.parametrize(("before", "now"), [("", "/a.mp3"), ("/a.mp3", "")])
+def test_an_enclosure_that_comes_or_goes_is_told(form, before, now):
+    """An entry that had no recording and has one."""
+    assert told_of_enclosures(form, before, now).updated
+
+
+@pytest.mark.parametrize("form", ["rss", "atom", "json"])
+@pytest.mark.parametrize("kind", ["any", "links"])
+def test_any_change_and_links_tell_enclosures(kind, form):
+    """They are links of a feed."""
+    assert told_of_enclosures(form, "http://cdn.org/a.mp3", "http://cdn.org/b.mp3", kind)
+
+
+def test_a_new_entry_with_an_enclosure_is_told_once():
+    """As before: by its title and where it leads."""
+    (found,) = [evaluate(ITEMS, Pair(feed(rss()), feed(enclosing("rss", "/a.mp3"))))]
+
+    assert (("One http://x.org/1",), ()) == (found.inserted, found.updated)

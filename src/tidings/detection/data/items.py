@@ -1,7 +1,7 @@
 """Items: the entries of a feed, of an array of JSON or of a list, by what they are known by (detection §5).
 
 An entry is known by its own id; where ids are not its own, since several entries share one, by where it leads, then by its title. Where ids were
-given anew, entries that lead to the same place, or have the same or nearly the same title, are the same. An edited title or text is an
+given anew, entries that lead to the same place, or have the same or nearly the same title, are the same. An edited title or text, or another file enclosed, is an
 update. Old entries that fall off the end of a feed were not deleted, and are no news when they come again: what was there once is
 remembered by its marks (`marks_of`). So are titles, since some feeds show two of them in turn.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import xxhash
 
@@ -98,7 +98,9 @@ def marks_of(document: Document) -> tuple[str, ...]:
 def items_digest(document: Document) -> str:
     """Return all that the comparison of entries can see."""
     entries = entries_of(document)
-    return "\x01".join(f"{entry.id}\x00{entry.link}\x00{entry.title}\x00{entry.text}" for entry in entries)
+    return "\x01".join(
+        "\x00".join((entry.id, entry.link, entry.title, entry.text, *entry.enclosures)) for entry in entries
+    )
 
 
 @dataclass(slots=True)
@@ -123,7 +125,8 @@ def _matched(old: Document, new: Document) -> _Matched:
     found.updated = [
         (before[i], after[j])
         for i, j in sorted(pairs, key=lambda pair: pair[1])
-        if before[i] != after[j] and _says(before[i]) != _says(after[j])
+        if before[i] != after[j]
+        and (_says(before[i]) != _says(after[j]) or before[i].enclosures != after[j].enclosures)
     ]
     survivors = [i for i, _ in pairs]
     found.gone = [before[i] for i in _without_tail(left, survivors, fresh, is_window=is_window(new))]
@@ -170,7 +173,7 @@ def _resolved(document: Document) -> list[Entry]:
     entries = []
     for entry in entries_of(document):
         link = next(iter(resolver.links([entry.link])), "") if entry.link else ""
-        entries.append(Entry(entry.id, link, entry.title, entry.text))
+        entries.append(replace(entry, link=link))
     return entries
 
 
@@ -299,6 +302,8 @@ def _says(entry: Entry) -> list[str]:
 def _update(before: Entry, after: Entry) -> Update:
     if before.label != after.label:
         return Update(after.label, before.label, after.label)
+    if _says(before) == _says(after):
+        return Update(after.label, *(f"{one.title}: {', '.join(one.enclosures) or '–'}" for one in (before, after)))
     return Update(after.label, *_excerpts(after.title, before.text, after.text))
 
 

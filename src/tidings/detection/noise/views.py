@@ -13,7 +13,7 @@ from functools import lru_cache
 from tidings.detection.kinds.aims import aimed, aims_of
 from tidings.detection.kinds.interests import looks_through
 from tidings.document.document import Document
-from tidings.document.entries import Entry, entries_of
+from tidings.document.entries import entries_of
 from tidings.document.extract import extract
 from tidings.document.extraction import WHOLE, Extraction
 from tidings.document.lines import pieces_of
@@ -150,6 +150,6 @@ def _with_texts(kind: str, ordinal: int | None, part: Document, texts: Iterator[
             ]
         case _:
             other.readings[kind, None] = [
-                Entry(entry.id, entry.link, next(texts), next(texts)) for entry in entries_of(part)
+                replace(entry, title=next(texts), text=next(texts)) for entry in entries_of(part)
             ]
     return other

@@ -9,7 +9,7 @@ from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchEvery
 from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
 from tidings.service.life import register
-from tidings.service.show.finding import matches_nothing, spell_count
+from tidings.service.show.finding import excludes_nothing, matches_nothing, spell_count
 from tidings.service.show.records import rfc3339
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import pages
@@ -54,7 +54,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
         "outcome": "ok" if state.last_seq else state.kind or "not looked at yet",
         "next_look": rfc3339(None if look is None else look.at),
         "pace": _pace(sentinel, look),
-        "warnings": [*_warnings(state, seen, settings), *missing(connection, sentinel_id, page_id)],
+        "warnings": [*_warnings(state, seen, settings), *missing(connection, sentinel_id, page_id, sentinel)],
     }
 
 
@@ -91,10 +91,12 @@ def _warnings(state: PageState, seen: dict[str, Any], settings: Settings) -> lis
     return found
 
 
-def missing(connection: Connection, sentinel_id: int, page_id: int) -> list[str]:
-    """Return what is said of the parts that a sentinel looks at and that the page does not have (W7)."""
+def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Sentinel) -> list[str]:
+    """Return what is said of the parts that a sentinel looks at or excludes and that the page does not have, or never can (W7)."""
     subs = subscriptions.listing(connection, sentinel_id=sentinel_id, page_id=page_id)
-    return [matches_nothing(name) for sub in subs if sub.missing is not None for name in sub.missing.names]
+    names = [name for sub in subs if sub.missing is not None for name in sub.missing.names]
+    media = events.media_of(connection, page_id) if names or sentinel.exclude else ""
+    return [*(matches_nothing(name, media) for name in names), *excludes_nothing(sentinel, media)]
 
 
 def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:

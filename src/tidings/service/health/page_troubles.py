@@ -10,6 +10,7 @@ from tidings.model.page import MOVED_SIGHTS
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import matches_nothing, spell_count, spell_instant, spell_since
 from tidings.storage.observed import comparisons, hosts, members
+from tidings.storage.watches import events
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
@@ -98,10 +99,11 @@ def missing_parts(reading: Reading) -> Iterator[Trouble]:
     for sub in reading.subscriptions:
         names = sub.missing.names if sub.missing is not None and sub.missing.revision == sub.revision else ()
         owner = reading.owners[sub.sentinel_id].name
+        media = events.media_of(reading.c, sub.page_id) if names else ""
         for part in names:
             yield Trouble(
                 brief="part missing",
-                words=f"{matches_nothing(part)}: {reading.identities[sub.page_id].given}",
+                words=f"{matches_nothing(part, media)}: {reading.identities[sub.page_id].given}",
                 mend=f"tidings alter {owner} …  # `tidings test` tries another selector",
                 sentinels=(owner,),
             )

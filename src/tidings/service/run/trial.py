@@ -28,7 +28,7 @@ from tidings.service.life.addressees import check_addressees
 from tidings.service.poll.build_request import Asker, Occasion
 from tidings.service.poll.frames import followed
 from tidings.service.run.assembly import budgets, open_archive, open_fetcher, open_runner, open_web
-from tidings.service.show.finding import matches_nothing
+from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise
 from tidings.storage.observed import hosts
 from tidings.storage.write import charge, leases
@@ -192,7 +192,8 @@ class _Looker:
         warnings = page_warnings(
             scripts_only=facts.scripts_only, login=facts.login, problem=seen.problem, note=facts.note
         )
-        warnings += [matches_nothing(name) for absent in seen.absent for name in absent.names]
+        warnings += [matches_nothing(name, seen.media_type) for absent in seen.absent for name in absent.names]
+        warnings += excludes_nothing(sentinel, seen.media_type)
         warnings += [refusal.reason for refusal in seen.refused]
         tried = _tried(sentinel, identity, "ok", seen, tuple(warnings))
         for selected in seen.selected:

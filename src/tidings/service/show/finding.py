@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
+from tidings.document.extraction import why_nothing
+from tidings.model.interest import Selector
 from tidings.model.interval import Duration, Instant
+from tidings.model.sentinel import Sentinel
 from tidings.service.show.records import rfc3339
 
 Status = Literal["ok", "warn", "fail"]
@@ -82,12 +85,23 @@ def spell_count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def matches_nothing(name: str) -> str:
-    """Return what is said of a part that is not there; `name` is in words of the language."""
+def matches_nothing(name: str, media: str = "") -> str:
+    """Return what is said of a part that is not there; `name` is in words of the language, `media` what the page is, as far as that is known."""
     if name in {"price", "availability"}:
         kind = "number" if name == "price" else "all words"
         where = "neither JSON-LD nor microdata nor Open Graph has one"
         return (
             f'W7 no {name} is found on this page: {where}; watch where it is written: Monitor {kind} in css ".{name}"'
         )
-    return f"W7 {name} matches nothing on this page as it is now"
+    why = why_nothing(name.partition(" ")[0], media) if name.endswith('"') else ""
+    return f"W7 {name} matches nothing on this page as it is now{': ' if why else ''}{why}"
+
+
+def excludes_nothing(sentinel: Sentinel, media: str) -> list[str]:
+    """Return what is said of the exclusions that can leave nothing out of a page, for what it is (W7)."""
+    selectors = (excluded for excluded in sentinel.exclude if isinstance(excluded, Selector))
+    return [
+        f'W7 Exclude {one.language} "{one.text}" leaves out nothing of this page: {why}'
+        for one in selectors
+        if (why := why_nothing(one.language, media))
+    ]

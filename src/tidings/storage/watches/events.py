@@ -96,6 +96,12 @@ def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow 
     return None if row is None else _to_row(row)
 
 
+def media_of(c: Connection, page_id: int) -> str:
+    """Return what a page was when it was first seen (html, feed, json …), empty if that is not known any more."""
+    first = newest(c, "page.first", page_id=page_id)
+    return "" if first is None else str(first.data.get("media_type", ""))
+
+
 def _to_row(row: tuple[Any, ...]) -> EventRow:
     seq, type_, at, sentinel_id, page_id, change_id, data = row
     return EventRow(seq, type_, at, sentinel_id, page_id, change_id, from_json(data))
