@@ -8,7 +8,6 @@ first, so that no entity is there to grow (H-062).
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
@@ -23,7 +22,7 @@ from tidings.document.document import Document
 from tidings.document.extract import cleaned, taken
 from tidings.document.feeds import FeedEntry, entries_in, entry_of, is_entry, words_of
 from tidings.document.json_feed import entry_of_json, is_json_feed, items_of_json_feed
-from tidings.document.json_tree import JsonTree, words_of_json, written
+from tidings.document.json_tree import JsonTree, in_one_notation, parts_of_json, words_of_json, written
 from tidings.document.links import Resolver
 from tidings.document.lists import items_of
 from tidings.document.parse import text_of_fragment
@@ -49,7 +48,8 @@ _MOVING = frozenset(
 class Entry:
     """One entry: its own id, the address it leads to and its title, each empty if it has none; `text` is all that it says.
 
-    `enclosures` are the addresses of what it encloses, without host and query, by which the same file goes in one feed after the other.
+    `enclosures` are the addresses of what it encloses, without host and query. `plain` is all that an object of JSON says
+    with equal numbers in one notation, by which it is compared with another that has it.
     """
 
     id: str
@@ -57,6 +57,7 @@ class Entry:
     title: str
     text: str
     enclosures: tuple[str, ...] = ()
+    plain: str = ""
 
     @property
     def label(self) -> str:
@@ -189,12 +190,12 @@ def _values(document: Document) -> list[Any]:
 
 def _of_json(value: Any, document: Document) -> Entry:
     if not isinstance(value, dict):
-        text = written(value) if not isinstance(value, list) else " ".join(words_of_json(value))
-        return _entry("", "", "", text, document)
+        return _entry("", "", "", " ".join(words_of_json(value)), document)
     fixed = {name: member for name, member in value.items() if name not in _MOVING}
-    text = " ".join(words_of_json(dict(sorted(fixed.items()))))
-    title = _first(value, _TITLES) or json.dumps(fixed, ensure_ascii=False, default=written)
-    return _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
+    text, plain = (" ".join(words(fixed)) for words in (words_of_json, in_one_notation))
+    title = _first(value, _TITLES) or "".join(parts_of_json(fixed))
+    entry = _entry(_first(value, _IDS), _first(value, _LINKS), title, text, document)
+    return replace(entry, plain=cleaned(plain, document.extraction))
 
 
 def _of_json_feed(value: Any, document: Document) -> Entry:

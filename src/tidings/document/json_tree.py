@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 from tidings.document.chosen import RefusedError, check_jsonpath, check_matches
@@ -26,6 +26,7 @@ Value = str | bytes | bool | list["Value"] | tuple[tuple[str, "Value"], ...] | N
 """A value with its type, so that Python's `==` is exact and fast: an object is a tuple of its members in the order of their keys, every one of
 them; an array is a list; a number is the bytes that it is written in.
 """
+_NUMBER = re.compile(rb"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,18}))?\Z")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -278,8 +279,71 @@ def words_of_json(value: Any, path: Path = (), out: frozenset[Path] = frozenset(
             yield text
 
 
-def _values(value: Any, path: Path, out: frozenset[Path] = frozenset()) -> Iterator[tuple[bool, str, Path]]:
-    """Yield (is it a text?, the text, its path) of everything below a value; a key has the path of its value."""
+def in_one_notation(value: Any) -> Iterator[str]:
+    """Yield the words of a JSON value, equal numbers in equal words however they are written."""
+    for kind, text, _ in _values(value, (), write=_in_one_notation):
+        if kind:
+            yield text
+
+
+def _in_one_notation(value: Any) -> str:
+    if not isinstance(value, Number):
+        return written(value)
+    number = number_of(value.written.encode())
+    return value.written if isinstance(number, bytes) else f"{'-' * number[0]}{number[1].decode()}e{number[2]}"
+
+
+def parts_of_json(value: Any) -> Iterator[str]:
+    """Yield a value as JSON writes it, in parts: objects, arrays and numbers of either reader of this file."""
+    left: list[tuple[str, Any] | str] = [("", value)]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+            continue
+        before, inside = item
+        yield before
+        if isinstance(inside, (tuple, dict)):
+            members = inside.items() if isinstance(inside, dict) else inside
+            left.append("}")
+            left += [(f"{', ' if at else '{'}{quoted(key)}: ", member) for at, (key, member) in enumerate(members)][
+                ::-1
+            ]
+            left += () if inside else ("{",)
+        elif isinstance(inside, list):
+            left.append("]")
+            left += [(", " if at else "[", member) for at, member in enumerate(inside)][::-1]
+            left += () if inside else ("[",)
+        elif isinstance(inside, str):
+            yield quoted(inside)
+        else:
+            yield inside.written if isinstance(inside, Number) else scalar_text(inside)
+
+
+def quoted(text: str) -> str:
+    """Return a text as JSON writes it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+@lru_cache(maxsize=4_096)
+def number_of(written: bytes) -> bytes | tuple[bool, bytes, int]:
+    """Return a number as (is it negative, its digits, power of ten), the same for each way to write it; what is none as it is written."""
+    found = _NUMBER.match(written)
+    if found is None:
+        return written
+    sign, whole, fraction, exponent = found[1], found[2], found[3] or b"", found[4]
+    digits = (whole + fraction).lstrip(b"0")
+    short = digits.rstrip(b"0")
+    if not short:
+        return False, b"", 0
+    return bool(sign), short, int(exponent or 0) - len(fraction) + len(digits) - len(short)
+
+
+def _values(
+    value: Any, path: Path, out: frozenset[Path] = frozenset(), *, write: Callable[[Any], str] | None = None
+) -> Iterator[tuple[bool, str, Path]]:
+    """Yield (is it a text?, the text, its path) of everything below a value; a key has the path of its value. `write` makes texts of scalars."""
+    write = write or written
     left: list[tuple[Any, Path, bool]] = [(value, path, False)]
     while left:
         item, place, is_key = left.pop()
@@ -302,7 +366,7 @@ def _values(value: Any, path: Path, out: frozenset[Path] = frozenset()) -> Itera
             )
             yield False, "", place
         else:
-            yield True, written(item), place
+            yield True, write(item), place
 
 
 def _key(member: tuple[str, Any]) -> str:

@@ -345,7 +345,7 @@ def enclosing(form, address):
                 "url": "/1",
                 "attachments": [{"url": address, "mime_type": "audio/mpeg"}],
             }
-            return json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [item]})
+            return json.dumps({"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [attached]})
 
 
 FORMS = ("rss", "atom", "atom in rss", "broken", "json")

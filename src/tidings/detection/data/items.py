@@ -125,8 +125,7 @@ def _matched(old: Document, new: Document) -> _Matched:
     found.updated = [
         (before[i], after[j])
         for i, j in sorted(pairs, key=lambda pair: pair[1])
-        if before[i] != after[j]
-        and (_says(before[i]) != _says(after[j]) or before[i].enclosures != after[j].enclosures)
+        if before[i] != after[j] and (_says_other(before[i], after[j]) or before[i].enclosures != after[j].enclosures)
     ]
     survivors = [i for i, _ in pairs]
     found.gone = [before[i] for i in _without_tail(left, survivors, fresh, is_window=is_window(new))]
@@ -299,10 +298,17 @@ def _says(entry: Entry) -> list[str]:
     return tokens_of(f"{entry.title} {entry.text}")
 
 
+def _says_other(before: Entry, after: Entry) -> bool:
+    """Return whether two entries say something else, numbers of JSON compared as numbers."""
+    if before.plain and after.plain:
+        return tokens_of(before.plain) != tokens_of(after.plain)
+    return _says(before) != _says(after)
+
+
 def _update(before: Entry, after: Entry) -> Update:
     if before.label != after.label:
         return Update(after.label, before.label, after.label)
-    if _says(before) == _says(after):
+    if not _says_other(before, after):
         return Update(after.label, *(f"{one.title}: {', '.join(one.enclosures) or '–'}" for one in (before, after)))
     return Update(after.label, *_excerpts(after.title, before.text, after.text))
 

@@ -8,13 +8,11 @@ Numbers are the same if they are the same number, exactly (1 = 1.0 = 1e0, and no
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from tidings.detection.compare.pairing import (
@@ -35,7 +33,7 @@ from tidings.detection.data.differences import (
     Span,
     TooManyError,
 )
-from tidings.document.json_tree import Parts, Value, scalar_text, scalars_of
+from tidings.document.json_tree import Parts, Value, number_of, parts_of_json, quoted, scalar_text, scalars_of
 
 ID_FIELDS = (
     "id",
@@ -63,7 +61,6 @@ _PLAIN_KEY = re.compile(r"[\w$@-]+")
 _LONGEST_KEY = 80
 _MOST_WORK = 4_000_000
 """Most values that are put into a form to be looked up, all in all: some seconds at worst."""
-_NUMBER = re.compile(rb"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,18}))?\Z")
 
 Members = tuple[tuple[str, Value], ...]
 
@@ -553,27 +550,13 @@ def _frozen(value: Value) -> Hashable:
     if isinstance(value, str):
         return value if value.isascii() else unicodedata.normalize("NFC", value)
     if isinstance(value, bytes):
-        return _number(value)
+        return number_of(value)
     if isinstance(value, tuple):
         return ("{}", *((key, _frozen(member)) for key, member in value))
     if isinstance(value, list):
         members = [_frozen(member) for member in value]
         return ("[]", *(members if _has_order(value) else sorted(members, key=repr)))
     return (value,)
-
-
-@lru_cache(maxsize=4_096)
-def _number(written: bytes) -> bytes | tuple[bool, bytes, int]:
-    """Return a number as (is it negative, its digits, power of ten), the same for each way to write it; what is none as it is written."""
-    found = _NUMBER.match(written)
-    if found is None:
-        return written
-    sign, whole, fraction, exponent = found[1], found[2], found[3] or b"", found[4]
-    digits = (whole + fraction).lstrip(b"0")
-    short = digits.rstrip(b"0")
-    if not short:
-        return False, b"", 0
-    return bool(sign), short, int(exponent or 0) - len(fraction) + len(digits) - len(short)
 
 
 def _is_same(old: Value, new: Value) -> bool:
@@ -583,7 +566,7 @@ def _is_same(old: Value, new: Value) -> bool:
 def _step(key: str) -> str:
     if _PLAIN_KEY.fullmatch(key):
         return f".{_cut_key(key)}"
-    return f"[{_quoted(_cut_key(key))}]"
+    return f"[{quoted(_cut_key(key))}]"
 
 
 def _key_text(value: Value) -> str:
@@ -609,37 +592,9 @@ def shown(value: Value, most: int = LONGEST) -> str:
 def _json(value: Value, most: int) -> str:
     parts: list[str] = []
     length = 0
-    for part in _written(value):
+    for part in parts_of_json(value):
         parts.append(part)
         length += len(part)
         if length > most:
             break
     return "".join(parts)
-
-
-def _written(value: Value) -> Iterator[str]:
-    """Yield a value as JSON writes it, in parts."""
-    left: list[tuple[str, Value] | str] = [("", value)]
-    while left:
-        item = left.pop()
-        if isinstance(item, str):
-            yield item
-            continue
-        before, inside = item
-        yield before
-        if isinstance(inside, tuple):
-            left.append("}")
-            left += [(f"{', ' if at else '{'}{_quoted(key)}: ", member) for at, (key, member) in enumerate(inside)][
-                ::-1
-            ]
-            left += () if inside else ("{",)
-        elif isinstance(inside, list):
-            left.append("]")
-            left += [(", " if at else "[", member) for at, member in enumerate(inside)][::-1]
-            left += () if inside else ("[",)
-        else:
-            yield _quoted(inside) if isinstance(inside, str) else scalar_text(inside)
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)

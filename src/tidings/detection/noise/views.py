@@ -150,6 +150,6 @@ def _with_texts(kind: str, ordinal: int | None, part: Document, texts: Iterator[
             ]
         case _:
             other.readings[kind, None] = [
-                replace(entry, title=next(texts), text=next(texts)) for entry in entries_of(part)
+                replace(entry, title=next(texts), text=next(texts), plain="") for entry in entries_of(part)
             ]
     return other
