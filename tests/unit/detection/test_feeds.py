@@ -339,7 +339,7 @@ def enclosing(form, address):
         case "broken":
             return enclosing("rss", address).replace("<title>t</title>", "<title>t & u</title>")
         case _:
-            item = {
+            attached = {
                 "id": "1",
                 "title": "One",
                 "url": "/1",
