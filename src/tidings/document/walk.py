@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import regex
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tidings.document.cents import POINT, has_cents
 from tidings.document.frames import FrameElement
 from tidings.document.images import image_of
 
@@ -48,13 +48,6 @@ _SUP = _NUMBER["sup"]
 _FRAME, _IFRAME = (_NUMBER[name] for name in ("frame", "iframe"))
 
 _NOTED = frozenset({_AREA, _BASE, _FRAME, _INPUT})
-
-POINT = "."
-"""What stands between an amount and its cents, where a page only writes these higher."""
-_NEAR = 24
-_CURRENCY = r"(?:\p{Sc}|\b(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|CAD|AUD|kr|z\u0142)\b)"
-_AMOUNT = regex.compile(rf"({_CURRENCY}\s*)?(?<![\d.,])\d{{1,3}}(?:[.,' \u2019\xa0\u202f]?\d{{3}})*$")
-_CURRENCY_FIRST = regex.compile(rf"\s*{_CURRENCY}")
 
 _PLAIN, _BLOCK, _DRAWING, _LINK = 0, 1, 2, 3
 
@@ -119,7 +112,7 @@ def walk(root: LexborNode) -> Walked:
             elif number == _IMG and (address := image_of(node)) is not None:
                 walked.images.append(address)
                 walked.image_places.append((at := len(pieces), at))
-            elif number == _SUP and has_cents(node, pieces):
+            elif number == _SUP and has_cents(node, pieces, BREAK, IN_LINE):
                 put(POINT)
             child = node.first_child
             if child is not None:
@@ -144,25 +137,6 @@ def walk(root: LexborNode) -> Walked:
                     drawings -= 1
             following = node.next
         node = following
-
-
-def has_cents(node: LexborNode, pieces: list[str]) -> bool:
-    """Return whether a `sup` holds the cents of a price: two digits, right behind an amount with its currency before it or behind them.
-
-    `pieces` is the text before it. `10<sup>12</sup>` and a footnote's number have no currency, or not two digits.
-    """
-    cents = node.text().strip()
-    if len(cents) != 2 or not cents.isdecimal():
-        return False
-    before = ""
-    for piece in reversed(pieces):
-        if piece is BREAK or len(before) > _NEAR:
-            break
-        before = piece[-_NEAR:] + before
-    amount = _AMOUNT.search(before)
-    if amount is None:
-        return False
-    return bool(amount[1]) or (node.next is not None and _CURRENCY_FIRST.match(node.next.text()[:_NEAR]) is not None)
 
 
 def _note_skipped(node: LexborNode, number: int, walked: Walked, *, inside_drawing: bool) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborNode
 
+from tidings.document.cents import POINT, has_cents
 from tidings.document.chosen import Chosen, Shape
 from tidings.document.images import image_of
-from tidings.document.walk import BREAK, IN_LINE, POINT, WITHOUT_TEXT, Place, has_cents
+from tidings.document.walk import BREAK, IN_LINE, WITHOUT_TEXT, Place
 
 _LISTS = frozenset(("ul", "ol", "dl", "menu"))
 _KEEPS_LINES = frozenset(("pre", "textarea", "listing", "xmp", "plaintext"))
@@ -106,7 +107,7 @@ class Walk:
         if not self._outside:
             if is_block:
                 part.pieces.append(BREAK)
-            elif tag == "sup" and has_cents(node, part.pieces):
+            elif tag == "sup" and has_cents(node, part.pieces, BREAK, IN_LINE):
                 part.pieces.append(POINT)
             self._note(node, tag, part, begins=begins)
         child = None

@@ -7,9 +7,11 @@ the offers has, under schema.org's name. Where a version says neither, that is a
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Final
 
 from tidings.detection.find.keyed import Update, finding_of_things
@@ -56,7 +58,17 @@ _WRITTEN: Mapping[str, str] = {
     "yes": "InStock",
     "no": "OutOfStock",
 }
-_LETTERS = re.compile(r"[^a-z]")
+"""What people write for an availability, its letters alone and without accents."""
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "InStock": "auf lager, vorrätig, lieferbar, sofort lieferbar, verfügbar, en stock, disponible, disponibile, disponível, em estoque, op voorraad, "
+    "leverbaar, i lager, på lager, varastossa, dostępny, skladem, raktáron, în stoc, в наличии, 在庫あり, 有货, 现货, 재고 있음",
+    "OutOfStock": "nicht auf lager, nicht vorrätig, nicht lieferbar, nicht verfügbar, hors stock, rupture de stock, en rupture de stock, indisponible, "
+    "no disponible, sin stock, non disponibile, indisponível, sem estoque, niet op voorraad, niet leverbaar, slut i lager, ikke på lager, niedostępny, "
+    "není skladem, нет в наличии, 在庫なし, 缺货, 无货",
+    "SoldOut": "ausverkauft, épuisé, agotado, esaurito, esgotado, uitverkocht, slutsåld, udsolgt, utsolgt, wyprzedane, vyprodáno, распродано, 売り切れ, 품절",
+    "PreOrder": "vorbestellbar, précommande, preventa, preordine, pré-venda, forudbestil, предзаказ, 予約受付中",
+}
+"""The same in other languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +188,15 @@ def _currency(text: str) -> str:
 def _availability(text: str) -> str:
     """Return schema.org's name of an availability: of its address, or of what people write (`in stock`)."""
     last = text.rstrip("/").rpartition("/")[2].rpartition("#")[2].removeprefix("schema:")
-    return _WRITTEN.get(_LETTERS.sub("", last.lower()), last)
+    return _names().get(_letters(last), last)
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    elsewhere = {_letters(word): state for state, words in _ELSEWHERE.items() for word in words.split(",")}
+    return {**elsewhere, **_WRITTEN}
+
+
+def _letters(text: str) -> str:
+    """Return the letters of a text, without case and accents."""
+    return "".join(filter(str.isalpha, unicodedata.normalize("NFKD", text.casefold())))

@@ -7,7 +7,8 @@ What stands between digits is read by these rules, the first that fits:
 3. A single `.` or `,` before one, two or more than three digits, or after a lone 0, is the decimal sign: `19,9`, `1.0842`, `0,125`.
 4. Before exactly three digits it is in doubt. If the other version of the page shows what that sign means there, it means that here too.
 5. Else it is the decimal sign of a percentage (`3,125 %`); a `,` groups (`1,234`); a `.` groups in an amount of money (`1.234 €`) and is
-   the decimal sign elsewhere (`1.085`).
+   the decimal sign elsewhere (`1.085`). A dash in the place of the cents makes an amount of money (`1.299,-`); a currency between two numbers, or
+   a colon before `kr`, is the decimal sign (`19€99`, `19:90 kr`).
 
 A `-` or `−` makes it negative, before or after a currency, unless a letter or a digit stands before it (`A-5`, `10-20`). Digits that a letter
 stands before are a name (`v2`, `H2O`), except after a currency (`EUR5`). Digits of other scripts are digits. JSON is read as JSON writes numbers.
@@ -22,18 +23,25 @@ from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Literal
 
+from tidings.document.cents import CURRENCY_NAMES
+
 Sense = Literal["decimal", "group", "doubt", ""]
 
-_CURRENCIES = (
-    "EUR USD GBP CHF JPY CNY RMB SEK NOK DKK PLN CZK HUF RUB UAH INR AUD CAD NZD BRL MXN KRW TRY ZAR Rs kr Kč zł Ft R"
-)
-_CURRENCY = rf"(?:\p|{'|'.join(_CURRENCIES.split())})".replace(r"\p", r"[$¢£¤¥֏؋৲৳฿₠-⃀﷼﹩＄￠￡￥￦]")
+_SYMBOL = "[$¢£¤¥֏؋৲৳฿₠-⃀﷼﹩＄￠￡￥￦]"
+_CURRENCY = rf"(?:{_SYMBOL}|{'|'.join(CURRENCY_NAMES.split())})"
 _SPACES = " \u00a0\u2007\u2009\u202f"
 _MINUS = "-\u2212\u2010\u2011\u2013\ufe63\uff0d"
+_NO_CENTS = rf"[.,:](?:[{_MINUS}—]){{1,2}}(?!\w)"
+"""What stands for the cents of a whole amount: `19,-`, `1.299,--`."""
 _DIGITS = re.compile(
     rf"(?P<digits>\d{{1,3}}(?:[{_SPACES}'’]\d{{3}}(?!\d))+(?:[.,]\d{{1,20}})?|\d{{1,40}}(?:[.,]\d{{1,20}}){{0,12}})"
-    rf"(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?(?P<after>[{_SPACES}]?(?:%|{_CURRENCY}(?!\w)))?"
+    rf"(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?(?P<after>{_NO_CENTS}|[{_SPACES}]?(?:%|{_CURRENCY}(?!\w)))?"
 )
+_SPLIT = re.compile(
+    rf"(?P<whole>\d{{1,3}}(?:[{_SPACES}'’.,]\d{{3}})+(?!\d)|\d{{1,9}})(?P<between>[{_SPACES}]?{_CURRENCY}\.|{_SYMBOL}|:)(?P<cents>\d\d)"
+    rf"(?!\w|[.,:]\d|[{_SPACES}]?{_SYMBOL})(?P<after>[{_SPACES}]?(?:kr|SEK|NOK|DKK)(?!\w))?"
+)
+"""An amount whose currency stands before its cents, as `walk` leaves them that are written higher, or as in `19€99` and `19:90 kr`."""
 _LEAD = re.compile(rf"(?P<before>{_CURRENCY}[{_SPACES}]?)?(?P<sign>[{_MINUS}+])?(?P<middle>{_CURRENCY}[{_SPACES}]?)?\Z")
 _LONGEST_LEAD = 12
 MOST_NAMES = 50_000
@@ -108,6 +116,11 @@ def _written(text: str, plain: str, found: re.Match[str]) -> Written | None:
     if lead is None:
         return None
     sign, is_money = lead
+    if not is_money and (split := _SPLIT.match(plain, start)) and (split["between"] != ":" or split["after"]):
+        digits = f"{re.sub(r'[^0-9]', '', split['whole'])}.{split['cents']}"
+        is_negative = sign is not None and plain[sign] != "+"
+        start, end = sign if sign is not None else start, split.end("cents")
+        return Written(text[start:end], start, end, digits, is_negative, is_money=True, sense="decimal")
     digits, end = found["digits"], found.end("digits")
     after = (found["after"] or "").strip()
     if not _has_spaces(digits) and not _is_one_number(digits):
