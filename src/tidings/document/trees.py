@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from tidings.document.chosen import NOTHING, Chosen, RefusedError, Shape, check_css, check_matches
+from tidings.document.css import for_lexbor
 from tidings.document.extraction import Extraction, Nodes
 from tidings.document.walk import Place
 from tidings.document.within import Part, Walk, shape_of
@@ -124,7 +125,7 @@ class HtmlTree:
             return found
         check_css(selector.text, lambda: self._shape)
         try:
-            nodes = self._tree.css(selector.text)
+            nodes = self._tree.css(for_lexbor(selector.text))
         except SelectolaxError as error:
             raise RefusedError(f'css "{selector.text}" cannot be read: {error}') from error
         check_matches(selector, len(nodes))

@@ -59,10 +59,14 @@ def _judged(selector: Selector) -> str:
 def _css(text: str) -> str:
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+    from tidings.document.css import for_lexbor, refused, why_not
+
+    if reason := refused(text):
+        return reason
     try:
-        LexborHTMLParser("<p></p>").css(text)
+        LexborHTMLParser("<p></p>").css(for_lexbor(text))
     except SelectolaxError:
-        return "it cannot be read"
+        return why_not(text)
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Numbers of JSON: exact, shown as they are written, and equal however they are written (M-14)."""
+"""Numbers of JSON: exact, shown as they are written, and equal however they are written."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How prices and availabilities are written: a table of our own, over languages, currencies and markup (issue 13, point 4)."""
+"""How prices and availabilities are written: a table of our own, over languages, currencies and markup."""
 
 import pytest
 
