@@ -20,11 +20,11 @@ from bench.intervals import interval
 
 from tests.planned import Service, watched
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.scheduling.gardener.demand import Capacity
-from tidings.scheduling.gardener.garden import Garden, measure
-from tidings.scheduling.gardener.medd import edd, medd, medd_dbf, mmedd, tend
-from tidings.scheduling.gardener.powers import bound, construct, refine
-from tidings.scheduling.policies import POLICIES
+from tidings.lab.compare import ALL
+from tidings.lab.gardener.demand import Capacity
+from tidings.lab.gardener.garden import Garden, measure
+from tidings.lab.gardener.medd import edd, medd, medd_dbf, mmedd, tend
+from tidings.lab.gardener.powers import bound, construct, refine
 
 RULES = {"MEDD": medd, "MEDD-DBF": medd_dbf, "EDD": edd}
 LIVE = ("round_robin", "medd")
@@ -127,7 +127,7 @@ def _lived(name: str, ratio: float, rng: np.random.Generator) -> tuple[float, fl
     pages = [
         watched(n, f"Fetch on change between 10 min and {hour} hour") for n, hour in enumerate(hours.tolist(), start=1)
     ]
-    policy = POLICIES[name](100 * HOUR)
+    policy = ALL[name](100 * HOUR)
     service = Service(pages, 24 * asked * ratio, policy=policy, burst=max(asked * ratio / 2, 2.0))
     service.run(days * DAY, tick=2 * MINUTE)
     late = [

@@ -20,11 +20,11 @@ from tests.planned import Service, Told, watched
 from tidings.clock import ManualClock
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
+from tidings.lab.compare import ALL
 from tidings.lab.traces import Outcome, Series, is_calibrated_on, outcome, page_equal, windows
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.ledger import Polls
-from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
@@ -37,7 +37,7 @@ def live(series: Sequence[Series], share: float, policy: str) -> tuple[Outcome, 
     """Return what the planner's looks found, what it spent on each day as a part of the budget, and the service."""
     start = ManualClock().now()
     a_day = share * sum(DAY / one.step for one in series)
-    made = POLICIES[policy](PACE)
+    made = ALL[policy](PACE)
     learner = HourlyLearner() if isinstance(made, HeedsHours) else GammaLearner()
     service = Service(
         [watched(number, at=start) for number in range(1, len(series) + 1)],

@@ -22,14 +22,15 @@ from bench.intervals import interval
 from bench.traces import FAR
 
 from tidings.estimation.learner import GammaLearner
+from tidings.lab.policies.crawlers import Nutch, StormCrawler
+from tidings.lab.policies.index_and_rates import Index
 from tidings.lab.traces import Series, outcome, replay
 from tidings.model.interval import DAY, NEVER, SECOND
 from tidings.scheduling.best_effort import BestEffort
-from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Policy, UrgencyKind
-from tidings.scheduling.price.others import Index, Wic
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.wic import Wic
 from tidings.scheduling.round_robin import RoundRobin
 
 PAGES = 2_000

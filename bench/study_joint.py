@@ -21,8 +21,8 @@ from bench.study_model import Chances, Instance, Moment, choose, price, wic
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array
 
+from tidings.lab.profiles.cei import Cei, Interval
 from tidings.scheduling.population import Floats
-from tidings.scheduling.profiles.cei import Cei, Interval
 
 PAGES, INSTANTS, CEIS, HOSTS, CAPACITY = 20, 40, 25, 8, 3
 WEIGHT = 0.45

@@ -16,9 +16,9 @@ import numpy as np
 from bench.intervals import interval
 from scipy.stats import norm
 
+from tidings.lab.refresh.rates import azar, harmonic, lambda_crawl, observed
+from tidings.lab.refresh.whole import cam, first_come
 from tidings.scheduling.population import Floats, Ids
-from tidings.scheduling.refresh.rates import azar, harmonic, lambda_crawl, observed
-from tidings.scheduling.refresh.whole import cam, first_come
 from tidings.scheduling.wic import life as lives
 from tidings.scheduling.wic import urgency as urgencies
 from tidings.scheduling.wic.definition import utility

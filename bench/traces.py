@@ -28,6 +28,8 @@ from tests.data_sets import path_of
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.generate import feeds
+from tidings.lab.policies.crawlers import Nutch, StormCrawler
+from tidings.lab.policies.index_and_rates import Index, LambdaCrawl
 from tidings.lab.traces import (
     Outcome,
     Series,
@@ -44,12 +46,11 @@ from tidings.lab.traces import (
 )
 from tidings.model.interval import DAY, HOUR, NEVER, SECOND
 from tidings.scheduling.best_effort import BestEffort
-from tidings.scheduling.crawlers import Nutch, StormCrawler
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Policy, UrgencyKind
 from tidings.scheduling.price.hours import PriceHours
-from tidings.scheduling.price.others import Index, LambdaCrawl, Wic
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.price.wic import Wic
 from tidings.scheduling.round_robin import RoundRobin
 
 FAR = 3_650 * DAY

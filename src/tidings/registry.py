@@ -13,19 +13,22 @@ T = TypeVar("T")
 class Registry(Mapping[str, T], Generic[T]):
     """A fixed table from a name to a row; asking for a name that is not there names those that are.
 
-    `noun` is the word for a row in messages ("policy", "change type").
+    `noun` is the word for a row in messages ("policy", "change type"), `refused` says of names that are known elsewhere why they are none here.
     """
 
-    def __init__(self, noun: str, rows: Mapping[str, T]) -> None:
+    def __init__(self, noun: str, rows: Mapping[str, T], *, refused: Mapping[str, str] | None = None) -> None:
         self.noun = noun
         self._rows = dict(rows)
+        self._refused = dict(refused or {})
 
     def __getitem__(self, name: str) -> T:
         try:
             return self._rows[name]
         except KeyError:
             known = ", ".join(sorted(self._rows))
-            message = f'there is no {self.noun} "{name}"; there are: {known}'
+            why = self._refused.get(name)
+            message = f'the {self.noun} "{name}" {why}' if why else f'there is no {self.noun} "{name}"'
+            message += f"; there are: {known}"
             raise UsageError(message) from None
 
     def __contains__(self, name: object) -> bool:

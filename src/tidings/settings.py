@@ -155,7 +155,7 @@ class ScheduleSettings:
     )
     policy: str = _setting(
         "price",
-        "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on), best_effort_weighted (the same, and forgets old intervals sooner), price (looks where a look is worth its price, as the page changes and as Importance, Urgency and Life say), price_hours (the same, and learns in which hours of the week the pages of a host change) or round_robin (the pace, always); to compare: azar, cam, ebr, index, lambda_crawl, lambda_crawl_polite, medd, nutch, olston_pandey, periodic, random, sbr, stormcrawler, wic; all are told in docs/howto/when-to-look.md",
+        "who chooses among the pages that are fetched on change: best_effort (learns each page's interval, from the pace on), best_effort_weighted (the same, and forgets old intervals sooner), price (looks where a look is worth its price, as the page changes and as Importance, Urgency and Life say), price_hours (the same, and learns in which hours of the week the pages of a host change), round_robin (the pace, always) or wic (looks when what has gathered is worth a look, whether or not it could wait); docs/howto/when-to-look.md says more of each",
     )
     needs: str = _setting(
         "demand",
@@ -265,6 +265,16 @@ class EventSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LabSettings:
+    """The laboratory: comparisons, of which nothing acts on what is watched."""
+
+    policies: tuple[str, ...] = _setting(
+        (),
+        "policies that `tidings lab` compares with `schedule.policy`: those of the service and azar, cam, ebr, index, lambda_crawl, lambda_crawl_polite, medd, nutch, olston_pandey, periodic, random, sbr, stormcrawler",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All sections; frozen. `data` is the data directory."""
 
@@ -277,6 +287,7 @@ class Settings:
     store: StoreSettings = StoreSettings()
     serve: ServeSettings = ServeSettings()
     events: EventSettings = EventSettings()
+    lab: LabSettings = LabSettings()
 
     def value(self, name: str) -> Any:
         """Return the value of `section.key`."""

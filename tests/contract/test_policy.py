@@ -1,4 +1,4 @@
-"""What every policy promises, over all rows of `POLICIES` (contracts §5)."""
+"""What every policy promises, over all rows of the service's table and the laboratory's (contracts §5)."""
 
 import json
 from dataclasses import fields
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tidings.estimation.learner import GammaLearner
+from tidings.lab.compare import ALL
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import (
     NEVER,
     UNPOLLED,
@@ -37,8 +37,8 @@ DRIVERS = {"dense": DenseScan, "due": DueQueue}
 
 BY_NIGHT = (*[1.8] * 8, *[0.2] * 12, *[1.8] * 4) * 7
 ROWS = {
-    **POLICIES,
-    "price, learned": lambda pace: Learned(POLICIES["price"](pace), GammaLearner()),
+    **ALL,
+    "price, learned": lambda pace: Learned(ALL["price"](pace), GammaLearner()),
     "price_hours, by night": lambda pace: PriceHours(pace, profile=BY_NIGHT),
 }
 """Every policy, one that is told what is learned of its pages, and one that plans over hours which are not alike."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.fakes import Page, WebServer
 from tidings.cli.main import main
 from tidings.scheduling.needs import RANKINGS
-from tidings.scheduling.policies import POLICIES
+from tidings.scheduling.policies import POLICIES, TO_COMPARE
 from tidings.settings import ScheduleSettings, load
 
 TEXT = (Path(__file__).parents[2] / "docs" / "howto" / "when-to-look.md").read_text(encoding="utf-8")
@@ -20,11 +20,15 @@ def block(language: str) -> str:
 
 
 def test_all_policies_are_named_and_no_others():
-    """The tables have a word on each row of `policies.py` and on each ranking of needs."""
+    """The tables have a word on each policy of the service, on each to compare with, and on each ranking of needs."""
     policies, rankings = TEXT.split("| `schedule.needs` |")
-    named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", policies, flags=re.MULTILINE)
+    chosen, compared = (
+        re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", part, flags=re.MULTILINE)
+        for part in policies.split("| `lab.policies` |")
+    )
 
-    assert set(POLICIES) == set(re.findall(r"`(\w+)`", " ".join(named)))
+    assert set(POLICIES) == set(re.findall(r"`(\w+)`", " ".join(chosen)))
+    assert set(TO_COMPARE) == set(re.findall(r"`(\w+)`", " ".join(compared)))
     assert [ScheduleSettings().needs] == re.findall(r"^\| `(\w+)` \|.*The default\. \|", rankings, flags=re.MULTILINE)
     assert set(RANKINGS) == set(re.findall(r"^\| `(\w+)` \|", rankings, flags=re.MULTILINE))
 

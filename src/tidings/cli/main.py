@@ -73,6 +73,7 @@ VERBS: dict[str, Row] = {
     "secret": Row("secret", "tokens, passwords and cookies: set NAME, list, drop NAME, rotate"),
     "settings": Row("configuration", "every setting, its value and where it can be set"),
     "gc": Row("gc", "let go of the versions that nobody needs any more; --dry-run"),
+    "lab": Row("laboratory", "the policy in use beside those of lab.policies, on made-up pages"),
     "doctor": Row("doctor", "is all well? ok, warn or fail, with the command that mends it"),
 }
 

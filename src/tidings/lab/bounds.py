@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from tidings.scheduling.profiles.cei import Cei
-from tidings.scheduling.profiles.online import Budget, by_instant
+from tidings.lab.profiles.cei import Cei
+from tidings.lab.profiles.online import Budget, by_instant
 
 
 class UnsolvedError(RuntimeError):

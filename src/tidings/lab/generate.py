@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from tidings.lab.profiles.cei import Cei, Interval
 from tidings.lab.traces import Series
 from tidings.model.interval import DAY, HOUR, MINUTE, WEEK
-from tidings.scheduling.profiles.cei import Cei, Interval
 
 FEED: Final = "generated feed"
 BURSTS: Final = 1 / 4

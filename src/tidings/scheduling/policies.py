@@ -1,4 +1,4 @@
-"""All policies, under the names that settings and the command line use. Each row makes one from the pace (µs)."""
+"""The policies that the service can choose by, under the names of `schedule.policy`. Each row makes one from the pace (µs)."""
 
 from __future__ import annotations
 
@@ -9,47 +9,34 @@ from typing import Any, Final
 from tidings.model.interval import HOUR, Duration
 from tidings.registry import Registry
 from tidings.scheduling.best_effort import BestEffort
-from tidings.scheduling.crawlers import Nutch, StormCrawler
-from tidings.scheduling.gardener.policy import Medd
-from tidings.scheduling.lottery import Lottery
 from tidings.scheduling.policy import Policy
-from tidings.scheduling.price.cam import Cam
-from tidings.scheduling.price.freshness import Azar, Ebr
 from tidings.scheduling.price.hours import PriceHours
-from tidings.scheduling.price.longevity import OlstonPandey
-from tidings.scheduling.price.others import Index, LambdaCrawl, Sbr, Wic
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.price.polite import PoliteLambdaCrawl
-from tidings.scheduling.round_robin import Periodic, RoundRobin
+from tidings.scheduling.price.wic import Wic
+from tidings.scheduling.round_robin import RoundRobin
 
 Maker = Callable[[Duration], Policy[Any]]
 
 FADING: Final = 0.7
 """What an interval weighs beside the next newer one, so that ten of them are nearly all (`bench/best_effort.py`, W-125)."""
 
+TO_COMPARE: Final = "azar cam ebr index lambda_crawl lambda_crawl_polite medd nutch olston_pandey periodic random sbr stormcrawler".split()
+"""The names of the laboratory's policies, which the service refuses: earlier versions took them (docs/decisions/0052)."""
+
 POLICIES: Final[Registry[Maker]] = Registry(
     "policy",
     {
-        "azar": Azar,
         "best_effort": BestEffort,
         "best_effort_weighted": partial(BestEffort, fading=FADING),
-        "cam": Cam,
-        "ebr": Ebr,
-        "index": Index,
-        "lambda_crawl": LambdaCrawl,
-        "lambda_crawl_polite": PoliteLambdaCrawl,
-        "medd": Medd,
-        "nutch": Nutch,
-        "olston_pandey": OlstonPandey,
-        "periodic": Periodic,
         "price": Price,
         "price_hours": PriceHours,
-        "random": Lottery,
         "round_robin": RoundRobin,
-        "sbr": Sbr,
-        "stormcrawler": StormCrawler,
         "wic": Wic,
     },
+    refused=dict.fromkeys(
+        TO_COMPARE,
+        "is one of the laboratory's, to be compared (lab.policies, tidings lab), and none that the service polls by",
+    ),
 )
 
 

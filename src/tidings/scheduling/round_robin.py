@@ -1,6 +1,6 @@
-"""Round robin: every page in its turn, a fixed time after its last look; and periodic, the same at instants that are fixed.
+"""Round robin: every page in its turn, a fixed time after its last look.
 
-What a page did before says nothing here. These are the policies that all others are measured against, and need no estimate.
+What a page did before says nothing here. All other policies are measured against this one, and it needs no estimate.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tidings.model.interval import HOUR, Duration, Instant
-from tidings.scheduling.lateness import TURNS, due_after, lateness, phases, wait_in_phase
+from tidings.scheduling.lateness import TURNS, due_after, lateness
 from tidings.scheduling.policy import Columns, Floats, Instants, Observation, Population, Rows, Signal
 
 
@@ -86,16 +86,3 @@ class RoundRobin:
     def _gaps(self, population: Population, rows: Rows | slice) -> Instants:
         gap: Instants = np.clip(self.pace, population["shortest"][rows], population["longest"][rows])
         return gap
-
-
-@dataclass(frozen=True, slots=True)
-class Periodic(RoundRobin):
-    """Periodic polling: every page at instants that are `pace` apart and its own, those of different pages evenly spread (fixed order, Cho and
-    Garcia-Molina 2000). A look that comes late moves none of those after it.
-    """
-
-    def _gaps(self, population: Population, rows: Rows | slice) -> Instants:
-        gap = RoundRobin._gaps(self, population, rows)  # noqa: SLF001 - our own
-        wait = wait_in_phase(population["last_polled"][rows], gap, phases(population.ids[rows]))
-        waited: Instants = np.clip(wait, population["shortest"][rows], population["longest"][rows])
-        return waited

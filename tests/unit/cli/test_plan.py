@@ -118,7 +118,7 @@ def test_experts_see_what_is_learned(watched):
 
 def test_show_says_what_plan_says_under_a_policy_that_keeps_nothing(watched):
     """When its turn comes the planner itself is asked, by both."""
-    flags = ("--set", "schedule.policy=random")
+    flags = ("--set", "schedule.policy=round_robin")
     watched("check", "free", *flags)
     (planned,) = watched("plan", "free", "--json", *flags).records
     (shown,) = [p for p in watched("show", "free", "--json", *flags).records[0]["next"] if p["what"] == "look"]
@@ -149,7 +149,7 @@ def test_every_policy_can_be_looked_into(watched):
     said = {name: watched("plan", "--expert", "--json", "--set", f"schedule.policy={name}") for name in POLICIES}
 
     assert {0} == {each.code for each in said.values()}
-    assert {"look", "outline"} <= {record["kind"] for record in said["medd"].records}
+    assert {"look", "outline"} <= {record["kind"] for record in said["round_robin"].records}
     assert {"look", "outline", "price", "certificate"} == {record["kind"] for record in said["price_hours"].records}
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.scheduling.profiles.test_profiles import RANKINGS, instance
+from tests.unit.lab.profiles.test_profiles import RANKINGS, instance
 from tidings.lab.bounds import local_ratio, optimum, relaxation
 from tidings.lab.generate import poisson_updates, profiles, watch
-from tidings.scheduling.profiles.cei import Cei, cei, overlaps_within_resources
-from tidings.scheduling.profiles.online import Online, best
+from tidings.lab.profiles.cei import Cei, cei, overlaps_within_resources
+from tidings.lab.profiles.online import Online, best
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -9,6 +9,7 @@ import pytest
 
 from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
+from tidings.lab.compare import ALL
 from tidings.lab.traces import (
     Series,
     follow,
@@ -28,7 +29,6 @@ from tidings.model.interval import DAY, WEEK
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.ledger import Polls
-from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
@@ -60,10 +60,10 @@ def polls(*looks: tuple[int, int]) -> Polls:
     return Polls(np.array(at), np.array(page), np.ones(len(at)))
 
 
-@pytest.mark.parametrize("name", list(POLICIES))
+@pytest.mark.parametrize("name", list(ALL))
 def test_every_policy_can_be_replayed(name: str):
     """Those that are told rates are told them, the others are not; each spends about what it may."""
-    policy = POLICIES[name](HOUR)
+    policy = ALL[name](HOUR)
     if RATE in policy.reads:
         policy = Learned(policy, HourlyLearner() if isinstance(policy, HeedsHours) else GammaLearner())
     made = replay(policy, random_series(6, 1), share=1 / 16, tick=HOUR, rng=np.random.default_rng(1))

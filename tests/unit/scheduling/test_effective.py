@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tidings.estimation.evidence import Hints
+from tidings.lab.compare import ALL as POLICIES
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling import effective
-from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import Observation, Policy, Population, Signal
 
 START = 1_700_000_000_000_000

@@ -8,10 +8,10 @@ import pytest
 from numpy.random import Generator
 
 from tidings.errors import UsageError
+from tidings.lab.profiles.cei import cei
+from tidings.lab.profiles.ranking import MEdf, Mrsf, SEdf, Standing, by_resource
 from tidings.model.interval import ExecutionInterval
 from tidings.scheduling.needs import Group, Need, Sought, Supply, Wait, load, ranks
-from tidings.scheduling.profiles.cei import cei
-from tidings.scheduling.profiles.ranking import MEdf, Mrsf, SEdf, Standing, by_resource
 
 
 def wait(page, start, end):

@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 from tidings.errors import UsageError
+from tidings.lab.compare import ALL
+from tidings.lab.policies import table
 from tidings.model.interval import HOUR
-from tidings.scheduling.policies import POLICIES, reads_of
+from tidings.scheduling.policies import POLICIES, TO_COMPARE, reads_of
 from tidings.scheduling.policy import Observation, Population, Prices
 
 START = 500_000 * HOUR
 
 
-@pytest.mark.parametrize("name", sorted(name for name in POLICIES if "importance" in reads_of(name)))
+@pytest.mark.parametrize("name", sorted(name for name, make in ALL.items() if "importance" in make(HOUR).reads))
 def test_what_matters_more_waits_no_longer(name: str):
     """And somewhere less: mean wait of 40 pages alike, for a ladder of importance, at the floor and at a price four times as high."""
-    policy, ids = POLICIES[name](HOUR), np.arange(40)
+    policy, ids = ALL[name](HOUR), np.arange(40)
     assert isinstance(policy, Prices)
     floor = policy.market(policy.begin(Population({"id": [0]}), np.random.default_rng(0)), 1.0).floor
     for price in (floor, 4 * floor):
@@ -35,5 +37,18 @@ def test_what_matters_more_waits_no_longer(name: str):
 
 def test_a_name_that_is_not_there():
     """Says which are."""
-    with pytest.raises(UsageError, match='there is no policy "edf"; there are: azar, best_effort'):
+    with pytest.raises(
+        UsageError, match='there is no policy "edf"; there are: best_effort, best_effort_weighted, price'
+    ):
         reads_of("edf")
+
+
+def test_policies_to_compare_are_refused_by_name():
+    """The service has none of them, and says of each where it is instead: earlier versions took them as `schedule.policy`."""
+    assert set(TO_COMPARE) == set(table.POLICIES)
+    assert not set(TO_COMPARE) & set(POLICIES)
+    for name in TO_COMPARE:
+        with pytest.raises(
+            UsageError, match=f'the policy "{name}" is one of the laboratory.*lab.policies.*there are: best_effort'
+        ):
+            reads_of(name)

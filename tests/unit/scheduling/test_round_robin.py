@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tidings.scheduling.policy import NEVER, UNPOLLED, Observation, Population
-from tidings.scheduling.round_robin import Periodic, RoundRobin
+from tidings.scheduling.round_robin import RoundRobin
 
 MINUTE = 60_000_000
 PACE = 60 * MINUTE
@@ -75,10 +75,10 @@ def test_update_moves_the_due_instant_of_that_page_only():
 
 def test_far_instants_do_not_overflow():
     """A pace of for ever after a late look is never, not long ago."""
-    for policy in (RoundRobin(NEVER), Periodic(NEVER)):
-        state = policy.begin(Population({"id": [1], "last_polled": [NOW]}), np.random.default_rng(0))
+    policy = RoundRobin(NEVER)
+    state = policy.begin(Population({"id": [1], "last_polled": [NOW]}), np.random.default_rng(0))
 
-        assert [NEVER] == policy.next_due(state, [1], NOW, 0.0).tolist()
+    assert [NEVER] == policy.next_due(state, [1], NOW, 0.0).tolist()
 
 
 @pytest.mark.parametrize("pace", [0, -1])
@@ -86,27 +86,3 @@ def test_pace_must_be_positive(pace):
     """A pace of nothing would poll without end."""
     with pytest.raises(ValueError, match="pace must be above 0"):
         RoundRobin(pace)
-
-
-def test_periodic_looks_are_in_phase():
-    """What comes late moves nothing after it; a look serves the instant that is nearest."""
-    policy = Periodic(PACE)
-    state = policy.begin(Population({"id": [7], "last_polled": [NOW]}), np.random.default_rng(0))
-    first = int(policy.next_due(state, [7], NOW, 0.0)[0])
-    found = []
-    for late in (0, 29 * MINUTE, -29 * MINUTE):
-        after = policy.on_poll(state, [7], Observation.of(first + late, changed=False))
-        found.append(int(policy.next_due(after, [7], 0, 0.0)[0]) - first)
-
-    assert NOW + PACE // 2 < first <= NOW + 3 * PACE // 2
-    assert [PACE] * 3 == found
-
-
-def test_periodic_looks_at_pages_that_come_together_are_spread():
-    """A hundred pages that were looked at at once are due one by one: no two of them within a third of an even share."""
-    policy = Periodic(PACE)
-    ids = np.arange(100)
-    state = policy.begin(Population({"id": ids, "last_polled": np.full(100, NOW)}), np.random.default_rng(0))
-    due = policy.next_due(state, ids, NOW, 0.0)
-
-    assert np.diff(np.sort(due)).min() > PACE / 300

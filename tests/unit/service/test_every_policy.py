@@ -1,4 +1,4 @@
-"""Each row of `policies.py` behind the planner, with what learns rates and hours: pages that change, under a budget that binds."""
+"""Each policy behind the planner, with what learns rates and hours: pages that change, under a budget that binds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from tests.planned import Service, steady, watched
 from tidings.clock import HOUR, MINUTE
 from tidings.errors import UsageError
-from tidings.scheduling.policies import POLICIES
+from tidings.lab.compare import ALL
+from tidings.service.run import assembly
 from tidings.service.run.assembly import open_policy, open_ranking
 from tidings.settings import Settings
 
@@ -19,9 +20,10 @@ A_DAY = 60.0
 EIGHT = 8 * HOUR
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
-def test_every_policy_drives_the_planner(name: str):
-    """All pages are looked at, the budget is kept, and what was learned is plain JSON."""
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_every_policy_drives_the_planner(name: str, monkeypatch: pytest.MonkeyPatch):
+    """All pages are looked at, the budget is kept, and what was learned is plain JSON; the laboratory's keep the contract too."""
+    monkeypatch.setattr(assembly, "POLICIES", ALL)
     settings = Settings()
     settings = replace(settings, schedule=replace(settings.schedule, policy=name, pace_seconds=600.0))
     pages = [watched(n, "Fetch on change", host="one" if n < 3 else "") for n in range(1, len(RATES) + 1)]
@@ -39,7 +41,7 @@ def test_a_name_that_is_not_there_is_refused_at_the_start():
     schedule = replace(Settings().schedule, policy="edf", needs="edf")
     settings = replace(Settings(), schedule=schedule)
 
-    with pytest.raises(UsageError, match='there is no policy "edf"; there are: azar'):
+    with pytest.raises(UsageError, match='there is no policy "edf"; there are: best_effort'):
         open_policy(settings)
     with pytest.raises(UsageError, match='there is no ranking of needs "edf"; there are: aggregate'):
         open_ranking(settings)

@@ -16,9 +16,9 @@ from tidings.model.interval import HOUR, Duration, Instant
 from tidings.scheduling.bounds.steady import Steady
 from tidings.scheduling.index import worth as worth_of
 from tidings.scheduling.policy import UNPOLLED, Floats, Rows
-from tidings.scheduling.price.others import Wic
 from tidings.scheduling.price.policy import Price, PriceState, without_hints
 from tidings.scheduling.price.value import Values
+from tidings.scheduling.price.wic import Wic
 
 GAPS: Final = 3
 """An epoch is so many median waits, an hour at least."""

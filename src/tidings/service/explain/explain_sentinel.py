@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tidings.storage.watches.subscriptions import SubscriptionRow
 
 
-BY_TURNS: Final = frozenset({"medd", "periodic", "random", "round_robin"})
+BY_TURNS: Final = frozenset({"round_robin"})
 """Policies that learn nothing of a page: when it is looked at next only they themselves can say."""
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PRICED: Final = "plan.priced"
 """The event in which the service keeps what the budget makes of the pace."""
 FRESH: Final[Duration] = 3 * HOUR
-ONLY_FIRST: Final = frozenset({"best_effort", "best_effort_weighted", "nutch", "stormcrawler"})
+ONLY_FIRST: Final = frozenset({"best_effort", "best_effort_weighted"})
 """Policies for which the pace is the first interval of a page only."""
 
 

@@ -8,8 +8,8 @@ import pytest
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.policy import UNPOLLED, Population, Signal
 from tidings.scheduling.price.contest import MOST, Field, contest
-from tidings.scheduling.price.others import Wic
 from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.price.wic import Wic
 
 NOW = 20_000 * DAY
 PRICE = 0.02

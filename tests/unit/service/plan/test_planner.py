@@ -12,14 +12,14 @@ from tests.planned import Service, steady, watched
 from tidings.clock import DAY, HOUR, MINUTE, ManualClock
 from tidings.estimation.learner import GammaLearner
 from tidings.fetching.politeness import HostGate
+from tidings.lab.gardener.policy import Medd
+from tidings.lab.policies.index_and_rates import LambdaCrawl
+from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import ExecutionInterval
-from tidings.scheduling.gardener.policy import Medd
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.contest import Contest, contest
-from tidings.scheduling.price.others import LambdaCrawl
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.price.polite import PoliteLambdaCrawl
 from tidings.scheduling.round_robin import RoundRobin
 from tidings.service.plan import price as pricing
 from tidings.service.plan.choose import SPARE

@@ -1,0 +1,39 @@
+"""`lab`: the policy in use beside those of `lab.policies`, on made-up pages. Nobody imports the laboratory: it is found as an entry point."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from tidings.cli.output import write_json, write_line
+from tidings.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidings.settings import Settings
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - each verb of a module may have its own
+    """Declare the size of the world."""
+    parser.add_argument("--pages", type=int, default=60, help="pages of the world (60)")
+    parser.add_argument("--days", type=int, default=10, help="days that it lasts (10)")
+    parser.add_argument("--seed", type=int, default=0, help="chooses among worlds (0)")
+    parser.add_argument("--json", action="store_true", help="a record a line")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print a line a policy: freshness, value, delays, and what it spent."""
+    if min(arguments.pages, arguments.days) < 1:
+        message = "a world has at least one page and one day"
+        raise UsageError(message)
+    (found,) = entry_points(group="tidings.lab", name="compare")
+    compare = found.load()
+    for number, name in enumerate(dict.fromkeys((settings.schedule.policy, *settings.lab.policies))):
+        row = compare(name, pages=arguments.pages, days=arguments.days, seed=arguments.seed)
+        if arguments.json:
+            write_json({"record": "lab", "policy": name, **row})
+            continue
+        if not number:
+            write_line("  ".join(["policy".ljust(20), *row]))
+        write_line("  ".join([name.ljust(20), *(f"{value:{len(column)}.3g}" for column, value in row.items())]))
+    return 0

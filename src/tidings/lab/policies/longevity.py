@@ -1,0 +1,92 @@
+"""`olston_pandey`: a page is looked at when its divergence has gathered to a threshold, and often while it is new (Olston and Pandey, WWW 2008)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tidings.lab.policies.index_and_rates import Sbr
+from tidings.scheduling.beside import recalled, widened
+from tidings.scheduling.policy import Columns, Instants, Observation, Population, Rows
+from tidings.scheduling.price.policy import Price, PriceState
+from tidings.scheduling.price.value import Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LongevityState(PriceState):
+    """What `price` knows, and how often each page has been looked at."""
+
+    looks: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class OlstonPandey(Sbr):
+    """The online policy that fits a curve (Olston and Pandey, WWW 2008): look when U(t) = t·D(t) − ∫D reaches the threshold, which is the price here.
+
+    Divergence is holistic staleness, since looks tell that a page changed and not how much of it; its curve is 1 − e^{−λt} with the rate that is
+    learned, so that in the long run this is `Sbr` (their appendix). What it adds is the learning phase: after n looks a page waits n paces at
+    most, however seldom it seems to change.
+    """
+
+    def gaps(
+        self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
+    ) -> Instants:
+        """Return how long each page waits: until the threshold, n paces at most."""
+        wished = Price.gaps(self, state, price, rows, worth=worth)
+        looks = np.clip(_own(state).looks[rows], 1, self._known)
+        learning: Instants = np.maximum(looks * self.pace, state.population["shortest"][rows])
+        return np.minimum(wished, np.maximum(learning, 1))
+
+    @property
+    def _known(self) -> int:
+        """Return after how many looks a page is known."""
+        return self.oldest // self.pace + 1
+
+    def begin(self, population: Population, rng: np.random.Generator) -> LongevityState:
+        """Return the state in which nobody has looked at any page."""
+        return _counted(Price.begin(self, population, rng), np.zeros(population.size, dtype=np.int64))
+
+    def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> LongevityState:
+        """Return the state with other pages or values."""
+        before = _own(state)
+        after = Price.on_update(self, state, ids, columns)
+        looks = np.zeros(after.population.size, dtype=np.int64)
+        places, here = state.population.present(after.population.ids)
+        looks[here] = before.looks[places]
+        return _counted(after, looks)
+
+    def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> LongevityState:
+        """Return the state after looks."""
+        looks = _own(state).looks.copy()
+        looks[state.population.present(ids)[0]] += 1
+        return _counted(Price.on_poll(self, state, ids, observation), looks)
+
+    def remember(self, state: PriceState, page: int) -> dict[str, Any]:
+        """Return what was found out of a page. Raises KeyError."""
+        row = int(state.population.rows([page])[0])
+        return {**Price.remember(self, state, page), "looks": int(_own(state).looks[row])}
+
+    def recall(self, state: PriceState, memories: Mapping[int, Mapping[str, Any]]) -> PriceState:
+        """Return the state in which pages know this again."""
+        return recalled(Price.recall(self, state, memories), memories, ("looks",), _is_readable)
+
+
+def _own(state: PriceState) -> LongevityState:
+    if not isinstance(state, LongevityState):
+        message = f"olston_pandey needs a state of its own, not {type(state).__name__}"
+        raise TypeError(message)
+    return state
+
+
+def _counted(state: PriceState, looks: NDArray[np.int64]) -> LongevityState:
+    looks.setflags(write=False)
+    return widened(LongevityState, state, looks=looks)
+
+
+def _is_readable(memory: Mapping[str, Any]) -> bool:
+    looks = memory.get("looks")
+    return isinstance(looks, int) and not isinstance(looks, bool) and 0 <= looks < 2**62

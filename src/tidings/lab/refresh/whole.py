@@ -1,0 +1,129 @@
+"""Whole numbers of looks in a period, and the instants for them (002 §5: EBR; CAM; scheduling §3, §6)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.lab.refresh.rates import fresh_wait, freshness
+from tidings.scheduling.population import Floats, Ids
+
+
+def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
+    """Return the share of a period in which pages are stale that are looked at so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1) (Wolf et al., WWW 2002).
+
+    Without looks it is 1, but 0 where nothing changes.
+    """
+    return 1 - freshness(changes, looks / period)
+
+
+def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:
+    """Return how often to look at each page so that Σ of what looks bring is largest, `marginal(page, n)` being what the n-th look brings.
+
+    Greedy, and exact where the n-th look never brings more than the one before (Fox 1966). Ties go to the lower page.
+    """
+    given = np.zeros(pages, dtype=np.int64)
+    heap = [(-marginal(page, 1), page) for page in range(pages)]
+    heapq.heapify(heap)
+    for _ in range(looks):
+        _, page = heap[0]
+        given[page] += 1
+        heapq.heapreplace(heap, (-marginal(page, int(given[page]) + 1), page))
+    return given
+
+
+def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
+    """Return how often to look at each page in a period for the least weighted staleness (EBR, Wolf et al. 2002; 002 §5).
+
+    `weights` are embarrassments: how likely a stale page is irrelevant, times how often it is clicked at.
+    """
+
+    def marginal(page: int, number: int) -> float:
+        one = slice(page, page + 1)
+        return float(_brings(changes[one], weights[one], np.array([number]), period)[0])
+
+    return fox(marginal, len(changes), looks)
+
+
+def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, most: int) -> Ids:
+    """Return how often each page is looked at in a period if every look costs `price`, up to `most`: what `ebr` gives away at the price of its last look.
+
+    The n-th look brings less than the one before, so that each page can be asked by itself; the whole number is the one below or above the
+    best frequency that need not be whole.
+    """
+    looks = np.minimum(period / fresh_wait(changes, weights, price * period), most).astype(np.int64)
+    looks -= (looks > 0) & (_brings(changes, weights, np.maximum(looks, 1), period) < price)
+    looks += (looks < most) & (_brings(changes, weights, looks + 1, period) >= price)
+    return looks
+
+
+def _brings(changes: Floats, weights: Floats, number: Ids, period: float) -> Floats:
+    """Return what the look of this number in a period brings."""
+    looks = number.astype(np.float64)
+    return np.asarray(weights * (staleness(changes, looks - 1, period) - staleness(changes, looks, period)))
+
+
+def ideal_instants(given: Ids, period: float) -> list[tuple[float, int]]:
+    """Return (instant, page) of evenly spaced looks, the first after half a gap, ascending."""
+    return sorted(
+        (float((number + 0.5) * period / count), page)
+        for page, count in enumerate(given.tolist())
+        for number in range(count)
+    )
+
+
+def transport(ideal: Sequence[float], slots: Sequence[float]) -> NDArray[np.intp]:
+    """Return for each ideal instant (ascending) the slot that it is moved to, so that Σ |moved| is least; no two share a slot.
+
+    The transportation step of 002 §5, with equal weights: then an optimum keeps the order, and is found by dynamic programming in
+    O(ideal × slots). A slot that takes several looks is given several times. Raises ValueError if there are too few.
+    """
+    tasks, places = np.asarray(ideal, dtype=np.float64), np.asarray(slots, dtype=np.float64)
+    order = np.argsort(places, kind="stable")
+    if len(tasks) > len(places):
+        message = f"{len(tasks)} looks do not fit into {len(places)} slots"
+        raise ValueError(message)
+    free = len(places) - len(tasks)  # task i goes to a slot from i to i + free
+    cost = np.zeros(free + 1)
+    taken = np.zeros((len(tasks), free + 1), dtype=np.intp)
+    for number, at in enumerate(tasks):
+        here = cost + np.abs(places[order[number : number + free + 1]] - at)
+        best = np.minimum.accumulate(here)
+        taken[number] = np.maximum.accumulate(np.where(here == best, np.arange(free + 1), 0))
+        cost = best
+    found = np.zeros(len(tasks), dtype=np.intp)
+    shift = free
+    for number in range(len(tasks) - 1, -1, -1):
+        shift = taken[number, shift]
+        found[number] = order[number + shift]
+    return found
+
+
+def cam(chances: Floats, weights: Floats, looks: int) -> list[tuple[int, int]]:
+    """Return (instant, page) of the looks that CAM's resource allocation buys: the `looks` update instants with most W·ρ (Pandey et al., WWW 2003).
+
+    `chances[page, j]` is how likely the page changes at instant j. Ties go to the earlier instant, then to the lower page. Ascending.
+    """
+    worth = chances * weights[:, None]
+    pages, instants = np.nonzero(worth > 0)
+    order = np.lexsort((pages, instants, -worth[pages, instants]))[:looks]
+    return sorted(zip(instants[order].tolist(), pages[order].tolist(), strict=True))
+
+
+def first_come(tasks: Sequence[tuple[int, int]], capacity: int, instants: int) -> list[list[int]]:
+    """Return who is looked at at each instant if tasks (instant of release, page) wait in line for `capacity` looks an instant.
+
+    CAM's scheduling step, list scheduling. What is still waiting at the end is not looked at.
+    """
+    line = sorted(tasks, reverse=True)
+    waiting: list[int] = []
+    schedule: list[list[int]] = []
+    for now in range(instants):
+        while line and line[-1][0] <= now:
+            waiting.append(line.pop()[1])
+        schedule.append(waiting[:capacity])
+        waiting = waiting[capacity:]
+    return schedule

@@ -1,0 +1,73 @@
+"""The 4-approximation: every window kept, no day over 4Ω + 2."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tidings.lab.gardener.garden import Cycle, Garden, measure
+from tidings.lab.gardener.powers import bound, construct, prune, refine
+
+FIVE = Garden.of([1, 0.5, 0.5, 0.3, 1], [2, 3, 5, 7, 8])
+gardens = st.lists(st.tuples(st.floats(0.01, 3), st.integers(1, 40)), min_size=1, max_size=12).map(
+    lambda plants: Garden.of(*zip(*plants, strict=True))
+)
+
+
+def test_the_worked_example():
+    """Five plants, period 8."""
+    cycle = construct(FIVE)
+    found = measure(FIVE, cycle.first(800))
+
+    assert ((0, 1), (4,), (0, 1), (2, 3), (0, 1), (), (0, 1), (2, 3)) == cycle.days
+    assert 0.934524 == pytest.approx(FIVE.density, abs=1e-6)
+    assert 5.7381 == pytest.approx(bound(FIVE), abs=1e-4)
+    assert (1.075, 1.5, 0.0, 0) == pytest.approx(found.values())
+
+
+@given(gardens)
+@settings(max_examples=60)
+def test_every_window_is_kept_and_no_day_is_over_the_bound(garden: Garden):
+    """Theorem 3.3, and what is chosen by true costs is no worse."""
+    cycle = construct(garden)
+    better = refine(garden)
+
+    assert cycle.keeps(garden)
+    assert better.keeps(garden)
+    assert max(garden.workload(day) for day in cycle) <= bound(garden) + 1e-9
+    assert _average(garden, better) <= _average(garden, cycle) + 1e-9
+    assert garden.density <= _average(garden, better) + 1e-9
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=12))
+def test_powers_of_two_cost_two_more_than_the_density(plants: list[tuple[int, int]]):
+    """Lemma 3.1."""
+    garden = Garden.of([2.0**-c for c, _ in plants], [2**w for _, w in plants])
+
+    assert max(garden.workload(day) for day in construct(garden)) <= garden.density + 2 + 1e-9
+
+
+def test_visits_that_nobody_needs_are_left_out():
+    """Pruning keeps every window."""
+    garden = Garden.of([1, 1], [2, 4])
+    every_day = Cycle(((0, 1),) * 4)
+
+    pruned = prune(garden, every_day)
+
+    assert pruned.keeps(garden)
+    assert 3 == sum(len(day) for day in pruned)
+
+
+@pytest.mark.parametrize(
+    ("costs", "windows"), [([], []), ([1], [0]), ([0], [1]), ([np.inf], [1]), ([1, 1], [1]), ([1], [1.5])]
+)
+def test_no_garden(costs: list[float], windows: list[float]):
+    """What cannot be a garden is refused."""
+    with pytest.raises(ValueError, match=r"garden needs|costs must|windows must"):
+        Garden.of(costs, windows)
+
+
+def _average(garden: Garden, cycle: Cycle) -> float:
+    return sum(garden.workload(day) for day in cycle) / cycle.period

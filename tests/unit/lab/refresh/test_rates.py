@@ -1,0 +1,111 @@
+"""Rates under a budget: the worked numbers, and that no exchange of looks is better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.lab.refresh.rates import (
+    azar,
+    divergence,
+    freshness,
+    lambda_crawl,
+    observed,
+    polite_lambda_crawl,
+    sbr,
+)
+
+CHANGES = np.array([0.1, 1.0, 5.0])
+rates = st.lists(st.floats(0.01, 50), min_size=2, max_size=6).map(np.array)
+
+
+def test_freshness_at_fixed_intervals():
+    """Three pages, three looks: the fastest gets less than it asks for."""
+    found = sbr(CHANGES, 3.0)
+
+    assert [0.488674, 1.287344, 1.223982] == pytest.approx(found.rates.tolist(), abs=1e-6)
+    assert [0.904319, 0.695322, 0.240678] == pytest.approx(freshness(CHANGES, found.rates).tolist(), abs=1e-6)
+    assert 1.840319 == pytest.approx(freshness(CHANGES, found.rates).sum(), abs=1e-6)
+    assert 1.782399 == pytest.approx(freshness(CHANGES, np.ones(3)).sum(), abs=1e-6)
+    assert 0.182891 == pytest.approx(found.price, abs=1e-6)
+
+
+def test_divergence_at_the_best_intervals_is_the_price():
+    """Olston and Pandey's threshold and Cho and Garcia-Molina's rates are one optimum."""
+    found = sbr(CHANGES, 3.0)
+
+    assert [found.price] * 3 == pytest.approx(divergence(CHANGES, 1 / found.rates).tolist())
+
+
+def test_memoryless_and_harmonic():
+    """Azar et al. and LambdaCrawl on the same pages."""
+    fresh, harmonic = azar(CHANGES, 3.0), lambda_crawl(CHANGES, 3.0)
+
+    assert [0.710088, 1.561724, 0.728188] == pytest.approx(fresh.rates.tolist(), abs=1e-6)
+    assert 0.152383 == pytest.approx(fresh.price, abs=1e-6)
+    assert 1.613318 == pytest.approx((fresh.rates / (fresh.rates + CHANGES)).sum(), abs=1e-6)
+    assert [0.407174, 1.021538, 1.571288] == pytest.approx(harmonic.rates.tolist(), abs=1e-6)
+    assert 0.484243 == pytest.approx(harmonic.price, abs=1e-6)
+    assert 0.777659 == pytest.approx(-np.log(harmonic.rates / (harmonic.rates + CHANGES)).mean(), abs=1e-6)
+
+
+def test_pages_that_tell_of_every_change():
+    """Water is filled up to certainty."""
+    assert [0.6, 0.9, 0.15] == pytest.approx(observed(np.array([1.0, 2, 4]), 3.0, np.array([1.0, 3, 1])).tolist())
+    assert [1.0, 1.0] == observed(np.array([1.0, 2]), 9.0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("allocate", "value"),
+    [
+        (sbr, lambda changes, looks: freshness(changes, looks).sum()),
+        (azar, lambda changes, looks: (looks / (looks + changes)).sum()),
+        (lambda_crawl, lambda changes, looks: np.log(looks / (looks + changes)).sum()),
+    ],
+    ids=["sbr", "azar", "lambda_crawl"],
+)
+@given(changes=rates, budget=st.floats(0.05, 20), seed=st.integers(0, 2**32 - 1))
+def test_no_other_way_to_spend_the_budget_is_better(allocate, value, changes, budget, seed):
+    """The budget is spent, and a hundred random exchanges of looks never gain."""
+    looks = allocate(changes, budget).rates
+    rng = np.random.default_rng(seed)
+
+    assert budget == pytest.approx(looks.sum(), rel=1e-6)
+    assert (looks >= 0).all()
+    best = value(changes, looks)
+    for _ in range(30):
+        giver, taker = rng.integers(0, len(changes), 2)
+        other = looks.copy()
+        moved = looks[giver] * rng.uniform(0, 0.5)
+        other[giver] -= moved
+        other[taker] += moved
+        assert value(changes, other) <= best + 1e-7 * max(1, abs(best))
+
+
+def test_what_is_worth_more_is_looked_at_more_and_what_costs_more_less():
+    """Importance and cost move looks."""
+    plain = sbr(np.ones(2), 2.0).rates
+    dear = sbr(np.ones(2), 2.0, cost=np.array([1.0, 3.0])).rates
+
+    assert plain[0] == pytest.approx(plain[1])
+    assert sbr(np.ones(2), 2.0, np.array([1.0, 0.5])).rates[0] > plain[0]
+    assert dear[0] > dear[1]
+    assert 2.0 == pytest.approx(dear @ [1, 3])
+    assert [0, 0] == sbr(np.ones(2), 0.0).rates.tolist()
+
+
+def test_a_full_host_passes_its_looks_on():
+    """Politeness: no host over its limit, the rest spent elsewhere; if all are full, so be it."""
+    changes = np.array([1.0, 1.0, 1.0, 1.0])
+    hosts = np.array([0, 0, 0, 1])
+    found = polite_lambda_crawl(changes, 4.0, hosts, np.array([1.5, 9.0]))
+    loads = np.bincount(hosts, weights=found.rates)
+    free = polite_lambda_crawl(changes, 4.0, hosts, np.array([9.0, 9.0]))
+
+    assert [1.5, 2.5] == pytest.approx(loads.tolist())
+    assert lambda_crawl(changes, 4.0).rates.tolist() == pytest.approx(free.rates.tolist())
+    assert [1.0, 1.0] == pytest.approx(
+        np.bincount(hosts, weights=polite_lambda_crawl(changes, 4.0, hosts, np.array([1.0, 1.0])).rates).tolist()
+    )
