@@ -21,8 +21,7 @@ from tidings.lab.refresh.whole import cam, first_come
 from tidings.scheduling.population import Floats, Ids
 from tidings.scheduling.wic import life as lives
 from tidings.scheduling.wic import urgency as urgencies
-from tidings.scheduling.wic.definition import utility
-from tidings.scheduling.wic.greedy import Page, best, top, wic
+from tidings.scheduling.wic.greedy import Page, best, top, utility, wic
 
 PAGES, MINUTES = 7_550, 1_440
 BIDS, DISPERSION = 3.0, 0.5

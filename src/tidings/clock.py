@@ -19,7 +19,6 @@ from typing import Protocol
 Instant = int
 Duration = int
 
-MICROSECOND: Duration = 1
 MILLISECOND: Duration = 1_000
 SECOND: Duration = 1_000_000
 MINUTE: Duration = 60 * SECOND

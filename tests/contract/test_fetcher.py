@@ -1,4 +1,4 @@
-"""The suite that every fetcher of `fetching.fetchers` passes (contracts §6)."""
+"""The suite that every fetcher passes (contracts §6); the service puts them together: files in front of the browser in front of the client."""
 
 from __future__ import annotations
 
@@ -10,12 +10,22 @@ import pytest
 
 from tests.browsers import need_chromium
 from tests.fakes import FreePermit, Page, SocketRecorder, WebServer
+from tidings.clock import SystemClock
 from tidings.errors import BudgetError
-from tidings.fetching.fetchers import FETCHERS
+from tidings.fetching.browser import Browser
+from tidings.fetching.client import Client
+from tidings.fetching.files import Files
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
 from tidings.settings import FetchSettings
 
 OPEN = FetchSettings(allow_networks=("127.0.0.0/8",), robots=False, total_seconds=5)
+
+
+FETCHERS = {
+    "client": Client,
+    "browser": lambda settings: Rendered(Browser(settings, Client(settings))),
+    "files": lambda settings: Files(settings, Client(settings), clock=SystemClock()),
+}
 
 
 class Rendered:
@@ -31,10 +41,9 @@ class Rendered:
 
 @pytest.fixture(params=sorted(FETCHERS))
 def make(request):
-    if request.param != "browser":
-        return FETCHERS[request.param]
-    need_chromium()
-    return lambda settings: Rendered(FETCHERS["browser"](settings))
+    if request.param == "browser":
+        need_chromium()
+    return FETCHERS[request.param]
 
 
 @pytest.fixture(params=sorted(set(FETCHERS) - {"browser"}))

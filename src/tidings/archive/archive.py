@@ -6,21 +6,85 @@ F-06): `write_files`, commit of the rows, `remove`; what a crash leaves over, `s
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
+import threading
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tidings.archive import blobs, frames
 from tidings.archive.blobs import Plan
-from tidings.archive.bodies import Bodies
 from tidings.archive.files import Files
-from tidings.archive.holds import Holds
 from tidings.errors import BlobError
 from tidings.model.version import Blob
 
 __all__ = ["KEEP_BYTES", "Archive", "Lookup", "Plan"]
+
+
+class Holds:
+    """Names that are held; belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @asynccontextmanager
+    async def hold(self, *names: str) -> AsyncIterator[None]:
+        """Wait until none of `names` is held, then hold all of them at once, so that nobody waits in a circle."""
+        wanted = set(names)
+        while wanted & self._held:
+            freed = asyncio.get_running_loop().create_future()
+            self._waiting.append(freed)
+            await freed
+        self._held |= wanted
+        try:
+            yield
+        finally:
+            self._held -= wanted
+            self._wake()
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for freed in waiting:
+            if not freed.done():
+                freed.set_result(None)
+
+
+class Bodies:
+    """The bodies last used, together at most `most_bytes`; a body larger than half of that is not kept.
+
+    Safe between threads.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._size = 0
+        self._bodies: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, sha256: str) -> bytes | None:
+        """Return the body if it is at hand."""
+        with self._lock:
+            body = self._bodies.get(sha256)
+            if body is not None:
+                self._bodies.move_to_end(sha256)
+            return body
+
+    def keep(self, sha256: str, body: bytes) -> None:
+        """Keep a body, letting go of those not used for longest."""
+        if len(body) > self._most // 2:
+            return
+        with self._lock:
+            former = self._bodies.pop(sha256, b"")
+            self._bodies[sha256] = body
+            self._size += len(body) - len(former)
+            while self._size > self._most:
+                _, oldest = self._bodies.popitem(last=False)
+                self._size -= len(oldest)
+
 
 Lookup = Callable[[str], Blob | None]
 

@@ -12,7 +12,15 @@ from typing import Final
 
 import numpy as np
 
-from tidings.lab.policies import table
+from tidings.lab.gardener.policy import Medd
+from tidings.lab.policies.cam import Cam
+from tidings.lab.policies.crawlers import Nutch, StormCrawler
+from tidings.lab.policies.freshness import Azar, Ebr
+from tidings.lab.policies.index_and_rates import Index, LambdaCrawl, Sbr
+from tidings.lab.policies.longevity import OlstonPandey
+from tidings.lab.policies.lottery import Lottery
+from tidings.lab.policies.periodic import Periodic
+from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry
 from tidings.scheduling.budget import TokenBucket
@@ -23,7 +31,27 @@ from tidings.scheduling.policy import Floats, Instants, Population, Prices
 from tidings.scheduling.simulator import World, simulate
 from tidings.scheduling.trace import Trace, make_trace
 
-ALL: Final[Registry[Maker]] = Registry("policy", {**POLICIES, **table.POLICIES})
+TO_COMPARE: Final[Registry[Maker]] = Registry(
+    "policy to compare",
+    {
+        "azar": Azar,
+        "cam": Cam,
+        "ebr": Ebr,
+        "index": Index,
+        "lambda_crawl": LambdaCrawl,
+        "lambda_crawl_polite": PoliteLambdaCrawl,
+        "medd": Medd,
+        "nutch": Nutch,
+        "olston_pandey": OlstonPandey,
+        "periodic": Periodic,
+        "random": Lottery,
+        "sbr": Sbr,
+        "stormcrawler": StormCrawler,
+    },
+)
+"""The policies of papers and crawlers, under the names that `lab.policies` uses. Each row makes one from the pace (µs)."""
+
+ALL: Final[Registry[Maker]] = Registry("policy", {**POLICIES, **TO_COMPARE})
 """The policies of the service and those to compare with."""
 
 POLLS: Final = 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -11,12 +12,48 @@ from typing import Any, cast
 from lark import Lark, Token, Tree, UnexpectedInput
 from lark.utils import TextSlice
 
-from tidings.language.alike import Span, spans
 from tidings.language.faults import Fault, explain
 from tidings.language.pieces import Piece, cut, lexemes
 from tidings.language.problems import MOST, Report
 from tidings.language.tables import grammar
 from tidings.language.words import STATEMENTS, closest, either
+
+FEWEST = 8
+"""So many statements are worth the while."""
+_STATEMENT = re.compile(
+    r"""\s* (?P<whole> Create \s+ Sentinel \s+ (?P<name> [A-Za-z_](?:\w|-(?!-))* ) \s+ Using \s+ (?P<url> https?://[^\s"<>,;]+ )
+        (?P<clauses> (?: \s (?: (?! \bCreate\s+Sentinel\b | -- ) [^;"<] )* )? ) ) (?: (?: ; (?=\s|\Z) )+ \s* | \Z | (?=Create\s) )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A statement as it stands, from `start` to `end`: its name, its address, and its clauses, which begin at `clauses_start`."""
+
+    name: Token
+    url: Token
+    clauses: str
+    start: int
+    clauses_start: int
+    end: int
+
+
+def spans(text: str) -> list[Span] | None:
+    """Return the statements of a text; None if it does not take part, or if fewer than half of them have the clauses of another."""
+    found: list[Span] = []
+    at = 0
+    while at < len(text):
+        match = _STATEMENT.match(text, at)
+        if match is None:
+            return None
+        name = Token("NAME", match["name"], start_pos=match.start("name"))
+        url = Token("URL", match["url"], start_pos=match.start("url"))
+        clauses = match["clauses"].rstrip()
+        found.append(Span(name, url, clauses, match.start("whole"), match.start("clauses"), match.end("whole")))
+        at = match.end()
+    return found if len(found) >= FEWEST and 2 * len({span.clauses for span in found}) <= len(found) else None
+
 
 Node = Tree[Token]
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tidings.model.interval import DAY, SECOND, Instant
+from tidings.model.interval import SECOND, Instant
 
 TOLERANCE: Final = 1e-9
 """Share of a cost that rounding may lack: ten times a tenth is one."""
@@ -50,13 +50,6 @@ class TokenBucket:
         if not affords(self.burst, cost) or self.rate == 0:
             return None
         return self.at + math.ceil((cost - self.level) / self.rate * SECOND)
-
-
-def daily_bucket(a_day: float, *, burst: float, at: Instant, level: float | None = None) -> TokenBucket:
-    """Return a bucket that gains `a_day` tokens a day; it starts half full (bid §2) unless `level` is given."""
-    return TokenBucket(
-        rate=a_day * SECOND / DAY, burst=burst, level=burst / 2 if level is None else min(level, burst), at=at
-    )
 
 
 def affords(level: float, cost: float) -> bool:

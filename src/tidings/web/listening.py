@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 LEAST_TOKEN: Final = 24
 """Characters of a token, of which nobody guesses so many."""
-BACKLOG: Final = 128
 _REASONS: Final = {
     errno.EADDRINUSE: "is taken, perhaps by another `tidings serve`; --port N names another, --port 0 takes any that is free",
     errno.EACCES: "is only given to root; --port N names another, 1024 or more",

@@ -1,6 +1,6 @@
 """The bodies at hand never take more memory than allowed."""
 
-from tidings.archive.bodies import Bodies
+from tidings.archive.archive import Bodies
 
 
 def test_least_used_goes_first():

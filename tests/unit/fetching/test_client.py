@@ -354,8 +354,8 @@ def test_cancelling_a_fetch_closes_its_connection():
 
 
 def test_importing_the_contract_loads_no_http_library():
-    """What the service imports to plan and to verify (contract, fetchers, politeness, guard) does not load aiohttp."""
-    names = "address failure fetcher fetchers guard politeness".split()
+    """What the service imports to plan and to verify (contract, politeness, guard) does not load aiohttp."""
+    names = "address failure fetcher guard politeness".split()
     code = f"import sys; from tidings.fetching import {', '.join(names)}; print('aiohttp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tidings.language import parser, syntax
-from tidings.language.alike import FEWEST, spans
 from tidings.language.parser import parse, recall
+from tidings.language.syntax import FEWEST, spans
 from tidings.model.sentinel import Clauses, Sentinel
 
 COUNT = 2 * FEWEST

@@ -5,9 +5,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from tests.unit.presentation.records import record
-from tidings.presentation.hypertext import ChangesAsHtml, document
+from tidings.presentation.hypertext import STYLE, ChangesAsHtml, document
 from tidings.presentation.presenter import Caption
-from tidings.presentation.sheet import STYLE
 
 HTML = ChangesAsHtml()
 LOADING = {"src", "srcset", "background", "poster", "data", "action", "srcdoc", "style"}

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.scheduling.budget import TokenBucket, daily_bucket
+from tidings.scheduling.budget import TokenBucket
 
 SECOND = 1_000_000
 AT = 1_700_000_000 * SECOND
@@ -79,12 +79,6 @@ def test_no_more_is_spent_than_burst_and_inflow(wishes):
             purse, spent = after, spent + cost
 
     assert spent <= 10.0 + 2.0 * (now - AT) / SECOND + 1e-6
-
-
-def test_daily_bucket_starts_half_full():
-    """86,400 polls a day are one a second."""
-    assert TokenBucket(rate=1.0, burst=100.0, level=50.0, at=AT) == daily_bucket(86_400, burst=100.0, at=AT)
-    assert 100.0 == daily_bucket(86_400, burst=100.0, at=AT, level=500.0).level
 
 
 @pytest.mark.parametrize(

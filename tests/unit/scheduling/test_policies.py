@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tidings.errors import UsageError
+from tidings.lab import compare
 from tidings.lab.compare import ALL
-from tidings.lab.policies import table
 from tidings.model.interval import HOUR
 from tidings.scheduling.policies import POLICIES, TO_COMPARE, reads_of
 from tidings.scheduling.policy import Observation, Population, Prices
@@ -45,7 +45,7 @@ def test_a_name_that_is_not_there():
 
 def test_policies_to_compare_are_refused_by_name():
     """The service has none of them, and says of each where it is instead: earlier versions took them as `schedule.policy`."""
-    assert set(TO_COMPARE) == set(table.POLICIES)
+    assert set(TO_COMPARE) == set(compare.TO_COMPARE)
     assert not set(TO_COMPARE) & set(POLICIES)
     for name in TO_COMPARE:
         with pytest.raises(

@@ -1,1 +1,1 @@
-"""Policies of papers and crawlers, to compare with those of `scheduling.policies`; `table` names them. The service runs none of them."""
+"""Policies of papers and crawlers, to compare with those of `scheduling.policies`; `lab.compare` names them. The service runs none of them."""

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from tidings.scheduling.wic import life as lives
 from tidings.scheduling.wic import urgency as urgencies
 from tidings.scheduling.wic.accrual import EXACT_EVERY, Accrual
-from tidings.scheduling.wic.definition import utility
 from tidings.scheduling.wic.dense import DenseWic
-from tidings.scheduling.wic.greedy import Page, best, earn, top, wic
+from tidings.scheduling.wic.greedy import Page, best, earn, top, utility, wic
 from tidings.scheduling.wic.life import Life
 from tidings.scheduling.wic.urgency import Urgency
 
