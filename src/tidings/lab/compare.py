@@ -70,7 +70,7 @@ COLUMNS: Final = {
 
 def compare(name: str, *, pages: int, days: int, seed: int) -> dict[str, float]:
     """Return the `COLUMNS` of a policy on `pages` pages for `days` days; `seed` chooses the world. Raises `UsageError` for a name that is not there."""
-    rng = np.random.default_rng(seed)  # noqa: TID251 - the laboratory's worlds are its own
+    rng = np.random.default_rng(seed)  # noqa: TID251 - a world of its own
     rates, importance = rng.lognormal(0, 1.5, pages), rng.uniform(0.1, 1, pages)
     times = {page: rng.integers(0, days * DAY, rng.poisson(rate * days)) for page, rate in enumerate(rates.tolist())}
     trace = make_trace(times, start=0, end=days * DAY)
@@ -80,11 +80,11 @@ def compare(name: str, *, pages: int, days: int, seed: int) -> dict[str, float]:
     )
     policy = ALL[name](10 * MINUTE if RATE in ALL[name](HOUR).reads else DAY // POLLS)
     budget = POLLS * pages / DAY
-    state = policy.begin(population, np.random.default_rng(seed))  # noqa: TID251
+    state = policy.begin(population, np.random.default_rng(seed))  # noqa: TID251 - a world of its own
     price = policy.market(state, budget).price if isinstance(policy, Prices) else 0.0
     bucket = TokenBucket(rate=POLLS * pages / 86_400, burst=SAVED, level=SAVED / 2, at=0)
     world = World(population=population, trace=trace, bucket=bucket, tick=10 * MINUTE, price=price)
-    ledger = simulate(policy, world, rng=np.random.default_rng(seed))  # noqa: TID251
+    ledger = simulate(policy, world, rng=np.random.default_rng(seed))  # noqa: TID251 - a world of its own
     weights = importance[ledger.page] * 0.5 ** (ledger.delay / DAY)
     all_of_it = sum(importance[page] * len(trace.of(page)) for page in range(pages))
     row = (
