@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from tidings.errors import UnitError
@@ -37,9 +37,29 @@ _DIGESTS = (
     " ORDER BY digest.rules_version, digest.extraction"
 )
 _PUT_DIGEST = (
-    "INSERT INTO digest (version_id, extraction, rules_version, text, objects) VALUES (:version_id, :extraction, :rules_version, :text, :objects)"
+    "INSERT INTO digest (version_id, extraction, rules_version, text, objects)"
+    " SELECT id, :extraction, :rules_version, :text, :objects FROM version WHERE page_id = :page_id AND seq = :seq"
     " ON CONFLICT (version_id, extraction, rules_version) DO UPDATE SET text = excluded.text, objects = excluded.objects"
 )
+_LISTED = {
+    "sqlite": "(SELECT value FROM json_each(:pages))",
+    "postgresql": "(SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(:pages AS JSON)))",
+}
+"""The numbers of a JSON list as a set, by dialect."""
+_CURSORS = {
+    dialect: "SELECT u.page_id, u.base, u.taken FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
+    f" WHERE s.state <> 'ended' AND u.left_at IS NULL AND u.page_id IN {listed}"
+    for dialect, listed in _LISTED.items()
+}
+_OWED = {
+    dialect: f"SELECT page_id, from_seq, to_seq FROM comparison WHERE page_id IN {listed}"
+    for dialect, listed in _LISTED.items()
+}
+_WITH_DIGESTS = {
+    dialect: "SELECT DISTINCT version.page_id, version.seq, version.id FROM version JOIN digest ON digest.version_id = version.id"
+    f" WHERE version.page_id IN {listed} ORDER BY version.page_id, version.seq"
+    for dialect, listed in _LISTED.items()
+}
 _REFERENCED = (
     "SELECT sha256 FROM version UNION SELECT sha256 FROM version_member UNION SELECT sha256 FROM quarantine"
     " UNION SELECT screenshot FROM version WHERE screenshot <> ''"
@@ -178,46 +198,37 @@ def every_digest(c: Connection, page_id: int, seqs: Iterable[int]) -> dict[int, 
     return found
 
 
-def put_digests(c: Connection, page_id: int, kept: Sequence[tuple[int, Digest]]) -> None:
-    """Write digests, each with the number of its version; `UnitError` if that version is not there."""
-    ids: dict[int, int] = {}
-    for seq, _ in kept:
-        if seq not in ids:
-            found = c.value("SELECT id FROM version WHERE page_id = :page_id AND seq = :seq", page_id=page_id, seq=seq)
-            if found is None:
-                raise UnitError(
-                    f"a digest names version {version_id(page_id, seq)}, which is not there; nothing of this was written"
-                )
-            ids[seq] = found
-    c.many(
-        _PUT_DIGEST,
-        [
-            {
-                "version_id": ids[seq],
-                "extraction": digest.extraction,
-                "rules_version": digest.rules_version,
-                "text": digest.text,
-                "objects": to_json(dict(digest.objects)),
-            }
-            for seq, digest in kept
-        ],
-    )
+def put_digests(c: Connection, kept: Sequence[tuple[int, int, Digest]]) -> None:
+    """Write digests, each with the page and the number of its version; `UnitError` if one of those versions is not there."""
+    rows = [
+        {
+            "page_id": page_id,
+            "seq": seq,
+            "extraction": digest.extraction,
+            "rules_version": digest.rules_version,
+            "text": digest.text,
+            "objects": to_json(dict(digest.objects)),
+        }
+        for page_id, seq, digest in kept
+    ]
+    if c.many(_PUT_DIGEST, rows) != len(rows):
+        names = " or ".join(dict.fromkeys(f"version {version_id(page_id, seq)}" for page_id, seq, _ in kept))
+        raise UnitError(f"a digest names {names}, which is not there; nothing of this was written")
 
 
-def forget_digests(c: Connection, page_id: int) -> None:
-    """Remove the digests of versions that no cursor and no owed comparison needs; the newest version's stay."""
-    text = "SELECT u.base, u.taken FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id WHERE u.page_id = :page_id AND s.state <> 'ended' AND u.left_at IS NULL"
-    needed: set[int] = set()
-    for base, taken in c.rows(text, page_id=page_id):
-        needed.update((base, *from_json(taken)))
-    for pair in c.rows("SELECT from_seq, to_seq FROM comparison WHERE page_id = :page_id", page_id=page_id):
-        needed.update(pair)
-    kept = c.rows(
-        "SELECT DISTINCT version.id, version.seq FROM version JOIN digest ON digest.version_id = version.id"
-        " WHERE version.page_id = :page_id ORDER BY version.seq DESC",
-        page_id=page_id,
-    )
-    gone = [{"id": id_} for id_, seq in kept[1:] if seq not in needed]
+def forget_digests(c: Connection, page_ids: Collection[int]) -> None:
+    """Remove the digests of versions that no cursor and no owed comparison needs; those of a page's newest version stay."""
+    if not page_ids:
+        return
+    pages = to_json(sorted(page_ids))
+    needed: dict[int, set[int]] = {page_id: set() for page_id in page_ids}
+    for page_id, base, taken in c.rows(_CURSORS[c.dialect], pages=pages):
+        needed[page_id].update((base, *from_json(taken)))
+    for page_id, *pair in c.rows(_OWED[c.dialect], pages=pages):
+        needed[page_id].update(pair)
+    kept = c.rows(_WITH_DIGESTS[c.dialect], pages=pages)
+    newest = {page_id: seq for page_id, seq, _ in kept}
+    gone = [{"id": id_} for page_id, seq, id_ in kept if seq != newest[page_id] and seq not in needed[page_id]]
     c.many("DELETE FROM digest WHERE version_id = :id", gone)
 
 

@@ -150,13 +150,12 @@ def _write_states(c: Connection, units: Sequence[Unit]) -> None:
         requests.answer(c, unit.answered, poll_id=0 if unit.poll is None else unit.poll.poll_id)
 
 
-def _write_comparisons(c: Connection, units: Iterable[Unit]) -> None:
+def _write_comparisons(c: Connection, units: Sequence[Unit]) -> None:
     for unit in units:
         comparisons.put(c, unit.comparisons, at=unit.at)
-        if unit.digests:
-            page_id = _page_of(unit)
-            versions.put_digests(c, page_id, unit.digests)
-            versions.forget_digests(c, page_id)
+    digests = [(_page_of(unit), seq, digest) for unit in units for seq, digest in unit.digests]
+    versions.put_digests(c, digests)
+    versions.forget_digests(c, {page_id for page_id, _, _ in digests})
 
 
 def _page_of(unit: Unit) -> int:

@@ -1,14 +1,18 @@
 """The store: the database as the service sees it, from one event loop, on one thread of its own (contracts §1).
 
-Units of several callers share a transaction: up to 50 of them, or those of 5 ms. That is what makes a durable record cheap.
+Units of several callers share a transaction: up to 50 of them, or those of 25 ms while many come. That is what makes a durable record
+cheap. Reads that wait while the thread is busy share a transaction too.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Concatenate, ParamSpec, TypeVar
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from tidings.errors import StoreError, TidingsError, UnitError
 from tidings.model.interval import Instant
@@ -24,11 +28,38 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_UNITS = 50
-GATHER_SECONDS = 0.005
+GATHER_SECONDS = 0.025
+"""For so long units are gathered while many come."""
+FEW_SECONDS = 0.001
+"""For so long, while few come."""
+FEW_UNITS = 2
 
 Result = Committed | Exception
 _BROKEN = (TidingsError, TypeError, ValueError, OverflowError, LookupError, AttributeError)
 """What a unit that is wrong in itself raises while it is written; anything else is a fault of ours and not caught."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """A read that waits for the thread, and what came of it."""
+
+    fn: Callable[[Connection], Any]
+    given: asyncio.Future[Any]
+    is_done: bool = False
+    value: Any = None
+    error: BaseException | None = None
+
+    def run(self, c: Connection) -> None:
+        self.value = self.fn(c)
+        self.is_done = True
+
+    def give(self) -> None:
+        if self.given.done():
+            return
+        if self.error is not None:
+            self.given.set_exception(self.error)
+        else:
+            self.given.set_result(self.value)
 
 
 class Store:
@@ -41,11 +72,20 @@ class Store:
         self._epoch: int | None = None
         self._waiting: list[tuple[Unit, asyncio.Future[Result]]] = []
         self._flush: asyncio.TimerHandle | None = None
+        self._last_units = 0
         self._flights: set[asyncio.Task[None]] = set()
+        self._reads: list[_Read] = []
+        self._lock = threading.Lock()  # the event loop adds reads, the thread takes them
 
     async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         """Return `fn(connection, ...)`, run on one unmoving state of the database."""
-        return await self._run(lambda: self._database.read(fn, *args, **kw))
+        read = _Read(lambda c: fn(c, *args, **kw), asyncio.get_running_loop().create_future())
+        with self._lock:
+            self._reads.append(read)
+            is_first = len(self._reads) == 1
+        if is_first:
+            self._fly(self._read_all())
+        return cast("T", await read.given)
 
     async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         """Return `fn(connection, ...)` once all it wrote is durable; `StaleEpochError` once the epoch of `fence` is over."""
@@ -79,7 +119,8 @@ class Store:
         if len(self._waiting) >= MOST_UNITS:
             self._send()
         elif self._waiting and self._flush is None:
-            self._flush = loop.call_later(self._gather_seconds, self._send)
+            seconds = FEW_SECONDS if self._last_units <= FEW_UNITS else self._gather_seconds
+            self._flush = loop.call_later(min(seconds, self._gather_seconds), self._send)
         return [await future for future in futures]
 
     async def changed(self) -> bool:
@@ -114,15 +155,35 @@ class Store:
             self._flush.cancel()
             self._flush = None
         waiting, self._waiting = self._waiting, []
+        self._last_units = len(waiting)
         for start in range(0, len(waiting), MOST_UNITS):
-            flight = asyncio.get_running_loop().create_task(self._deliver(waiting[start : start + MOST_UNITS]))
-            self._flights.add(flight)
-            flight.add_done_callback(self._land)
+            self._fly(self._deliver(waiting[start : start + MOST_UNITS]))
+
+    def _fly(self, work: Coroutine[None, None, None]) -> None:
+        flight = asyncio.get_running_loop().create_task(work)
+        self._flights.add(flight)
+        flight.add_done_callback(self._land)
 
     def _land(self, flight: asyncio.Task[None]) -> None:
         self._flights.discard(flight)
         if not flight.cancelled():
             flight.exception()  # its callers have it already
+
+    async def _read_all(self) -> None:
+        """Run the reads that wait when the thread is free; those that come later are a group of their own."""
+        try:
+            for read in await self._run(lambda: read_together(self._database, self._take_reads())):
+                read.give()
+        except BaseException as error:
+            for read in self._take_reads():
+                read.error = error
+                read.give()
+            raise
+
+    def _take_reads(self) -> list[_Read]:
+        with self._lock:
+            reads, self._reads = self._reads, []
+        return reads
 
     async def _deliver(self, group: Sequence[tuple[Unit, asyncio.Future[Result]]]) -> None:
         try:
@@ -135,6 +196,25 @@ class Store:
         for (_, future), result in zip(group, results, strict=True):
             if not future.done():
                 future.set_result(result)
+
+
+def read_together(database: Database, reads: list[_Read]) -> list[_Read]:
+    """Run reads in one transaction; where one of them fails, it and those after it run alone."""
+
+    def run(c: Connection) -> None:
+        for read in reads:
+            read.run(c)
+
+    if len(reads) > 1:
+        with contextlib.suppress(Exception):
+            database.read(run)
+    for read in reads:
+        if not read.is_done:
+            try:
+                database.read(read.run)
+            except Exception as error:  # noqa: BLE001 - a read may raise anything; who asked for it has it
+                read.error = error
+    return reads
 
 
 def commit_group(database: Database, units: Sequence[Unit]) -> list[Result]:

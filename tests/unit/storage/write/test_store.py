@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from tidings.errors import StaleEpochError, StoreBusyError, UnitError
 from tidings.model.unit import Grant, Unit
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db.connection import Connection
-from tidings.storage.db.database import open_database
+from tidings.storage.db.database import Database, open_database
 from tidings.storage.observed import polls, versions
 from tidings.storage.watches import changes, events
 from tidings.storage.write import leases, secrets, store
@@ -46,6 +47,64 @@ def test_reads_writes_and_charges_go_through_the_thread(world: World):
         return found, len([entry for entry in charged if entry]), changed
 
     assert ("c", 2, True) == asyncio.run(run())
+
+
+def _inverse(c: Connection, number: int) -> int:
+    return int(c.value("SELECT 60")) // number
+
+
+def test_reads_that_wait_share_a_transaction(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Twenty reads that arrive while the thread is busy are one transaction; the one that fails has its own error, the others their values."""
+
+    async def run() -> tuple[list[int | BaseException], list[int]]:
+        database = world.reopened()
+        opened = Store(database)
+        groups: list[int] = []
+        whole = store.read_together
+
+        def counted(database: Database, reads: list[store._Read]) -> list[store._Read]:
+            groups.append(len(reads))
+            return whole(database, reads)
+
+        monkeypatch.setattr(store, "read_together", counted)
+        begun, busy = asyncio.Event(), threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def hold(_: Connection) -> bool:
+            loop.call_soon_threadsafe(begun.set)
+            return busy.wait(10)
+
+        first = asyncio.create_task(opened.read(hold))
+        await begun.wait()
+        rest = asyncio.gather(*(opened.read(_inverse, n) for n in range(20)), return_exceptions=True)
+        await asyncio.sleep(0)
+        busy.set()
+        found = await rest
+        await first
+        await opened.close()
+        return found, groups
+
+    (failed, *values), groups = asyncio.run(run())
+
+    assert isinstance(failed, ZeroDivisionError)
+    assert [60 // n for n in range(1, 20)] == values
+    assert [1, 20] == groups
+
+
+def test_a_read_whose_caller_has_gone_costs_no_other(world: World):
+    """A read that is cancelled while it waits is not heard; the one beside it is."""
+
+    async def run() -> int:
+        opened = Store(world.reopened())
+        gone = asyncio.create_task(opened.read(lambda c: c.value("SELECT 1")))
+        other = asyncio.create_task(opened.read(lambda c: c.value("SELECT 2")))
+        await asyncio.sleep(0)
+        gone.cancel()
+        found = await other
+        await opened.close()
+        return int(found)
+
+    assert 2 == asyncio.run(run())
 
 
 def test_units_of_many_callers_share_a_transaction(world: World, monkeypatch: pytest.MonkeyPatch):
