@@ -3,7 +3,7 @@
     .venv/bin/python bench/poll_loop.py [--pages 500] [--rounds 5] [--profile]
 
 A server in a process of its own answers pages of 6 KB. CPU is that of this process and of its workers, the server's not counted.
-Beside it, in the same run, a bare aiohttp client fetches the same pages: the floor that any Python poller stands on.
+Each round is asked for by the sentinels themselves, so that each changed page is told. Beside it, in the same run, a bare aiohttp client fetches the same pages: the floor that any Python poller stands on.
 """
 
 from __future__ import annotations
@@ -142,7 +142,10 @@ async def measure(arguments: argparse.Namespace, port: int, mode: Any, directory
 
         async def round_of(edit: int, with_tag: bool, name: str) -> None:
             mode[0], mode[1] = edit, int(with_tag)
-            named: dict[int, set[int]] | None = {p: set() for p in monitor.parts.watchlist.pages}
+            named = {
+                page_id: {sub.row.sentinel_id for sub in page.subscriptions.values()}
+                for page_id, page in monitor.parts.watchlist.pages.items()
+            }
             monitor.looked.clear()
             cpu, child, wall = time.process_time(), children_cpu(), time.perf_counter()
             found = await checking.check(monitor, named)
@@ -152,6 +155,7 @@ async def measure(arguments: argparse.Namespace, port: int, mode: Any, directory
             rows.setdefault(name, []).append((cpu / n * 1e3, child / n * 1e3, n / wall))
             assert n == arguments.pages, (n, outcomes)
             assert set(outcomes) == {expected[name]}, outcomes
+            assert len(found.changes) == (n if name == "changed" else 0), len(found.changes)
 
         expected = {"first": "new", "304": "unchanged", "200, same body": "unchanged", "changed": "changed"}
         rows: dict[str, list[tuple[float, float, float]]] = {}

@@ -1,3 +1,3 @@
-"""What an answer means: the versions that are needed, the job that compares them, and what of it is a change. The order is: stored versions,
-detect, compare, the changes of headers and states, one result for the unit. Nothing here asks a host.
+"""What an answer means: whether it brings anything new, what is examined of that, what subscriptions find in it, and what of it goes into a unit.
+The order is: judge, look, detect, findings, for a page with frames as for one without. Nothing here asks a host or writes.
 """

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidings.detection.ask.summary import summary
 from tidings.detection.find.marks import remembered
 from tidings.detection.find.window import is_partial
-from tidings.detection.job.contract import Absent, Body, Examination, Found, FramedJob, Job, Noise, Part, Wanted
+from tidings.detection.job.contract import Absent, Examination, Found, FramedJob, Job, Wanted
 from tidings.detection.job.run import examine, examine_framed
 from tidings.detection.kinds.interests import interests_of
 from tidings.document.canonical import RULES_VERSION
@@ -29,9 +29,9 @@ from tidings.service.watch.subscription_memory import Remembered
 if TYPE_CHECKING:
     from tidings.isolation.runner import Runner
     from tidings.model.interval import Instant
-    from tidings.model.version import Digest
+    from tidings.service.examine.look import Look
     from tidings.service.watch.composite_parts import Asked
-    from tidings.service.watch.watchlist import Subscription, WatchedPage
+    from tidings.service.watch.watchlist import Subscription
     from tidings.storage.db.instance import Instance
 
 QUIET = "change.quiet"
@@ -39,49 +39,17 @@ QUIET = "change.quiet"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """The newest version of a page as its subscriptions are about to see it."""
+class Compared:
+    """What the takers of a look found, as their job says: cursors, comparisons that are owed or given up, changes and what is told beside them.
 
-    page: WatchedPage
-    seq: int
-    body: Body
-    references: Mapping[int, Body]
-    known: Mapping[int, Digest]
-    takers: tuple[Subscription, ...]
-    at: Instant
-    modified_at: Instant | None
-    lost: Mapping[int, str]
-    """stored versions whose bodies cannot be given back, and why"""
-    status: int = 200
-    is_unframed: bool = False
-    """only the end of the connection ended the body"""
-    usual_words: int | None = None
-    """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
-    parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
-    """the versions with their frames, the newest among them; empty for a page without"""
-    known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
-    """the digests known of what sentinels select of the references"""
-    noise: Noise | None = None
-    """what is known of the page's noise, and what this look may teach"""
+    `died` is why there is nothing of that: the job died, or could not read the page.
+    """
 
-    def comparing(self) -> tuple[Subscription, ...]:
-        """Return the takers that have something to compare the newest version with."""
-        return tuple(s for s in self.takers if s.row.seen != self.seq and reference(s))
-
-    def beginning(self) -> tuple[Subscription, ...]:
-        """Return the takers for which the newest version is the first."""
-        return tuple(s for s in self.takers if s.row.seen != self.seq and not reference(s))
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What a look brings to a unit."""
-
-    examination: Examination | None
-    cursors: tuple[CursorMove, ...]
-    comparisons: tuple[ComparisonRow, ...]
-    changes: tuple[ChangeRow, ...]
-    events: tuple[Event, ...]
+    examination: Examination | None = None
+    cursors: tuple[CursorMove, ...] = ()
+    comparisons: tuple[ComparisonRow, ...] = ()
+    changes: tuple[ChangeRow, ...] = ()
+    events: tuple[Event, ...] = ()
     died: str = ""
 
 
@@ -97,16 +65,34 @@ class Detector:
         self._seconds = seconds
         self._attempts = attempts
 
-    async def examine(self, look: Look, *, attempts: Mapping[int, int] | None = None) -> Findings:
+    async def examine(self, look: Look, *, attempts: Mapping[int, int]) -> Compared:
         """Compare the newest version with what each taker last saw.
 
         `attempts` counts, by subscription, how often this comparison has died before.
         """
-        wanted = tuple(_wanted(look, heals=self._heals))
-        state = look.page.state
+        job = self.job_of(look)
+        return self.read(look, await self._run(job), attempts)
+
+    async def _run(self, job: Job | FramedJob) -> Done[Examination] | Died:
+        if isinstance(job, FramedJob):
+            return await self._runner.run(examine_framed, job, seconds=self._seconds)
+        return await self._runner.run(examine, job, seconds=self._seconds)
+
+    def job_of(self, look: Look) -> Job | FramedJob:
+        """Return the job that makes all comparisons of a look."""
+        state, wanted = look.page.state, tuple(_wanted(look, heals=self._heals))
         if look.parts:
-            return await self._examine_framed(look, wanted, attempts or {})
-        job = Job(
+            return FramedJob(
+                new=look.parts[look.seq],
+                references={seq: parts for seq, parts in look.parts.items() if seq != look.seq},
+                known=look.known,
+                wanted=wanted,
+                text_digest=state.text_digest,
+                seed=self._instance.hash_seed,
+                depth=look.page.identity.frames,
+                noise=look.noise,
+            )
+        return Job(
             new=look.body,
             references=look.references,
             known=look.known,
@@ -123,22 +109,9 @@ class Detector:
             known_parts=look.known_parts,
             noise=look.noise,
         )
-        return self._read(look, await self._runner.run(examine, job, seconds=self._seconds), attempts or {})
 
-    async def _examine_framed(self, look: Look, wanted: tuple[Wanted, ...], attempts: Mapping[int, int]) -> Findings:
-        job = FramedJob(
-            new=look.parts[look.seq],
-            references={seq: parts for seq, parts in look.parts.items() if seq != look.seq},
-            known=look.known,
-            wanted=wanted,
-            text_digest=look.page.state.text_digest,
-            seed=self._instance.hash_seed,
-            depth=look.page.identity.frames,
-            noise=look.noise,
-        )
-        return self._read(look, await self._runner.run(examine_framed, job, seconds=self._seconds), attempts)
-
-    def _read(self, look: Look, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Findings:
+    def read(self, look: Look, answer: Done[Examination] | Died, attempts: Mapping[int, int]) -> Compared:
+        """Return what the answer to a look's job says, for each of its takers."""
         match answer:
             case Done(value):
                 if value.problem:
@@ -147,7 +120,7 @@ class Detector:
             case Died(reason=reason):
                 return self._owed(look, reason, attempts)
 
-    def _found(self, look: Look, examination: Examination) -> Findings:
+    def _found(self, look: Look, examination: Examination) -> Compared:
         found = {(f.key, f.number): f for f in examination.found}
         changes, events = [], []
         for sub in look.takers:
@@ -174,7 +147,7 @@ class Detector:
             is_told = any(row.subscription_id == sub.row.id for row in changes)
             events.extend(_absences(sub, look, move, is_told=is_told))
             events.extend(_mended(sub, look, examination))
-        return Findings(examination, moves, rows, tuple(changes), tuple(events))
+        return Compared(examination, moves, rows, tuple(changes), tuple(events))
 
     def _change(self, look: Look, sub: Subscription, found: Found, asked: Asked, *, healed: str = "") -> ChangeRow:
         state = look.page.state
@@ -214,7 +187,7 @@ class Detector:
         )
         return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32]
 
-    def _owed(self, look: Look, reason: str, attempts: Mapping[int, int]) -> Findings:
+    def _owed(self, look: Look, reason: str, attempts: Mapping[int, int]) -> Compared:
         worst = max((attempts.get(s.row.id, 0) for s in look.takers), default=0) + 1
         if worst >= self._attempts:
             return self._given_up(look, reason, None)
@@ -234,12 +207,12 @@ class Detector:
             for s in owed
         )
         events = tuple(_given_up_event(s, look, reason) for s in look.beginning())  # nobody tries these again
-        return Findings(None, tuple(taken(s, look.seq) for s in first), rows, (), events, reason)
+        return Compared(None, tuple(taken(s, look.seq) for s in first), rows, (), events, reason)
 
-    def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Findings:
+    def _given_up(self, look: Look, reason: str, examination: Examination | None) -> Compared:
         rows = tuple(self._given_up_row(s, look, reason) for s in look.comparing())
         events = tuple(_given_up_event(s, look, reason) for s in (*look.beginning(), *look.comparing()))
-        return Findings(examination, tuple(taken(s, look.seq) for s in look.takers), rows, (), events, reason)
+        return Compared(examination, tuple(taken(s, look.seq) for s in look.takers), rows, (), events, reason)
 
     def _given_up_row(self, sub: Subscription, look: Look, reason: str) -> ComparisonRow:
         return ComparisonRow(
@@ -270,13 +243,6 @@ def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
         page_id=sub.row.page_id,
         data={"from": reference(sub), "to": look.seq, "reason": reason},
     )
-
-
-def digests_of(look: Look, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
-    """Return the digests of a new version and of its parts that are to be kept."""
-    if seen is None or seen.problem:
-        return ()
-    return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
 
 
 def _wanted(look: Look, *, heals: bool) -> Iterator[Wanted]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidings.model.change import Masked
     from tidings.model.interval import Instant
     from tidings.model.unit import ChangeRow
-    from tidings.service.examine.detect import Findings
+    from tidings.service.examine.detect import Compared
     from tidings.service.watch.watchlist import Subscription, WatchedPage
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
@@ -61,14 +61,14 @@ class Silence:
         self._settles[page_id] = memory.settles_at
 
     async def review(
-        self, page: WatchedPage, findings: Findings, memory: Memory | None, at: Instant
-    ) -> tuple[Findings, Memory | None]:
-        """Return findings with what is notified of silence, and what is known of the page's noise then (None as given)."""
+        self, page: WatchedPage, compared: Compared, memory: Memory | None, at: Instant
+    ) -> tuple[Compared, Memory | None]:
+        """Return what was found with what is notified of silence, and what is known of the page's noise then (None as given)."""
         if memory is None:
-            return findings, None
+            return compared, None
         self.expect(page.state.page_id, memory)
         said: list[Event] = []
-        for found in findings.examination.found if findings.examination is not None else ():
+        for found in compared.examination.found if compared.examination is not None else ():
             if not found.silenced or (sub := page.subscriptions.get(found.key)) is None:
                 continue
             if (event := await self._notice(sub, found.silenced, at)) is not None:
@@ -79,9 +79,9 @@ class Silence:
         if memory.settled:
             rows = await self._store.read(settled_rows, page, memory.settled, at)
         return replace(
-            findings,
-            changes=(*findings.changes, *rows),
-            events=(*findings.events, *map(event_of, rows), *said),
+            compared,
+            changes=(*compared.changes, *rows),
+            events=(*compared.events, *map(event_of, rows), *said),
         ), memory
 
     async def _notice(self, sub: Subscription, masked: Sequence[Masked], at: Instant) -> Event | None:

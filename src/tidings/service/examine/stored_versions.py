@@ -1,34 +1,24 @@
-"""Bodies: the stored versions that a look needs, and how a new one is kept."""
+"""Bodies: the stored versions that a look needs. How new ones are kept is `poll/keep`."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import xxhash
-
-from tidings.archive.archive import Plan
 from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES, Body, Part
 from tidings.errors import BlobError
 from tidings.service.watch import noise
 from tidings.service.watch.noise import Known
 from tidings.storage.observed import members, pages, versions
-from tidings.storage.write import garbage
 
 if TYPE_CHECKING:
     from tidings.archive.archive import Archive
     from tidings.model.interval import Instant
-    from tidings.model.page import PageIdentity, PageState
-    from tidings.model.unit import Unit
-    from tidings.model.version import Blob, Digest, Member, Version
+    from tidings.model.page import PageIdentity
+    from tidings.model.version import Digest, Member, Version
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
-
-log = logging.getLogger("tidings.service.examine.stored_versions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +32,8 @@ class Stored:
     """median number of words of the newest versions, None if there are none"""
     newest: Version | None = None
     """the page's newest version"""
+    holder: str = ""
+    """the hash of its body, of one with frames that of the page that holds them"""
     parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
     """the same versions with their frames, where the page has, or one of them had, any"""
     digests_of_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
@@ -56,7 +48,7 @@ _WHOLE = frozenset({EXTRACTION, WITH_FRAMES})
 
 
 class Bodies:
-    """Reads and keeps bodies."""
+    """Reads bodies."""
 
     def __init__(self, store: Store, archive: Archive) -> None:
         self._store = store
@@ -78,10 +70,12 @@ class Bodies:
     ) -> Stored:
         if learns and len(seqs) and noise.read(connection, page_id).is_new:
             seqs = seqs | versions.newest_seqs(connection, page_id, noise.HISTORY)
+        newest = versions.newest(connection, page_id)
         return replace(
             self._read(connection, page_id, seqs, is_framed),
             usual_words=versions.usual_words(connection, page_id),
-            newest=versions.newest(connection, page_id),
+            newest=newest,
+            holder=members.holder_sha256(connection, newest) if newest is not None else "",
         )
 
     def _read(self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool) -> Stored:
@@ -121,82 +115,6 @@ class Bodies:
     async def frames(self, made_of: Sequence[Member]) -> tuple[Part, ...]:
         """Return frames, named as members of a version."""
         return await self._store.read(read_frames, self._archive, made_of)
-
-    async def commit_version(
-        self,
-        unit: Unit,
-        body: bytes,
-        commit: Callable[[Unit], Awaitable[object]],
-        *,
-        newest: Version | None,
-        picture: bytes = b"",
-    ) -> None:
-        """Plan how the body of a unit's version is kept and commit both; nobody else replans these blobs meanwhile.
-
-        `newest` is the page's version before it; there is one writer a page, so that it still is. A picture stands whole, leaning on
-        nothing.
-        """
-        version = unit.version
-        if version is None:
-            message = "a body is stored with the version that it is of"
-            raise ValueError(message)
-        former = newest.sha256 if newest is not None else ""
-        if picture:
-            await self.commit_parts(unit, [(body, former), (picture, "")], commit)
-            return
-        names = {version.sha256} | ({former} if former else set())
-        async with self._archive.hold(*names):
-            plan = await self._store.read(self._plan, former, body, version.sha256)
-            await self._carry_out(plan, unit, commit)
-
-    async def commit_parts(
-        self, unit: Unit, new: Sequence[tuple[bytes, str]], commit: Callable[[Unit], Awaitable[object]]
-    ) -> None:
-        """Commit a version and the bodies that are its own, each beside the hash of its former one ("": none).
-
-        They are the page's body, the list of its members and its picture; the bodies of frames are kept by their own pages.
-        """
-        named = [(body, hashlib.sha256(body).hexdigest(), former) for body, former in new]
-        async with self._archive.hold(*({sha for _, sha, _ in named} | {former for _, _, former in named if former})):
-            plans = [await self._store.read(self._plan, former, body, sha) for body, sha, former in named]
-            together = Plan(
-                blobs=tuple(blob for plan in plans for blob in plan.blobs),
-                garbage=tuple(name for plan in plans for name in plan.garbage),
-                files=tuple(file for plan in plans for file in plan.files),
-            )
-            await self._carry_out(together, unit, commit)
-
-    async def commit_apart(self, unit: Unit, body: bytes, commit: Callable[[Unit], Awaitable[object]]) -> None:
-        """Commit a unit with a body that is no version (quarantine): whole, leaning on nothing."""
-        sha256 = hashlib.sha256(body).hexdigest()
-        async with self._archive.hold(sha256):
-            plan = await self._store.read(self._plan, "", body, sha256)
-            await self._carry_out(plan, unit, commit)
-
-    async def _carry_out(self, plan: Plan, unit: Unit, commit: Callable[[Unit], Awaitable[object]]) -> None:
-        if plan.files:
-            await asyncio.to_thread(self._archive.write_files, plan)
-        await commit(replace(unit, blobs=plan.blobs, garbage=plan.garbage))
-        if plan.garbage:
-            self._archive.remove(plan.garbage)
-            await self._store.write(garbage.clear, plan.garbage)
-
-    def _plan(self, connection: Connection, former: str, body: bytes, sha256: str) -> Plan:
-        def row(sha: str) -> Blob | None:
-            return versions.blob(connection, sha)
-
-        return self._archive.plan(body, sha256, self._neighbour(row, former), row(sha256))
-
-    def _neighbour(self, row: Callable[[str], Blob | None], former: str) -> tuple[Blob, bytes] | None:
-        """Return the newest body, to be kept as a delta from now on; None if it is damaged: a new body must be stored all the same."""
-        held = row(former) if former else None
-        if held is None:
-            return None
-        try:
-            return held, self._archive.restore(held.sha256, row)
-        except BlobError as error:
-            log.error("%s; the page goes on with a body that stands alone", error)  # noqa: TRY400 - told to people, who mend the disk
-            return None
 
 
 def read_body(connection: Connection, archive: Archive, page_id: int, seq: int) -> Body:
@@ -239,13 +157,3 @@ def _body(connection: Connection, archive: Archive, version: Version) -> Body:
     sha256 = members.holder_sha256(connection, version)
     data = archive.restore(sha256, lambda sha: versions.blob(connection, sha))
     return Body(data=data, content_type=version.content_type or None, url=version.final_url, charset=version.charset)
-
-
-def xxh3(body: bytes, seed: int) -> str:
-    """Return gate 0's hash of a body, seeded per installation."""
-    return xxhash.xxh3_128_hexdigest(body, seed)
-
-
-def same_body(body: bytes, state: PageState, seed: int) -> bool:
-    """Say whether a body is that of the page's newest version (gate 0)."""
-    return len(body) == state.body_size and state.last_seq > 0 and xxh3(body, seed) == state.body_xxh3

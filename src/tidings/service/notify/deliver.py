@@ -13,66 +13,19 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
 from tidings.errors import SecretError
-from tidings.model.unit import DeliveryDraft, DeliveryResult, Event, Unit
+from tidings.model.unit import DeliveryResult, Event, Unit
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
 from tidings.notification.secrecy import shown
-from tidings.service.notify.news import draft, is_notice, notices_of
 from tidings.service.notify.receivers import Receivers
-from tidings.service.show.records import NOTICES, change_record, notice_record
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
-    from tidings.model.unit import ChangeRow
-    from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
-    from tidings.storage.db.instance import Instance
+    from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.storage.watches.deliveries import DeliveryRow
 
 STREAMED = "stream.record"
 """A record is on the stream from here on; `data` says which delivery's and which line of it."""
-
-
-class Teller:
-    """Writes what is told at once; the rest waits for rules (`telling`). `instance` makes ids that no other installation makes."""
-
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
-
-    def drafts(
-        self, page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
-    ) -> tuple[DeliveryDraft, ...]:
-        """Return the deliveries of the clauses that tell each change by itself: one per endpoint and change.
-
-        `told` are the unit's events, among them one for each change.
-        """
-        places = {event.change_id: place for place, event in enumerate(told) if event.change_id is not None}
-        made: list[DeliveryDraft] = []
-        for row in found:
-            owner = page.subscriptions[row.subscription_id].owner
-            made += self.of_change(row, owner, page.identity.given, place=places[row.id], at=at)
-        return (*made, *self._notices(page, told, at))
-
-    @staticmethod
-    def of_change(row: ChangeRow, owner: WatchedSentinel, url: str, *, place: int, at: Instant) -> list[DeliveryDraft]:
-        """Return the deliveries that tell a change by itself, its event at `place` of the unit; none for a quiet one."""
-        if row.quiet:
-            return []
-        record = change_record(row, sentinel=owner.row.name, url=url)
-        return [draft(target, owner, [record], at, events=(place,)) for target in owner.at_once()]
-
-    @staticmethod
-    def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
-        """Yield what is told beside changes: to each sentinel on the page, or to the one whose comparison it was."""
-        owners = {sub.row.sentinel_id: sub.owner for sub in page.subscriptions.values()}
-        for place, event in enumerate(told):
-            if event.type not in NOTICES:
-                continue
-            for owner in owners.values():
-                if is_notice(event, owner):
-                    record = notice_record(event, sentinel=owner.row.name, url=page.identity.given)
-                    targets = owner.at_once() if event.type in notices_of(owner) else owner.error_targets()
-                    for target in targets:
-                        yield draft(target, owner, [record], at, events=(place,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,13 @@ from tidings.storage.observed import pages
 from tidings.storage.watches import changes, events, subscriptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import tzinfo
 
     from tidings.model.interval import Instant
     from tidings.model.sentinel import Presentation
-    from tidings.service.watch.watchlist import Target, WatchedSentinel
+    from tidings.model.unit import ChangeRow, Event
+    from tidings.service.watch.watchlist import Target, WatchedPage, WatchedSentinel
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
 
@@ -52,6 +53,37 @@ def is_notice(event: Happening, held: WatchedSentinel) -> bool:
 def notices_of(held: WatchedSentinel) -> tuple[str, ...]:
     """Return the types of notices that a sentinel's Notify clauses tell; an Errors clause takes the troubles of pages to itself."""
     return tuple(kind for kind in NOTICES if kind not in TROUBLES) if held.sentinel.errors else NOTICES
+
+
+def drafts(
+    page: WatchedPage, found: Sequence[ChangeRow], told: Sequence[Event], *, at: Instant
+) -> tuple[DeliveryDraft, ...]:
+    """Return the deliveries of the clauses that tell each change by itself: one per endpoint and change; the rest waits for rules (`rates_of_news`).
+
+    `told` are the unit's events, among them one for each change.
+    """
+    places = {event.change_id: place for place, event in enumerate(told) if event.change_id is not None}
+    made: list[DeliveryDraft] = []
+    for row in found:
+        owner = page.subscriptions[row.subscription_id].owner
+        if not row.quiet:
+            record = change_record(row, sentinel=owner.row.name, url=page.identity.given)
+            made += (draft(to, owner, [record], at, events=(places[row.id],)) for to in owner.at_once())
+    return (*made, *_notices(page, told, at))
+
+
+def _notices(page: WatchedPage, told: Sequence[Event], at: Instant) -> Iterator[DeliveryDraft]:
+    """Yield what is told beside changes: to each sentinel on the page, or to the one whose comparison it was."""
+    owners = {sub.row.sentinel_id: sub.owner for sub in page.subscriptions.values()}
+    for place, event in enumerate(told):
+        if event.type not in NOTICES:
+            continue
+        for owner in owners.values():
+            if is_notice(event, owner):
+                record = notice_record(event, sentinel=owner.row.name, url=page.identity.given)
+                targets = owner.at_once() if event.type in notices_of(owner) else owner.error_targets()
+                for target in targets:
+                    yield draft(target, owner, [record], at, events=(place,))
 
 
 def draft(target: Target, held: WatchedSentinel, records: Sequence[Record], at: Instant, **more: Any) -> DeliveryDraft:

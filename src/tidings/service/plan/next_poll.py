@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidings.clock import MINUTE, SECOND
+from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.interval import spell_duration
 from tidings.scheduling.policy import NEVER
 from tidings.service.plan.freshness import is_fresh_until
@@ -22,6 +22,7 @@ from tidings.service.watch.page_schedule import (
     first_open,
     first_open_on_change,
     is_on_change,
+    promised_interval,
     retry_at,
     tick_of,
 )
@@ -39,6 +40,15 @@ SOONEST = 10 * SECOND
 """A second look comes so long after a poll at least, and a minute at most."""
 PARTS = 10
 """Within these bounds it comes after one part in so many of the time to the next poll."""
+
+
+LOOK_AGAIN = MINUTE
+"""A look that missed a part of a page is made again so soon, the page's floor permitting, before the part is told to be gone."""
+
+
+def confirmed_after(page: WatchedPage) -> Duration:
+    """Return after how long a page is polled again to clear up a doubt, its floor permitting: at most a minute, sooner where it is polled often."""
+    return min(LOOK_AGAIN, max(SOONEST, (promised_interval(page) or HOUR) // PARTS))
 
 
 class Due(NamedTuple):

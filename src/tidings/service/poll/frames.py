@@ -1,4 +1,4 @@
-"""Frames: which of the frames that a page names are followed, and a look at each of them (sentinels §5.4).
+"""Frames: a look at each of the frames of a page that are followed (sentinels §5.4).
 
 A frame is a page like any other: it has a row, validators, versions and a state of its own, its requests are charged, wait for its host's
 gap and obey its robots.txt. Whoever has it in a page shares it with all others, and with the sentinels that watch it by itself: it is
@@ -8,15 +8,11 @@ asked for once, and not more often than a page may be.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tidings.errors import AddressError
-from tidings.fetching import address, files
-from tidings.fetching.redirects import HARMLESS
-from tidings.model.asking import Asking
 from tidings.model.weight import WHOLE
+from tidings.service.examine.framed_page import Frame
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed import members, pages, versions
 
@@ -24,13 +20,9 @@ if TYPE_CHECKING:
     from tidings.clock import Clock
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import PageIdentity, PageState
-    from tidings.model.version import Member, Version
     from tidings.service.plan.planner import Planner
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
-
-MOST_FRAMES: Final = 8
-"""Frames of one page that are followed, the first ones."""
 
 REASON: Final = "frame"
 """Why a frame is asked for, in the record of its poll."""
@@ -38,50 +30,6 @@ REASON: Final = "frame"
 Ask = Callable[[WatchedPage, str, str], Awaitable[str]]
 """Asks for a page, given why robots.txt is not obeyed ("": it is), and returns once what came of it is durable: "", or why it was not
 asked."""
-
-
-def followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> list[PageIdentity]:
-    """Return the frames that are followed, of those that a page names: the first ones of its own site, each once, never itself.
-
-    They are asked for as the page is, by GET; what is meant for the page's origin goes to no other one. Those of a file are not followed.
-    """
-    if files.is_file(final_url):
-        return []
-    return list(_followed(holder, final_url, addresses))[:MOST_FRAMES]
-
-
-def _followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> Iterator[PageIdentity]:
-    site, seen = address.host_of(final_url), {holder.url, final_url}
-    for named in addresses:
-        try:
-            url = address.rebuild(named)
-        except AddressError:
-            continue
-        if url in seen or address.host_of(url) != site:
-            continue
-        seen.add(url)
-        is_same_origin = address.parse(url).origin == address.parse(holder.url).origin
-        headers = tuple(h for h in holder.headers if is_same_origin or h.name in HARMLESS)
-        asking = Asking(headers=headers, trust=holder.trust, proxy=holder.proxy, render=holder.render)
-        yield address.identify(url, asking, owner_id=holder.owner_id or 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A frame after a look: its newest good version as a member, None while it has none; `unasked`: why it was not asked for."""
-
-    identity: PageIdentity
-    state: PageState
-    member: Member | None
-    version: Version | None
-    unasked: str = ""
-
-    @property
-    def failing(self) -> str:
-        """Return why what it shows may not be what is there now; empty if all is well."""
-        if self.state.health != "ok":
-            return f"{self.state.kind}: {self.state.reason}"
-        return self.unasked or ("" if self.member is not None else "it has not been looked at yet")
 
 
 class Frames:
@@ -100,9 +48,7 @@ class Frames:
         self._clock = clock
         self._planner = planner
         self._watched = watched
-        self.floor = floor
-        self.ask: Ask = _nobody
-        """asks for a page; who polls says how"""
+        self._floor = floor
         self._asking: set[int] = set()
         self._looking: dict[int, int] = {}
         """frames that pages look at now, by page: a circle in it would never end"""
@@ -113,9 +59,16 @@ class Frames:
         return self._clock.now()
 
     async def look(
-        self, page_id: int, frame_ids: Sequence[int], *, since: Instant, is_asked: bool, ignoring: str = ""
-    ) -> list[Seen]:
-        """Look at the frames of a page, one after the other, and return them as they are then.
+        self,
+        page_id: int,
+        frame_ids: Sequence[int],
+        ask: Ask,
+        *,
+        since: Instant,
+        is_asked: bool,
+        ignoring: str = "",
+    ) -> list[Frame]:
+        """Look at the frames of a page, one after the other, by `ask`, and return them as they are then.
 
         Those come first that were not looked at for longest, so that a small budget serves them in turn.
         One that was looked at since the look at the page began, within the floor, or that is being left alone after a failure, is
@@ -127,13 +80,13 @@ class Frames:
             self._looking[page_id] = frame_id
             try:
                 unasked[frame_id] = await self._look_at(
-                    page_id, frame_id, since=since, is_asked=is_asked, ignoring=ignoring
+                    page_id, frame_id, ask, since=since, is_asked=is_asked, ignoring=ignoring
                 )
             finally:
                 del self._looking[page_id]
         return await self.stored(frame_ids, unasked)
 
-    async def stored(self, frame_ids: Sequence[int], unasked: Mapping[int, str] | None = None) -> list[Seen]:
+    async def stored(self, frame_ids: Sequence[int], unasked: Mapping[int, str] | None = None) -> list[Frame]:
         """Return frames as they are stored."""
         return await self._store.read(_seen, frame_ids, unasked or {})
 
@@ -143,7 +96,9 @@ class Frames:
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def _look_at(self, page_id: int, frame_id: int, *, since: Instant, is_asked: bool, ignoring: str) -> str:
+    async def _look_at(
+        self, page_id: int, frame_id: int, ask: Ask, *, since: Instant, is_asked: bool, ignoring: str
+    ) -> str:
         while frame_id in self._asking or self._planner.is_busy(frame_id):
             if self._is_circle(page_id, frame_id):
                 return ""
@@ -157,7 +112,7 @@ class Frames:
         is_reserved = self._planner.reserve(frame_id)
         is_asked_for = False
         try:
-            reason = await self.ask(page, ignoring, self._payer(page_id))
+            reason = await ask(page, ignoring, self._payer(page_id))
             is_asked_for = not reason
             return reason
         finally:
@@ -185,11 +140,7 @@ class Frames:
         if is_asked:
             return False
         is_resting = state.retry_at is not None and state.retry_at > now and not (ignoring and state.kind == "robots")
-        return is_resting or (state.polled_at is not None and now - state.polled_at < self.floor)
-
-
-async def _nobody(page: WatchedPage, ignoring: str, budget: str) -> str:  # noqa: ARG001 - nobody asks, whatever may be ignored, whoever pays
-    return f"nobody asks for {page.identity.url} yet"
+        return is_resting or (state.polled_at is not None and now - state.polled_at < self._floor)
 
 
 def _page(connection: Connection, page_id: int) -> tuple[PageIdentity, PageState]:
@@ -200,11 +151,11 @@ def _longest_ago(connection: Connection, frame_ids: Sequence[int]) -> list[int]:
     return sorted(frame_ids, key=lambda frame_id: pages.state(connection, frame_id).polled_at or 0)
 
 
-def _seen(connection: Connection, frame_ids: Sequence[int], unasked: Mapping[int, str]) -> list[Seen]:
+def _seen(connection: Connection, frame_ids: Sequence[int], unasked: Mapping[int, str]) -> list[Frame]:
     found = []
     for frame_id in frame_ids:
         identity, state = _page(connection, frame_id)
         member = members.as_member(connection, identity, state)
         version = versions.newest(connection, frame_id)
-        found.append(Seen(identity, state, member, version, unasked.get(frame_id, "")))
+        found.append(Frame(identity, state, member, version, unasked.get(frame_id, "")))
     return found

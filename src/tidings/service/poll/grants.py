@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tidings.errors import (
     BlobError,
@@ -23,6 +23,8 @@ from tidings.errors import (
 from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.unit import Event, Grant, PollRecord, Unit
+from tidings.service.examine.judge import is_contradiction, is_known
+from tidings.service.examine.poll_result import PollResult
 from tidings.service.poll.circuit import Circuits
 from tidings.service.poll.frames import REASON as FRAME
 from tidings.service.poll.network import NetworkWatch
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from tidings.model.unit import Charged
     from tidings.service.notify.bulletins import Bulletins
     from tidings.service.plan.planner import Planner
+    from tidings.service.poll.frames import Ask
     from tidings.service.poll.poller import Poller
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.hints import Hearing
@@ -95,7 +98,9 @@ class Grants:
         bulletins: Bulletins,
         remembered: Callable[[HostState], HostState],
         epoch: int,
+        hash_seed: int,
     ) -> None:
+        self._hash_seed = hash_seed
         self._clock = clock
         self._store = store
         self._committer = committer
@@ -128,18 +133,19 @@ class Grants:
                 outcome = _no_further(error)
         at = self._clock.now()
         ours = await self._hear(host, outcome, at, has_asked=not isinstance(request, Failed))
-        await self._settle(
-            charged,
-            page,
-            outcome,
+        result = PollResult(
+            page=page,
             at=at,
-            answered=tuple(asked.requests),
-            eager=asked.sentinels | self._needs.wanting(page_id, at),
+            epoch=charged.epoch,
+            eager=frozenset(asked.sentinels | self._needs.wanting(page_id, at)),
             owed=owed,
+            charged=charged,
+            outcome=outcome,
+            answered=tuple(asked.requests),
             hosts=self._host_news(host),
             ours=ours,
-            follow=not asked.alone,
         )
+        await self._settle(result, None if asked.alone else self.look_at_frame)
 
     async def look_at_frame(self, page: WatchedPage, ignoring: str, budget: str) -> str:
         """Look at a frame of a page as at any page, its first request charged when it leaves; return why it was not asked, if so.
@@ -160,8 +166,16 @@ class Grants:
         )
         if isinstance(asked, str):
             return asked
-        given = {"hosts": asked.hosts, "ours": asked.ours}
-        await self._settle(asked.charged, page, asked.outcome, at=asked.at, **given)
+        result = PollResult(
+            page=page,
+            at=asked.at,
+            epoch=asked.charged.epoch,
+            charged=asked.charged,
+            outcome=asked.outcome,
+            hosts=asked.hosts,
+            ours=asked.ours,
+        )
+        await self._settle(result, self.look_at_frame)
         return ""
 
     async def ask_for(self, grant: Grant, request: FetchRequest) -> Answered | str:
@@ -222,19 +236,18 @@ class Grants:
         ours = await self._hear(grant.host, outcome, at, has_asked=not isinstance(request, Failed))
         return Answered(paid[0], outcome, at, self._host_news(grant.host), ours=ours)
 
-    async def _settle(
-        self, charged: Charged, page: WatchedPage, outcome: Outcome, *, at: Instant, **given: Any
-    ) -> None:
-        """Write what an outcome brings. Where that fails, by a full disk or by a fault of ours, the poll ends as an error, and it is raised."""
+    async def _settle(self, result: PollResult, ask: Ask | None) -> None:
+        """Write what a poll brings. Where that fails, by a full disk or by a fault of ours, the poll ends as an error, and it is raised."""
         try:
-            await self._poller.settle(charged, page, outcome, at=at, **given)
+            await self._poller.settle(result, ask)
         except StaleEpochError:
             raise
         except Exception as error:
+            charged = result.charged
             try:
-                await self._end_as_error(charged, page, outcome, error, at)
+                await self._end_as_error(result, error)
             except (StoreError, MemoryError):  # a disk that takes nothing at all
-                self._unended[charged.poll_id] = (charged, outcome, error, at)
+                self._unended[charged.poll_id] = (charged, result.outcome, error, result.at)
             raise
 
     async def end_unkept(self) -> None:
@@ -261,10 +274,9 @@ class Grants:
         poll = await self._store.read(polls.get, poll_id)
         return poll is not None and poll.outcome is None
 
-    async def _end_as_error(
-        self, charged: Charged, page: WatchedPage, outcome: Outcome, error: Exception, at: Instant
-    ) -> None:
+    async def _end_as_error(self, result: PollResult, error: Exception) -> None:
         """End a poll whose outcome could not be kept; nothing of it is, and no cursor moves. What the store refused is said by `doctor`."""
+        charged, outcome, page, at = result.charged, result.outcome, result.page, result.at
         if not await self._is_open(charged.poll_id):
             return
         failed = Failed(
@@ -274,7 +286,7 @@ class Grants:
             requests=outcome.requests,
             wire_bytes=outcome.wire_bytes,
         )
-        await self._poller.settle(charged, page, failed, at=at)
+        await self._poller.settle(PollResult(page=page, at=at, epoch=charged.epoch, charged=charged, outcome=failed))
         is_told = isinstance(error, UnitError | StoreStalledError)  # by the store itself, by the stall
         if isinstance(error, StoreError) and not is_told:
             problem = Event(type="problem.unit", at=at, page_id=page.state.page_id, data={"error": str(error)})
@@ -322,10 +334,10 @@ class Grants:
         outcome = await self._fetch(request, permit)
         if isinstance(outcome, Fetched) and outcome.conditions == "refused":
             self._gate.distrust(host)
-        if not self._poller.is_contradiction(page, request, outcome):
+        if not is_contradiction(page.state, request, outcome, self._hash_seed):
             return outcome
         again = await self._fetch(replace(request, validators=Validators()), permit)
-        if self._poller.is_known(page, again):
+        if is_known(page.state, again, self._hash_seed):
             self._gate.distrust(host)
         return replace(
             again, requests=again.requests + outcome.requests, wire_bytes=again.wire_bytes + outcome.wire_bytes

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.presentation.writing import cut
-from tidings.service.poll.page_state import SATURATED
 from tidings.storage.watches import changes
 
 if TYPE_CHECKING:
     from tidings.detection.noise.memory import Memory
-    from tidings.model.unit import Event
     from tidings.storage.db.connection import Connection
-    from tidings.storage.write.store import Store
 
 LONGEST: Final = 160
 """So much is kept of what a page showed."""
-
-
-async def with_evidence(
-    events: tuple[Event, ...], store: Store, page_id: int, memory: Memory | None
-) -> tuple[Event, ...]:
-    """Return events in which that of a page which looks different each time says what differs."""
-    if all(event.type != SATURATED for event in events):
-        return events
-    said = await store.read(evidence, page_id, memory)
-    return tuple(replace(e, data={**e.data, **said}) if e.type == SATURATED else e for e in events)
 
 
 def evidence(connection: Connection, page_id: int, memory: Memory | None) -> dict[str, str]:

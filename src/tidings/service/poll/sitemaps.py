@@ -21,7 +21,7 @@ from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.model.outcome import Failed, FetchRequest, Unchanged, Validators
 from tidings.model.unit import Estimate, Grant, PollRecord, Unit
-from tidings.service.poll import page_state
+from tidings.service.examine import page_state
 from tidings.storage.observed import estimates, pages
 
 if TYPE_CHECKING:

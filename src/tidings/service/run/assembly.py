@@ -37,7 +37,6 @@ from tidings.scheduling.learned import Learned
 from tidings.scheduling.needs import RANKINGS
 from tidings.scheduling.policies import POLICIES, reads_of
 from tidings.scheduling.policy import HeedsHours
-from tidings.service.examine.compare_stored import Taker
 from tidings.service.examine.detect import Detector
 from tidings.service.examine.silence import Silence
 from tidings.service.examine.stored_versions import Bodies
@@ -46,13 +45,13 @@ from tidings.service.life import references
 from tidings.service.life.lives import Lives
 from tidings.service.notify import resolving
 from tidings.service.notify.bulletins import Bulletins
-from tidings.service.notify.deliver import Deliverer, Teller
+from tidings.service.notify.deliver import Deliverer
 from tidings.service.notify.guarded_senders import GuardedErrands
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.build_request import Asker
-from tidings.service.poll.framed import Framed
 from tidings.service.poll.frames import Frames
 from tidings.service.poll.grants import Grants
+from tidings.service.poll.keep import Keeper
 from tidings.service.poll.poller import Poller
 from tidings.service.poll.sitemaps import Sitemaps
 from tidings.service.rules.complex_needs import ComplexNeeds
@@ -360,38 +359,25 @@ async def _build(
     detect = settings.detect
     detector = Detector(runner, installation, seconds=detect.job_seconds, attempts=detect.attempts, heals=detect.heal)
     vault = Vault(settings.data)
-    bodies, teller = Bodies(store, archive), Teller(installation)
+    bodies = Bodies(store, archive)
     telling = Telling(store, noise=noise)
     reporter = Reporter(store, installation)
     composites = Composites(store, reporter, needs, planner.pace)
     complex_needs = ComplexNeeds(store, reporter, needs)
-    taker = Taker(store, bodies, detector)
     floor = round(settings.fetch.page_floor_seconds * SECOND)
     frames = Frames(store, clock, planner, watchlist.pages, floor=floor)
-    framed = Framed(
-        store=store,
-        bodies=bodies,
-        detector=detector,
-        taker=taker,
-        teller=teller,
-        frames=frames,
-        instance=installation,
-        commit=commit,
-    )
     poll = Poller(
         store=store,
         bodies=bodies,
+        keeper=Keeper(store, archive, commit),
         detector=detector,
-        taker=taker,
-        framed=framed,
-        teller=teller,
+        frames=frames,
         instance=installation,
         asker=Asker(vault, settings.data),
         timeout=usual,
         floor=floor,
         silence=Silence(store),
         confirms=stays and settings.detect.second_looks,
-        commit=commit,
     )
     try:
         await store.write(references.seal_older, vault, at=now)
@@ -426,6 +412,7 @@ async def _build(
         bulletins=bulletins,
         remembered=client.robots.export,
         epoch=epoch,
+        hash_seed=installation.hash_seed,
     )
     monitor = Monitor(
         Parts(

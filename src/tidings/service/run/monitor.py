@@ -20,10 +20,10 @@ from tidings.model.unit import Estimate, Event, Unit
 from tidings.model.weight import WHOLE
 from tidings.notification.retry import TRIED_EVERY
 from tidings.scheduling.budget import TokenBucket, affords
+from tidings.service.examine.page_state import AGAIN_AFTER
 from tidings.service.explain.plan_summary import PRICED
 from tidings.service.notify.bulletins import recipients_before
 from tidings.service.poll.grants import Asked, unkept
-from tidings.service.poll.page_state import AGAIN_AFTER
 from tidings.service.rules.rates_of_news import inherited
 from tidings.service.run import wrong_clock
 from tidings.service.run.stall import Stall, stall_of
@@ -123,7 +123,6 @@ class Monitor:
         self.committer = parts.committer
         self.committer.on_committed = self._committed
         self.committer.on_refused = self._refused
-        parts.frames.ask = parts.grants.look_at_frame
         parts.outside.on_taken = self._hear_taken
         parts.signals.on_taken = self._hear_signal
         self.asked: dict[int, Asked] = {}

@@ -20,13 +20,13 @@ from tidings.language import expressions
 from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.sentinel import Sentinel
 from tidings.model.weight import WHOLE
+from tidings.service.examine.framed_page import followed
 from tidings.service.examine.trial_on_stored import Hindsight, hindsight
 from tidings.service.explain.add_answer import page_warnings
 from tidings.service.explain.budget_report import render_cost
 from tidings.service.life import register
 from tidings.service.life.addressees import check_addressees
 from tidings.service.poll.build_request import Asker, Occasion
-from tidings.service.poll.frames import followed
 from tidings.service.run.assembly import budgets, open_archive, open_fetcher, open_runner, open_web
 from tidings.service.show.finding import excludes_nothing, matches_nothing
 from tidings.service.watch import noise

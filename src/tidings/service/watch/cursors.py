@@ -6,7 +6,7 @@ of day it takes, at its own tick, the newest one; on demand it takes what its se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -104,6 +104,41 @@ def takes(
     if sub.interval is None or not sub.row.taken or sub.row.next_tick is None:
         return True
     return ticks_of(sub).is_satisfied(sub.row.next_tick, at)
+
+
+def takers_of(
+    page: WatchedPage, at: Instant, eager: frozenset[int], *, doubtful: bool = False
+) -> tuple[Subscription, ...]:
+    """Return the subscriptions that take a new version of a page; `doubtful`: only those that are in doubt do."""
+    every = page.subscriptions.values()
+    return tuple(sub for sub in every if (is_doubtful(sub, at) if doubtful else takes(sub, at, eager)))
+
+
+def takers_of_stored(
+    page: WatchedPage,
+    at: Instant,
+    eager: frozenset[int],
+    owed: Container[int],
+    *,
+    looked_at: Instant | None = None,
+    doubtful: bool = False,
+) -> tuple[tuple[Subscription, ...], tuple[Subscription, ...]]:
+    """Return the subscriptions that take the newest stored version of a page, and those whose tick passes without it.
+
+    Those `owed` a comparison take it. `looked_at` is when the page was looked at, if not just now. `doubtful`: only those that are in doubt do.
+    """
+    newest, looked = page.state.last_seq, at if looked_at is None else looked_at
+    subs = [sub for sub in page.subscriptions.values() if not doubtful or is_doubtful(sub, at)]
+    due = [sub for sub in subs if takes(sub, at, eager, looked_at=looked_at) or sub.row.id in owed]
+    behind = tuple(sub for sub in due if newest and _is_behind(sub, newest, looked))
+    return behind, tuple(sub for sub in due if sub.interval is not None and sub not in behind)
+
+
+def _is_behind(sub: Subscription, newest: int, at: Instant) -> bool:
+    """Say whether a subscription has not seen a version; where it lacks what is looked at, it was seen all the same, but for a doubt."""
+    if not sub.row.taken or is_doubtful(sub, at):
+        return True
+    return sub.row.seen != newest and (sub.missing is None or sub.missing.seq != newest)
 
 
 def is_doubtful(sub: Subscription, at: Instant) -> bool:

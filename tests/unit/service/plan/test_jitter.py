@@ -9,8 +9,8 @@ import pytest
 from tidings.clock import DAY, HOUR, MINUTE, WEEK
 from tidings.model.outcome import Failed
 from tidings.model.page import PageState
+from tidings.service.examine import page_state
 from tidings.service.plan.jitter import lengthened, share
-from tidings.service.poll import page_state
 from tidings.service.poll.circuit import Circuits
 
 KEYS = range(2_000)

@@ -14,7 +14,7 @@ from tidings.estimation.saturation import looked
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.page import MOVED_SIGHTS
 from tidings.model.unit import Event
-from tidings.service.examine.stored_versions import xxh3
+from tidings.service.examine.judge import xxh3
 from tidings.service.plan.jitter import lengthened
 
 if TYPE_CHECKING:
@@ -258,9 +258,9 @@ def _move(state: PageState, moved: str, at: Instant) -> tuple[Instant | None, in
     return state.moved_at, min(state.moved_sights + 1, MOVED_SIGHTS if is_long else MOVED_SIGHTS - 1)
 
 
-def with_version(
+def after_version(
     state: PageState,
-    fetched: Fetched,
+    fetched: Fetched | None,
     seen: Examination | None,
     *,
     seq: int,
@@ -268,19 +268,24 @@ def with_version(
     text_changed: bool,
     seed: int,
 ) -> PageState:
-    """Return the state with version `seq`, whose body `fetched` brought, as the newest."""
-    return replace(
+    """Return the state with version `seq` as the newest, whose body `fetched` brought; None where only frames of the page are new."""
+    state = replace(
         state,
         last_seq=seq,
-        body_size=len(fetched.body),
-        body_xxh3=xxh3(fetched.body, seed),
         text_digest=seen.digest.text if seen is not None else state.text_digest,
-        charset=seen.charset if seen is not None else state.charset,
-        title=seen.title if seen is not None else state.title,
-        final_url=fetched.final_url,
         changed_at=at,
         text_changed_at=at if text_changed else state.text_changed_at,
         changes=state.changes + (seq > 1),
+    )
+    if fetched is None:
+        return state
+    return replace(
+        state,
+        body_size=len(fetched.body),
+        body_xxh3=xxh3(fetched.body, seed),
+        charset=seen.charset if seen is not None else state.charset,
+        title=seen.title if seen is not None else state.title,
+        final_url=fetched.final_url,
     )
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tidings.fetching.address import identify
 from tidings.model.asking import Asking, Header, Value
-from tidings.service.poll.frames import MOST_FRAMES, followed
+from tidings.service.examine.framed_page import MOST_FRAMES, followed
 
 PAGE = identify("https://www.example.org/a/index.html")
 

@@ -1,0 +1,113 @@
+"""Changes of what a page is answered with: its status, and its headers (sentinels §5.3).
+
+Such a change is between no two versions: both numbers are the newest one's, 0 if the page has none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.detection.ask.headers import evaluate_headers, header_names, kept_of
+from tidings.detection.ask.summary import summary
+from tidings.detection.kinds.states import OK, evaluate_states, state_of, watches_state
+from tidings.document.canonical import RULES_VERSION
+from tidings.model.outcome import SECRET_HEADERS, Fetched
+from tidings.model.unit import ChangeRow
+from tidings.service.watch.cursors import standing_still, takes
+from tidings.service.watch.subscription_memory import Remembered
+
+if TYPE_CHECKING:
+    from tidings.model.change import ChangeSet
+    from tidings.model.outcome import Unchanged
+    from tidings.model.unit import CursorMove, Event
+    from tidings.service.examine.poll_result import PollResult
+    from tidings.service.watch.composite_parts import Asked
+    from tidings.service.watch.watchlist import Subscription, WatchedPage
+    from tidings.storage.db.instance import Instance
+
+STATUS: Final = "status"
+"""What stands for the extraction in a change of state: no text is counted in it."""
+HEADERS: Final = "headers"
+"""What stands for the extraction in a change of headers."""
+
+
+def watches_headers(page: WatchedPage) -> bool:
+    """Say whether somebody monitors a header of a page: then it is asked for whole, since a 304 need not repeat its headers."""
+    return any(header_names(sub.owner.sentinel.monitor) for sub in page.subscriptions.values())
+
+
+def changes_of_status(result: PollResult, events: Sequence[Event], instance: Instance) -> tuple[ChangeRow, ...]:
+    """Return a change for each subscription that monitors the status of the page, if the page's `events` say that it is another now:
+    a page that goes into an error, out of it or into another one.
+    """
+    after = next((event for event in events if event.type in {"page.error", "page.ok"}), None)
+    if after is None:
+        return ()
+    before = result.page.state
+    old = state_of(before.kind, None) if before.health == "error" else OK
+    new = OK if after.type == "page.ok" else state_of(after.data["kind"], after.data.get("status"))
+    return tuple(_changes(result, old, new, instance))
+
+
+def _changes(result: PollResult, old: str, new: str, instance: Instance) -> Iterator[ChangeRow]:
+    for sub in result.page.subscriptions.values():
+        for asked in sub.asked if watches_state(sub.owner.sentinel.monitor) else ():
+            if found := evaluate_states(asked.expression, old, new):
+                yield _row(result, sub, found, instance, asked=asked, of=STATUS)
+
+
+def changes_of_headers(
+    result: PollResult, answer: Unchanged | Fetched, instance: Instance
+) -> tuple[tuple[ChangeRow, ...], tuple[CursorMove, ...]]:
+    """Return the changes of headers that a good answer brings, and the cursors with what is remembered of it.
+
+    The first answer that a subscription takes is a baseline.
+    """
+    rows: list[ChangeRow] = []
+    moves: list[CursorMove] = []
+    for sub in result.page.subscriptions.values():
+        names = header_names(sub.owner.sentinel.monitor)
+        if not names or not takes(sub, result.at, result.eager):
+            continue
+        known = Remembered.of(sub.row.remembered)
+        wanted = [name for name in names if name not in SECRET_HEADERS]
+        new = kept_of(wanted, answer.headers, known.headers, whole=isinstance(answer, Fetched))
+        if new == dict(known.headers):
+            continue
+        moves.append(replace(standing_still(sub), remembered=replace(known, headers=new).text))
+        for asked in sub.asked:
+            if found := evaluate_headers(asked.expression, known.headers, new):
+                rows.append(_row(result, sub, found, instance, asked=asked, of=HEADERS))
+    return tuple(rows), tuple(moves)
+
+
+def _row(
+    result: PollResult, sub: Subscription, found: ChangeSet, instance: Instance, *, asked: Asked, of: str
+) -> ChangeRow:
+    """Return a change of what a page was answered with; `of` says what, in the place of an extraction."""
+    state, at = result.page.state, result.at
+    seq = state.last_seq
+    apart = (asked.kind,) if asked.is_part else ()
+    named = (instance.id, instance.restore_epoch, sub.row.id, state.page_id, seq, at, RULES_VERSION, of)
+    parts = (*named, *apart)
+    return ChangeRow(
+        id=hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()[:32],
+        sentinel_id=sub.row.sentinel_id,
+        subscription_id=sub.row.id,
+        page_id=state.page_id,
+        revision=sub.row.revision,
+        kind=asked.kind,
+        from_seq=seq,
+        to_seq=seq,
+        rules_version=RULES_VERSION,
+        extraction=of,
+        found=found,
+        summary=summary(found),
+        quiet=asked.is_part,
+        modified_at=None,
+        polled_at=at,
+        detected_at=at,
+    )

@@ -1,0 +1,357 @@
+"""Findings: all that a turn brings to its unit, before anybody is told of it.
+
+One function for each way in which an answer is judged: it failed, was withheld, brought nothing new or a new version; and one for what is
+stored and taken without a poll. What they are given was examined before; `frames` are those of a page that names any. All are pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.estimation.saturation import is_doubtful
+from tidings.model.hub import Hub
+from tidings.model.outcome import Failed, Fetched, Unchanged
+from tidings.model.unit import Event, Quarantined
+from tidings.model.version import Version, member_list
+from tidings.service.examine import page_state
+from tidings.service.examine.answer_changes import changes_of_headers, changes_of_status
+from tidings.service.examine.detect import Compared
+from tidings.service.show.records import PARTIAL
+from tidings.service.sources import signals, websub
+from tidings.service.watch import noise
+from tidings.service.watch.cursors import tick_all, ticked
+from tidings.service.watch.page_schedule import promised_interval
+
+if TYPE_CHECKING:
+    from tidings.detection.job.contract import Examination
+    from tidings.detection.noise.memory import Memory
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.page import PageState
+    from tidings.model.unit import ChangeRow, CursorMove, Estimate, FrameRow, PollRecord
+    from tidings.model.version import Digest, Member
+    from tidings.service.examine.framed_page import FramedPage
+    from tidings.service.examine.look import Look
+    from tidings.service.examine.poll_result import PollResult, Turn
+    from tidings.service.examine.stored_versions import Stored
+    from tidings.storage.db.instance import Instance
+
+KEPT_HEADERS: Final = (
+    "content-type",
+    "etag",
+    "last-modified",
+    "cache-control",
+    "content-language",
+    "x-robots-tag",
+)
+EMPTY_NOW: Final = "the page is empty now: what comes is a change from nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What a turn brings: the state of the page, what is said of the page (`events`), of its status and headers, of its content (`compared`),
+    and what is to be kept. Without a poll there is no `record`.
+    """
+
+    turn: Turn
+    state: PageState
+    events: tuple[Event, ...] = ()
+    record: PollRecord | None = None
+    compared: Compared = Compared()
+    status: tuple[ChangeRow, ...] = ()
+    """changes of the page's status"""
+    headers: tuple[ChangeRow, ...] = ()
+    """changes of its headers"""
+    remembered: tuple[CursorMove, ...] = ()
+    """cursors with the headers that they remember"""
+    version: Version | None = None
+    members: tuple[Member, ...] = ()
+    """of `version`, if it has frames"""
+    frames: tuple[FrameRow, ...] | None = None
+    """the frames that the page names from now on; None: as before"""
+    digests: tuple[tuple[int, Digest], ...] = ()
+    estimates: tuple[Estimate, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+    bodies: tuple[tuple[bytes, str], ...] = ()
+    """bodies that are new, each beside the hash of its former one, "" for none"""
+
+
+def of_failure(result: PollResult, failure: Failed, instance: Instance) -> Findings:
+    """Return what a failure brings: no version, no cursor moves. One of our own network or disk is not held against the page."""
+    before, at = result.page.state, result.at
+    reason = failure.reason
+    events: tuple[Event, ...] = ()
+    if result.ours:
+        state, reason = page_state.frozen(before, at), f"our own network: {failure.reason}"
+    elif failure.kind == "disk":
+        state = page_state.unkept(before, failure, at)
+    else:
+        state, events = page_state.after_failure(before, failure, at, interval=promised_interval(result.page))
+    return Findings(
+        turn=result,
+        state=state,
+        events=events,
+        record=result.record("error", reason=reason, kind=failure.kind),
+        status=changes_of_status(result, events, instance),
+    )
+
+
+def of_suspicion(result: PollResult, fetched: Fetched, seen: Examination | None, instance: Instance) -> Findings | None:
+    """Return what a body brings that looks like a wall, an error or next to nothing; None where it does not, or is believed all the same.
+
+    It is quarantined, no cursor moves, no estimator hears of it. The first two are kept.
+    """
+    before, at, sha256 = result.page.state, result.at, hashlib.sha256(fetched.body).hexdigest()
+    if seen is None or not seen.suspicion or page_state.is_believed(before, seen.suspicion, at):
+        return None
+    state, events = page_state.after_suspicion(before, seen.suspicion, seen.why, sha256=sha256, at=at)
+    row = Quarantined(page_id=state.page_id, at=at, kind=seen.suspicion, sha256=sha256, reason=seen.why)
+    is_kept = before.health != "error" or before.kind != seen.suspicion
+    return Findings(
+        turn=result,
+        state=state,
+        events=events,
+        record=result.record("quarantined", reason=seen.why, kind=seen.suspicion),
+        status=changes_of_status(result, events, instance),
+        quarantined=(row,) if is_kept else (),
+        bodies=((fetched.body, ""),) if is_kept else (),
+    )
+
+
+def of_no_change(
+    result: PollResult,
+    answer: Unchanged | Fetched,
+    compared: Compared | None,
+    *,
+    frames: FramedPage | None,
+    memory: Memory | None,
+    instance: Instance,
+    floor: Duration,
+) -> Findings:
+    """Return what an answer brings that is the newest version: what was `compared` of that, None where nobody takes the answer.
+
+    `memory` is what is known of the page's noise if that is to be written, `floor` the least time between two polls of a page.
+    """
+    before, at = result.page.state, result.at
+    state, events = page_state.after_look(before, at, moved=answer.moved, floor=floor)
+    state = page_state.learn_validators(state, answer, changed=False, at=at)
+    if frames is None:
+        state = page_state.learn_freshness(before, state, answer, changed=False, at=at)
+    else:
+        state, events = frames.state(state, at, floor=floor), (*events, *frames.events(before.page_id, at))
+    partial = frames.partial if frames is not None else ""
+    headers, remembered = changes_of_headers(result, answer, instance) if compared is not None else ((), ())
+    return Findings(
+        turn=result,
+        state=state,
+        events=events,
+        record=result.record("unchanged", reason=partial or result.reason, kind=PARTIAL if partial else ""),
+        compared=compared or Compared(),
+        status=changes_of_status(result, events, instance),
+        headers=headers,
+        remembered=remembered,
+        frames=frames.rows() if frames is not None else None,
+        estimates=noise.estimates_of(memory, before.page_id, at=at),
+    )
+
+
+def of_version(
+    result: PollResult,
+    answer: Unchanged | Fetched,
+    look: Look,
+    compared: Compared,
+    stored: Stored,
+    *,
+    frames: FramedPage | None,
+    memory: Memory | None,
+    instance: Instance,
+    floor: Duration,
+) -> Findings:
+    """Return what a new version brings: of the page's body, or of one of its frames. `stored` is what was known of the page before.
+
+    `memory` is what is known of the page's noise if that is to be written, `floor` the least time between two polls of a page.
+    """
+    before, at, seen = result.page.state, result.at, compared.examination
+    body = frames.body if frames is not None else _fetched(answer)
+    text_changed = seen is not None and seen.text_changed
+    is_first = page_state.knows_no_body(before)
+    differs = text_changed and not is_first
+    state, events = page_state.after_look(before, at, moved=answer.moved, differs=differs, floor=floor)
+    has_second = seen is not None and (seen.second_look or is_doubtful(state.saturation))
+    state = page_state.after_version(
+        state, body, seen, seq=look.seq, at=at, text_changed=text_changed, seed=instance.hash_seed
+    )
+    is_another = body is not None and before.last_seq > 0
+    state = page_state.learn_validators(state, answer, changed=is_another, at=at)
+    if frames is None:
+        state = page_state.learn_freshness(
+            before, state, answer, changed=is_another, at=at, modified_at=look.modified_at
+        )
+    if is_first and seen is not None:
+        events = _first_events(events, seen, before.page_id, at, frames)
+    if frames is not None:
+        state, events = frames.state(state, at, floor=floor), (*events, *frames.events(before.page_id, at))
+    partial = frames.partial if frames is not None else ""
+    headers, remembered = changes_of_headers(result, answer, instance)
+    return Findings(
+        turn=result,
+        state=state,
+        events=events,
+        record=result.record(
+            "new" if is_first else "changed",
+            reason=compared.died or partial or result.reason,
+            text_changed=differs,
+            kind=PARTIAL if partial else "",
+        ),
+        compared=_tick(compared, look),
+        status=changes_of_status(result, events, instance),
+        headers=headers,
+        remembered=remembered,
+        version=_version(look, body, seen, stored, frames, text_changed=text_changed),
+        members=frames.members if frames is not None else (),
+        frames=frames.rows() if frames is not None else None,
+        digests=_digests_of(look, seen),
+        estimates=(
+            *noise.estimates_of(memory, before.page_id, at=at, has_second=has_second),
+            *(_hints(body, seen, before.page_id, at) if frames is None and body is not None else ()),
+        ),
+        bodies=tuple(_new_bodies(answer, body, stored, frames)),
+    )
+
+
+def of_stored(
+    turn: Turn, compared: Compared, *, frames: tuple[FrameRow, ...] | None, memory: Memory | None
+) -> Findings:
+    """Return what the newest stored version brings that is taken without a poll."""
+    state = turn.page.state
+    return Findings(
+        turn=turn,
+        state=state,
+        compared=compared,
+        frames=frames,
+        estimates=noise.estimates_of(memory, state.page_id, at=turn.at),
+    )
+
+
+def _tick(compared: Compared, look: Look) -> Compared:
+    """Return what was found in a new version with the ticks of all takers advanced, also of those that have still to compare."""
+    moved = {c.subscription_id for c in compared.cursors}
+    idle = tuple(ticked(s, look.at) for s in look.takers if s.interval is not None and s.row.id not in moved)
+    return replace(compared, cursors=(*tick_all(compared.cursors, look.page, look.at), *idle))
+
+
+def _digests_of(look: Look, seen: Examination | None) -> tuple[tuple[int, Digest], ...]:
+    """Return the digests of a new version and of its parts that are to be kept."""
+    if seen is None or seen.problem:
+        return ()
+    return tuple((look.seq, digest) for digest in (seen.digest, *seen.parts))
+
+
+def _fetched(answer: Unchanged | Fetched) -> Fetched | None:
+    return answer if isinstance(answer, Fetched) else None
+
+
+def _hints(fetched: Fetched, seen: Examination | None, page_id: int, at: Instant) -> tuple[Estimate, ...]:
+    """Return what is to be kept of what a new version says of its further ones: a hub that tells of them, dates of its entries."""
+    hub = seen.hub if seen is not None else Hub()
+    return (*websub.estimates_of(page_id, fetched, hub, at), *signals.estimates_of(page_id, seen, at))
+
+
+def _new_bodies(
+    answer: Unchanged | Fetched, body: Fetched | None, stored: Stored, frames: FramedPage | None
+) -> list[tuple[bytes, str]]:
+    """Return the bodies that a version brings, each beside the former one of its kind: its own, the list of its members, its picture."""
+    new = [(body.body, stored.holder)] if body is not None else []
+    if frames is not None and frames.members:
+        newest = stored.newest
+        new.append((member_list(frames.members), newest.sha256 if newest is not None and newest.frames else ""))
+    picture = answer.screenshot if isinstance(answer, Fetched) else b""
+    return [*new, (picture, "")] if picture else new
+
+
+def _version(
+    look: Look,
+    body: Fetched | None,
+    seen: Examination | None,
+    stored: Stored,
+    frames: FramedPage | None,
+    *,
+    text_changed: bool,
+) -> Version:
+    """Return the version that a body becomes; of a page with frames the one that all its members become."""
+    if body is not None:
+        own = (frames.holder if frames is not None else None) or seen
+        version = _version_of(look, body, own, text_changed=text_changed)
+    elif stored.newest is not None:
+        version = stored.newest
+    else:
+        message = "a version needs a body"
+        raise ValueError(message)
+    if frames is None:
+        return version
+    answer = frames.answer
+    return replace(
+        version,
+        seq=look.seq,
+        sha256=frames.sha256,
+        size=sum(len(part.body.data) for part in look.parts[look.seq]),
+        fetched_at=look.at,
+        modified_at=look.modified_at,
+        text_changed=text_changed,
+        frames=len(frames.made_of) - 1,
+        screenshot=_picture_name(answer.screenshot if isinstance(answer, Fetched) else b""),
+    )
+
+
+def _version_of(look: Look, fetched: Fetched, seen: Examination | None, *, text_changed: bool) -> Version:
+    return Version(
+        page_id=look.page.state.page_id,
+        seq=look.seq,
+        sha256=hashlib.sha256(fetched.body).hexdigest(),
+        size=len(fetched.body),
+        fetched_at=look.at,
+        modified_at=look.modified_at,
+        charset=seen.charset if seen is not None else "",
+        charset_source=seen.charset_source if seen is not None else "",
+        content_type=fetched.content_type or "",
+        title=seen.title if seen is not None else "",
+        final_url=fetched.final_url,
+        status=fetched.status,
+        headers={name: value for name in KEPT_HEADERS if (value := fetched.headers.get(name)) is not None},
+        text_changed=text_changed,
+        words=seen.facts.words if seen is not None else 0,
+        screenshot=_picture_name(fetched.screenshot),
+    )
+
+
+def _picture_name(picture: bytes) -> str:
+    """Return the name of a picture's blob, empty for none."""
+    return hashlib.sha256(picture).hexdigest() if picture else ""
+
+
+def _first_events(
+    events: tuple[Event, ...], seen: Examination, page_id: int, at: Instant, frames: FramedPage | None
+) -> tuple[Event, ...]:
+    """Return events of which the one that says that a page has appeared says how it begins; and what the first version holds, for `add`."""
+    facts = seen.facts
+    said = tuple(
+        replace(event, data={**event.data, "words": facts.first_words})
+        if event.type == "page.ok" and event.data.get("first")
+        else event
+        for event in events
+    )
+    data = {
+        "title": seen.title,
+        "media_type": seen.media_type,
+        "words": facts.words,
+        "links": facts.links,
+        "images": facts.images,
+        "scripts_only": facts.scripts_only,
+        "login": facts.login,
+        "first_words": facts.first_words,
+        "note": EMPTY_NOW if seen.suspicion == "empty" else facts.note,
+        "problem": seen.problem,
+        **({"frames": len(frames.frames)} if frames is not None else {}),
+    }
+    return (*said, Event(type="page.first", at=at, page_id=page_id, data=data))

@@ -1,0 +1,144 @@
+"""Framed pages: what a page is made of that names frames, and which of these are followed (sentinels §5.4).
+
+A version of such a page is the list of its members, the page that holds the frames and each frame's newest good version, and changes when
+any member does. A frame that fails, or shows a wall, keeps its last good version: the page is then *partial*, which its polls say at once,
+and people are told once the frame counts as in error. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from tidings.errors import AddressError
+from tidings.fetching import address, files
+from tidings.fetching.redirects import HARMLESS
+from tidings.model.asking import Asking
+from tidings.model.outcome import Fetched
+from tidings.model.unit import Event, FrameRow
+from tidings.model.version import Member, member_list
+
+if TYPE_CHECKING:
+    from tidings.detection.job.contract import Examination
+    from tidings.model.interval import Duration, Instant
+    from tidings.model.outcome import Unchanged
+    from tidings.model.page import PageIdentity, PageState
+    from tidings.model.version import Version
+
+MOST_FRAMES: Final = 8
+"""Frames of one page that are followed, the first ones."""
+
+
+def followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> list[PageIdentity]:
+    """Return the frames that are followed, of those that a page names: the first ones of its own site, each once, never itself.
+
+    They are asked for as the page is, by GET; what is meant for the page's origin goes to no other one. Those of a file are not followed.
+    """
+    if files.is_file(final_url):
+        return []
+    return list(_followed(holder, final_url, addresses))[:MOST_FRAMES]
+
+
+def _followed(holder: PageIdentity, final_url: str, addresses: Sequence[str]) -> Iterator[PageIdentity]:
+    site, seen = address.host_of(final_url), {holder.url, final_url}
+    for named in addresses:
+        try:
+            url = address.rebuild(named)
+        except AddressError:
+            continue
+        if url in seen or address.host_of(url) != site:
+            continue
+        seen.add(url)
+        is_same_origin = address.parse(url).origin == address.parse(holder.url).origin
+        headers = tuple(h for h in holder.headers if is_same_origin or h.name in HARMLESS)
+        asking = Asking(headers=headers, trust=holder.trust, proxy=holder.proxy, render=holder.render)
+        yield address.identify(url, asking, owner_id=holder.owner_id or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame after a look: its newest good version as a member, None while it has none; `unasked`: why it was not asked for."""
+
+    identity: PageIdentity
+    state: PageState
+    member: Member | None
+    version: Version | None
+    unasked: str = ""
+
+    @property
+    def failing(self) -> str:
+        """Return why what it shows may not be what is there now; empty if all is well."""
+        if self.state.health != "ok":
+            return f"{self.state.kind}: {self.state.reason}"
+        return self.unasked or ("" if self.member is not None else "it has not been looked at yet")
+
+
+@dataclass(frozen=True, slots=True)
+class FramedPage:
+    """A page and its frames after a look: the answer of the page that holds them, its body if that is new and what a job said of it, the
+    frames, whether they were looked at, which of them people knew to fail, and what the page is made of now.
+    """
+
+    answer: Unchanged | Fetched
+    body: Fetched | None
+    holder: Examination | None
+    frames: Sequence[Frame]
+    is_followed: bool
+    told: frozenset[int]
+    made_of: tuple[Member, ...]
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Return what a version of the page is made of; nothing while there is no frame to be a part of it."""
+        return self.made_of if len(self.made_of) > 1 else ()
+
+    @property
+    def sha256(self) -> str:
+        """Return what the version is named after: the list of members, or the body of a page without any frame as yet."""
+        return hashlib.sha256(member_list(self.made_of)).hexdigest() if self.members else self.made_of[0].sha256
+
+    @property
+    def partial(self) -> str:
+        """Return which frames may show something else than what is there now, and why; empty if none does."""
+        if not self.is_followed:
+            return ""
+        failing = [f"{frame.identity.url} ({why})" for frame in self.frames if (why := frame.failing)]
+        return f"partial, {len(failing)} of {len(self.frames)} frames: {'; '.join(failing)}" if failing else ""
+
+    def rows(self) -> tuple[FrameRow, ...]:
+        """Return the frames with what people know of each: that it fails, from its error on until all is well with it."""
+        return tuple(
+            FrameRow(
+                frame.state.page_id,
+                told=frame.state.health == "error" or (frame.state.page_id in self.told and frame.state.health != "ok"),
+            )
+            for frame in self.frames
+        )
+
+    def events(self, page_id: int, at: Instant) -> tuple[Event, ...]:
+        """Return what people are told of frames that fail, and of none of them failing any more."""
+        is_told = any(row.told for row in self.rows())
+        if is_told and not self.told:
+            failing = [frame for frame in self.frames if frame.state.health == "error"]
+            details = [{"url": f.identity.given, "kind": f.state.kind, "reason": f.state.reason} for f in failing]
+            return (Event(type="page.partial", at=at, page_id=page_id, data={"frames": details}),)
+        if self.told and not is_told:
+            return (Event(type="page.whole", at=at, page_id=page_id),)
+        return ()
+
+    def state(self, state: PageState, at: Instant, *, floor: Duration) -> PageState:
+        """Return the state of the page that holds the frames, given its own.
+
+        A frame in doubt is looked at again when it may be, and with it the page. What the server says of the freshness of the page that
+        holds the frames says nothing of them.
+        """
+        doubts = [
+            frame.state.retry_at
+            for frame in self.frames
+            if frame.state.health == "shaky" and frame.state.retry_at is not None
+        ]
+        if self.frames and not self.is_followed:
+            doubts.append(at + floor)
+        return replace(state, retry_at=min(doubts, default=state.retry_at), fresh_until=None)

@@ -1,0 +1,155 @@
+"""What a turn examines: the newest version of a page, what it is compared with, and the subscriptions that take it.
+
+A page and one with frames differ in what they show, a new version and a stored one in where it comes from; all are examined alike. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from tidings.clock import SECOND
+from tidings.detection.job.contract import Body, Noise, Part
+from tidings.service.watch import noise
+from tidings.service.watch.cursors import reference
+
+if TYPE_CHECKING:
+    from tidings.model.interval import Instant
+    from tidings.model.outcome import Fetched
+    from tidings.model.version import Digest, Version
+    from tidings.service.examine.framed_page import FramedPage
+    from tidings.service.examine.poll_result import PollResult, Turn
+    from tidings.service.examine.stored_versions import Stored
+    from tidings.service.watch.watchlist import Subscription, WatchedPage
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The newest version of a page as its subscriptions are about to see it."""
+
+    page: WatchedPage
+    seq: int
+    body: Body
+    references: Mapping[int, Body]
+    known: Mapping[int, Digest]
+    takers: tuple[Subscription, ...]
+    at: Instant
+    modified_at: Instant | None
+    lost: Mapping[int, str]
+    """stored versions whose bodies cannot be given back, and why"""
+    status: int = 200
+    is_unframed: bool = False
+    """only the end of the connection ended the body"""
+    usual_words: int | None = None
+    """what the page is usually like, to judge a new body by; None for a first look or a stored version"""
+    parts: Mapping[int, tuple[Part, ...]] = field(default_factory=dict)
+    """the versions with their frames, the newest among them; empty for a page without"""
+    known_parts: Mapping[int, tuple[Digest, ...]] = field(default_factory=dict)
+    """the digests known of what sentinels select of the references"""
+    noise: Noise | None = None
+    """what is known of the page's noise, and what this look may teach"""
+
+    def comparing(self) -> tuple[Subscription, ...]:
+        """Return the takers that have something to compare the newest version with."""
+        return tuple(s for s in self.takers if s.row.seen != self.seq and reference(s))
+
+    def beginning(self) -> tuple[Subscription, ...]:
+        """Return the takers for which the newest version is the first."""
+        return tuple(s for s in self.takers if s.row.seen != self.seq and not reference(s))
+
+
+def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[Subscription, ...]) -> Look:
+    """Return the look at a new body; of a page with frames nobody takes it, which is compared when they are there."""
+    page, at, before = result.page, result.at, result.page.state
+    seq = before.last_seq + 1
+    return Look(
+        page=page,
+        seq=seq,
+        body=Body(data=fetched.body, content_type=fetched.content_type, url=fetched.final_url),
+        references=stored.bodies,
+        known=stored.digests,
+        known_parts=stored.digests_of_parts,
+        takers=takers if not stored.parts else (),
+        at=at,
+        modified_at=modified_at(fetched, before.checked_at, at),
+        lost=stored.lost,
+        status=fetched.status,
+        is_unframed=fetched.framing == "unframed",
+        usual_words=stored.usual_words if before.last_seq else None,
+        noise=noise.of_look(stored.noise, page, stored.times, at, seq, reason=result.reason),
+    )
+
+
+def of_frames(
+    result: PollResult, framed: FramedPage, stored: Stored, frames: tuple[Part, ...], takers: tuple[Subscription, ...]
+) -> Look:
+    """Return the look at a page with its frames, one of which or which itself is new."""
+    page, at, own, holder = result.page, result.at, framed.body, framed.holder
+    if own is not None:
+        charset = holder.charset if holder is not None else ""
+        body = Body(data=own.body, content_type=own.content_type, url=own.final_url, charset=charset)
+    else:
+        body = stored.bodies[page.state.last_seq]
+    identity, seq = page.identity, page.state.last_seq + 1
+    base = Part(key=identity.key, url=identity.url, sha256=framed.made_of[0].sha256, body=body)
+    return Look(
+        page=page,
+        seq=seq,
+        body=body,
+        references=stored.bodies,
+        known=stored.digests,
+        known_parts=stored.digests_of_parts,
+        takers=takers,
+        at=at,
+        modified_at=_newest_date(result, framed, stored),
+        lost=stored.lost,
+        parts={**stored.parts, seq: (base, *frames)},
+        noise=noise.of_stored(stored.noise, {**stored.times, seq: at}, seq),
+    )
+
+
+def of_stored(turn: Turn, stored: Stored, version: Version | None, takers: tuple[Subscription, ...]) -> Look:
+    """Return the look at the newest stored `version` of a page."""
+    newest = turn.page.state.last_seq
+    return Look(
+        page=turn.page,
+        seq=newest,
+        body=stored.bodies[newest],
+        references={seq: body for seq, body in stored.bodies.items() if seq != newest},
+        known=stored.digests,
+        known_parts=stored.digests_of_parts,
+        takers=takers,
+        at=turn.at,
+        modified_at=version.modified_at if version is not None else None,
+        lost=stored.lost,
+        parts=stored.parts,
+        noise=noise.of_stored(stored.noise, stored.times, newest),
+    )
+
+
+def modified_at(fetched: Fetched, checked_at: Instant | None, now: Instant) -> Instant | None:
+    """Return Last-Modified, clamped to [last check, now] (sentinels §5.2)."""
+    try:
+        said = parsedate_to_datetime(fetched.headers.get("last-modified", ""))
+    except ValueError:
+        return None
+    claimed = round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp()) * SECOND
+    return min(max(claimed, checked_at or 0), now)
+
+
+def _newest_date(result: PollResult, framed: FramedPage, stored: Stored) -> Instant | None:
+    """Return when a page with frames was modified: the servers' word on the members that are new."""
+    before = {part.key: part.sha256 for part in stored.parts.get(result.page.state.last_seq, ())}
+    said = [
+        frame.version.modified_at
+        for frame in framed.frames
+        if frame.version is not None
+        and frame.member is not None
+        and before.get(frame.member.key) != frame.member.sha256
+    ]
+    if framed.body is not None:
+        said.append(modified_at(framed.body, result.page.state.checked_at, result.at))
+    return max((at for at in said if at is not None), default=None)

@@ -1,0 +1,97 @@
+"""Unit: the one place where findings become a unit of work, with what people are told of them. Pure; a unit is built once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tidings.model.timing import FetchOnDemand
+from tidings.model.unit import ComparisonRow, Unit
+from tidings.service.examine.detect import event_of
+from tidings.service.examine.poll_result import PollResult
+from tidings.service.notify.activate import first_report, too_late
+from tidings.service.notify.news import drafts
+from tidings.service.plan.learned_worth import taught
+from tidings.service.plan.next_poll import confirmed_after
+from tidings.service.watch.cursors import reference
+
+if TYPE_CHECKING:
+    from tidings.model.page import PageState
+    from tidings.model.unit import CursorMove
+    from tidings.service.examine.findings import Findings
+
+
+def unit_of(findings: Findings) -> Unit:
+    """Return the unit of a turn: what it found, what is told of that at once, and the comparisons that are owed no more."""
+    turn, compared = findings.turn, findings.compared
+    page, at, subscriptions = turn.page, turn.at, turn.page.subscriptions
+    answered = (*findings.status, *findings.headers)
+    late = too_late((*compared.changes, *answered), subscriptions)
+    rows = tuple(row for row in (*compared.changes, *answered) if row.id not in late)
+    said = (*findings.events, *map(event_of, answered), *compared.events)
+    events = tuple(event for event in said if event.change_id not in late)
+    is_visible = findings.record is not None and findings.record.text_changed
+    moves = tuple(_merged((*findings.remembered, *compared.cursors)))
+    return Unit(
+        at=at,
+        epoch=turn.epoch,
+        poll=findings.record,
+        page=_settled(findings),
+        hosts=turn.hosts if isinstance(turn, PollResult) else (),
+        version=findings.version,
+        members=findings.members,
+        frames=findings.frames,
+        digests=findings.digests,
+        cursors=taught(moves, page, rows, compared.examination, is_visible=is_visible, at=at),
+        comparisons=(*compared.comparisons, *_done(findings)),
+        quarantined=findings.quarantined,
+        changes=rows,
+        events=events,
+        sentinels=first_report(rows, subscriptions, at),
+        deliveries=drafts(page, rows, events, at=at),
+        estimates=findings.estimates,
+        answered=turn.answered if isinstance(turn, PollResult) else (),
+    )
+
+
+def _done(findings: Findings) -> Iterator[ComparisonRow]:
+    """Yield the owed comparisons that were made."""
+    turn, compared = findings.turn, findings.compared
+    moved = {c.subscription_id for c in compared.cursors} - {c.subscription_id for c in compared.comparisons}
+    for sub_id in turn.owed:
+        if sub_id in moved and (sub := turn.page.subscriptions.get(sub_id)) is not None:
+            yield ComparisonRow(
+                subscription_id=sub_id,
+                page_id=turn.page.state.page_id,
+                from_seq=reference(sub),
+                to_seq=turn.page.state.last_seq,
+                revision=sub.row.revision,
+                status="done",
+            )
+
+
+def _settled(findings: Findings) -> PageState:
+    """Return the state of the page, with why it cannot be compared; to be checked again soon if a check has just missed a part of it."""
+    page, compared, state = findings.turn.page, findings.compared, findings.state
+    seen = compared.examination
+    problem = seen.unread if seen is not None else compared.died or state.problem
+    doubtful = _doubtful(compared.cursors)
+    is_asked = any(not isinstance(page.subscriptions[id_].fetch, FetchOnDemand) for id_ in doubtful)
+    if is_asked and state.health == "ok":
+        return replace(state, problem=problem, retry_at=findings.turn.at + confirmed_after(page))
+    return state if problem == state.problem else replace(state, problem=problem)
+
+
+def _doubtful(moves: Sequence[CursorMove]) -> list[int]:
+    return [move.subscription_id for move in moves if move.missing is not None and move.missing.doubt]
+
+
+def _merged(moves: Iterable[CursorMove]) -> Iterator[CursorMove]:
+    """Yield the last move of each subscription, with what any of them remembers."""
+    last: dict[int, CursorMove] = {}
+    for move in moves:
+        before = last.get(move.subscription_id)
+        kept = before.remembered if before is not None and move.remembered is None else move.remembered
+        last[move.subscription_id] = move if kept == move.remembered else replace(move, remembered=kept)
+    yield from last.values()

@@ -1,0 +1,33 @@
+"""The way of a body through the house: a reader passes each room once."""
+
+import asyncio
+import sys
+
+import pytest
+from bench.walk import Walk, look
+
+from tests.fakes import WebServer
+from tests.world import World
+
+MOST_ROOMS = 8
+
+
+def walks(folder, *, framed: bool) -> list[Walk]:
+    """Return the walk from the fetch to the unit that is durable, and the one from there to the receiver."""
+    before = sys.getprofile()
+    try:
+        with WebServer() as server:
+            return [*asyncio.run(look(World(folder / "data", server), framed=framed, modules=False)).values()]
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("framed", [False, True])
+def test_a_body_passes_at_most_eight_rooms_and_none_twice(tmp_path, framed):
+    """Pages and pages with frames go the same way."""
+    polled, sent = walks(tmp_path, framed=framed)
+    rooms = [room.name for room in polled.root.all()]
+
+    assert len(rooms) == len(set(rooms)), "\n".join(polled.root.lines())
+    assert MOST_ROOMS >= len(rooms)
+    assert ["service/notify", "notification", "fetching"] == [room.name for room in sent.root.all()]
