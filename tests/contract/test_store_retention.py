@@ -12,7 +12,7 @@ from tidings.errors import StaleEpochError
 from tidings.model.sentinel import History
 from tidings.model.unit import Estimate, Quarantined, SentinelMove
 from tidings.model.version import Blob
-from tidings.storage.observed import estimates, hints, pages, quarantine, versions
+from tidings.storage.observed import estimates, hints, pages, versions
 from tidings.storage.observed.hints import HintRow
 from tidings.storage.watches import sentinels
 from tidings.storage.write import retention
@@ -47,7 +47,7 @@ def test_pictures_and_withheld_bodies_go_in_their_time(world: World):
     expected = {sha256(body) for body in (b"one", b"picture of one", b"two", b"picture of two", b"wall")}
     assert (2, 1, expected) == (gone.versions, gone.withheld, set(gone.named))
     assert [3] == [v.seq for v in world.read(versions.listing, 1)]
-    assert [sha256(b"error")] == [row.sha256 for row in world.read(quarantine.listing, 1)]
+    assert [sha256(b"error")] == [row.sha256 for row in world.read(versions.withheld, 1)]
     assert expected == set(world.read(retention.orphans, 100))
     assert all(world.write(retention.remove_body, name, (), epoch=world.epoch) for name in sorted(expected))
     assert [] == world.faults()

@@ -17,7 +17,7 @@ from tidings.presentation.presenters import FORMS, VIEWS, presenter
 from tidings.service.life import register
 from tidings.service.show.records import change_record, poll_record, quarantine_record, rfc3339, version_record
 from tidings.storage.db.database import open_database
-from tidings.storage.observed import pages, polls, quarantine, versions
+from tidings.storage.observed import pages, polls, versions
 from tidings.storage.watches import changes, subscriptions
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _history(connection: Connection, arguments: argparse.Namespace) -> int:
 
 def _versions(connection: Connection, page_id: int, url: str, arguments: argparse.Namespace) -> None:
     kept = versions.listing(connection, page_id)[-arguments.limit :]
-    withheld = quarantine.listing(connection, page_id)[-arguments.limit :]
+    withheld = versions.withheld(connection, page_id)[-arguments.limit :]
     if arguments.json:
         for version in kept:
             write_json(version_record(version, url=url))

@@ -2,6 +2,9 @@
 
 A new database is made of `schema.sql` in one go; the numbered steps are for those that an older Tidings left (tests/unit/storage/db/test_schema.py
 holds both to the same). The revision stands in `alembic_version`, so named by what earlier versions of Tidings migrated with.
+
+The first three schemas were edited after databases of them had been made, so that two databases can both say 0003 and differ. Before a database
+takes its next step, what the steps up to its own number make is compared with what is there, and added where it is missing (`complete`).
 """
 
 from __future__ import annotations
@@ -10,10 +13,9 @@ import uuid
 from secrets import randbits
 
 from tidings.clock import SystemClock
-from tidings.storage.db import schema
-from tidings.storage.db.completion import complete
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.driver import Driver
+from tidings.storage.db.schema import WHOLE, TableText, statements, steps, tables
 
 
 def migrate(driver: Driver, newest: str) -> None:
@@ -31,16 +33,16 @@ def migrate(driver: Driver, newest: str) -> None:
 
 def make(c: Connection, newest: str) -> None:
     """Make every table and note the revision."""
-    for statement in schema.statements(schema.WHOLE, c.dialect):
+    for statement in statements(WHOLE, c.dialect):
         c.execute(statement)
     _note(c, newest)
 
 
 def run_steps(c: Connection, newest: str, *, since: str = "") -> None:
     """Run the steps after the revision `since` up to `newest`; from nothing if it is empty."""
-    for revision, file in schema.steps().items():
+    for revision, file in steps().items():
         if since < revision <= newest:
-            for statement in schema.statements(file, c.dialect):
+            for statement in statements(file, c.dialect):
                 c.execute(statement)
     _note(c, newest)
 
@@ -65,3 +67,81 @@ def _seed(c: Connection) -> None:
         created_at=SystemClock().wall(),
     )
     c.execute("INSERT INTO owner (id, name, last_seq) VALUES (1, 'local', 0)")
+
+
+_FILLED = {
+    ("owner", "rules_seq"): "last_seq",  # rules have no need to hear what happened before there were rules
+    ("secret", "owner_id"): "1",
+    ("secret", "kind"): "CASE name WHEN 'webhook' THEN 'signing' ELSE 'text' END",
+}
+"""What rows get in a column that is added to them, where that is not the column's default."""
+
+_COLUMNS = {
+    "sqlite": "SELECT name FROM pragma_table_info(:name)",
+    "postgresql": "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = :name",
+}
+_INDEXES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = :name",
+    "postgresql": "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablename = :name",
+}
+
+
+def complete(c: Connection, revision: str) -> list[str]:
+    """Add the tables, columns and indexes that the steps up to `revision` make and that the database lacks; return what was added.
+
+    What is there stays as it is, but for a table whose primary key lacks a column: that is made anew, with its rows.
+    """
+    wanted = tables(
+        statement for step, file in steps().items() if step <= revision for statement in statements(file, c.dialect)
+    )
+    added: list[str] = []
+    for name, table in wanted.items():
+        added += _complete_table(c, name, table)
+        present = {row[0] for row in c.rows(_INDEXES[c.dialect], name=name)}
+        for index, statement in table.indexes.items():
+            if index not in present:
+                c.execute(statement)
+                added.append(index)
+    return added
+
+
+def _complete_table(c: Connection, name: str, table: TableText) -> list[str]:
+    """Make a table that is missing, or add the columns that it lacks."""
+    known = {row[0] for row in c.rows(_COLUMNS[c.dialect], name=name)}
+    if not known:
+        _make(c, table)
+        return [name]
+    lacking = [column for column in table.columns if column not in known]
+    if set(lacking) & set(table.key):
+        _make_anew(c, name, table, known)
+    else:
+        for column in lacking:
+            _add(c, name, column, table.columns[column])
+    return [f"{name}.{column}" for column in lacking]
+
+
+def _make(c: Connection, table: TableText) -> None:
+    for statement in table.statements:
+        c.execute(statement)
+
+
+def _add(c: Connection, table: str, column: str, definition: str) -> None:
+    """Add a column; rows that are there get what `_FILLED` says, else its default, else nothing of its type."""
+    if "NOT NULL" in definition and "DEFAULT" not in definition:
+        empty = "''" if definition.split()[1] in {"TEXT", "BLOB", "BYTEA"} else "0"
+        definition = definition.replace("NOT NULL", f"DEFAULT {empty} NOT NULL")
+    c.execute(f"ALTER TABLE {table} ADD COLUMN {definition}")
+    if (filled := _FILLED.get((table, column))) is not None:
+        c.execute(f"UPDATE {table} SET {column} = {filled}")
+
+
+def _make_anew(c: Connection, name: str, table: TableText, known: set[str]) -> None:
+    """Put a table as it should be in the place of one whose primary key lacks a column, with its rows."""
+    terms = {column: column for column in table.columns if column in known} | {
+        column: term for (owner, column), term in _FILLED.items() if owner == name and column not in known
+    }
+    c.execute(f"CREATE TEMPORARY TABLE old_{name} AS SELECT * FROM {name}")
+    c.execute(f"DROP TABLE {name}")
+    _make(c, table)
+    c.execute(f"INSERT INTO {name} ({', '.join(terms)}) SELECT {', '.join(terms.values())} FROM old_{name}")
+    c.execute(f"DROP TABLE old_{name}")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from tidings.errors import UnitError
+from tidings.model.unit import Quarantined
 from tidings.model.version import Blob, Digest, Version, version_id
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, plain, to_json
@@ -261,3 +262,12 @@ def _to_version(row: tuple[Any, ...]) -> Version:
 def _to_blob(row: tuple[Any, ...]) -> Blob:
     sha256, size, base, height, frame, file = row
     return Blob(sha256, size, base, height, None if frame is None else bytes(frame), file)
+
+
+def withheld(c: Connection, page_id: int) -> list[Quarantined]:
+    """Return what was withheld of a page, oldest first."""
+    rows = c.rows(
+        "SELECT page_id, at, kind, sha256, reason FROM quarantine WHERE page_id = :page_id ORDER BY at, id",
+        page_id=page_id,
+    )
+    return [Quarantined(page_id=p, at=at, kind=kind, sha256=sha, reason=reason) for p, at, kind, sha, reason in rows]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
 from typing import Any
 
 from tidings.model.change import ChangeSet, Edit, FrameShare, Masked, ObjectCount, ObjectPlace
+from tidings.model.composite import Composite, Part
 from tidings.model.interval import Instant
 from tidings.model.unit import ChangeRow
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import from_json, to_json
-from tidings.storage.watches import composites
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def _parameters(row: ChangeRow, event_seq: int | None) -> dict[str, Any]:
                 **({"masked": list(map(astuple, found.masked))} if found.masked else {}),
                 **({"partial": True} if row.partial else {}),
                 **({"noise": True} if row.noise else {}),
-                **({"composite": composites.to_plain(row.composite)} if row.composite is not None else {}),
+                **({"composite": _composite_to_plain(row.composite)} if row.composite is not None else {}),
             }
         ),
     }
@@ -167,6 +167,50 @@ def _to_stored(row: tuple[Any, ...]) -> StoredChange:
         detected_at=row[13],
         partial=texts.get("partial", False),
         noise=texts.get("noise", False),
-        composite=composites.from_plain(texts["composite"]) if "composite" in texts else None,
+        composite=_composite_from_plain(texts["composite"]) if "composite" in texts else None,
     )
     return StoredChange(change, sentinel=row[17], url=row[18], event_seq=row[19])
+
+
+_LISTS = ("kinds", "inserted", "deleted", "moved")
+
+
+def _composite_to_plain(composite: Composite) -> dict[str, Any]:
+    """Return a composite without what is as usual; of what was found the texts, since the tokens are those of the part's own change."""
+    return {
+        "verdict": composite.verdict,
+        "reason": composite.reason,
+        "parts": [
+            {
+                field.name: _found(part.found) if field.name == "found" else getattr(part, field.name)
+                for field in fields(Part)
+                if getattr(part, field.name) != field.default
+            }
+            for part in composite.parts
+        ],
+    }
+
+
+def _composite_from_plain(data: Mapping[str, Any]) -> Composite:
+    """Return the composite that `_composite_to_plain` wrote."""
+    parts = tuple(_part(part) for part in data["parts"])
+    return Composite(verdict=data["verdict"], reason=data["reason"], parts=parts)
+
+
+def _part(data: Mapping[str, Any]) -> Part:
+    values: dict[str, Any] = {name: _change_set(value) if name == "found" else value for name, value in data.items()}
+    return Part(**values)
+
+
+def _found(found: ChangeSet) -> dict[str, Any]:
+    lists = {name: list(getattr(found, name)) for name in _LISTS}
+    objects = [(o.kind, o.object, o.old, o.new) for o in found.objects]
+    places = {"places": list(map(astuple, found.places))} if found.places else {}
+    return {**lists, "updated": list(found.updated), "objects": objects, **places}
+
+
+def _change_set(data: Mapping[str, Any]) -> ChangeSet:
+    lists = {name: tuple(data[name]) for name in _LISTS}
+    objects = tuple(ObjectCount(*count) for count in data["objects"])
+    places = tuple(ObjectPlace(*place) for place in data.get("places", ()))
+    return ChangeSet(**lists, updated=tuple((old, new) for old, new in data["updated"]), objects=objects, places=places)

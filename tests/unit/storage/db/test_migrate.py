@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from tests.stores import PRODUCTS, own_postgres, shape
-from tidings.storage.db.completion import complete
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import REVISIONS
 from tidings.storage.db.driver import Driver
-from tidings.storage.db.migrate import run_steps
+from tidings.storage.db.migrate import complete, run_steps
 from tidings.storage.db.postgres import PostgresDriver
 from tidings.storage.db.schema import TableText, statements, steps, tables
 from tidings.storage.db.sqlite import SqliteDriver
