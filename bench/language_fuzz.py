@@ -10,8 +10,8 @@ import traceback
 
 from tests.strategies_language import KNOWN, mutant
 from tidings.language.parser import parse
-from tidings.language.printer import to_text
-from tidings.language.yaml_form import load, to_yaml
+from tidings.language.write.printer import to_text
+from tidings.language.yaml.form import load, to_yaml
 
 NOW = 1_700_000_000_000_000
 

@@ -6,10 +6,10 @@ python bench/language_speed.py
 import time
 
 from tests.strategies_language import ACCEPTED, EXAMPLES
-from tidings.language import syntax, tables
+from tidings.language.grammar import syntax, tables
 from tidings.language.parser import parse, recall
-from tidings.language.printer import to_text
-from tidings.language.yaml_form import load, to_yaml
+from tidings.language.write.printer import to_text
+from tidings.language.yaml.form import load, to_yaml
 
 NOW = 1_700_000_000_000_000
 

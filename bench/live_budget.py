@@ -24,10 +24,10 @@ from tidings.lab.compare import ALL
 from tidings.lab.traces import Outcome, Series, is_calibrated_on, outcome, page_equal, windows
 from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.ledger import Polls
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
+from tidings.scheduling.simulate.ledger import Polls
 from tidings.service.plan.choose import SPARE
 
 TICK, STEP = 30 * MINUTE, 10 * MINUTE

@@ -19,13 +19,13 @@ from tidings.estimation.learner import GammaLearner
 from tidings.model.interval import DAY, HOUR, SECOND
 from tidings.scheduling.allocator import choose
 from tidings.scheduling.budget import TokenBucket
-from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policies import POLICIES
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.hours import HOURS, PriceHours
-from tidings.scheduling.simulator import World, simulate
-from tidings.scheduling.trace import make_trace
+from tidings.scheduling.simulate.drivers import DenseScan, DueQueue
+from tidings.scheduling.simulate.simulator import World, simulate
+from tidings.scheduling.simulate.trace import make_trace
 
 NOW = 1_700_000_000 * SECOND
 

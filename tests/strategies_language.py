@@ -10,10 +10,10 @@ from itertools import zip_longest
 from hypothesis import strategies as st
 
 from tidings.language.dates import Reading, instant_of, read_date, zone_of
-from tidings.language.printer import meaning_of
-from tidings.language.table import ORDER, REACH
 from tidings.language.verify import Known, joins_answers
 from tidings.language.words import is_reserved
+from tidings.language.write.printer import meaning_of
+from tidings.language.write.table import ORDER, REACH
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.extract import HIDDEN
 from tidings.model.interest import FORMS

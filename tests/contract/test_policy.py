@@ -10,7 +10,6 @@ import pytest
 from tidings.estimation.learner import GammaLearner
 from tidings.lab.compare import ALL
 from tidings.scheduling.budget import TokenBucket
-from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import (
     NEVER,
@@ -25,8 +24,9 @@ from tidings.scheduling.policy import (
 )
 from tidings.scheduling.population import KNOWN
 from tidings.scheduling.price.hours import PriceHours
-from tidings.scheduling.simulator import Update, World, simulate
-from tidings.scheduling.trace import make_trace
+from tidings.scheduling.simulate.drivers import DenseScan, DueQueue
+from tidings.scheduling.simulate.simulator import Update, World, simulate
+from tidings.scheduling.simulate.trace import make_trace
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND

@@ -8,14 +8,14 @@ import pytest
 from tidings.language.parser import parse
 from tidings.language.verify import Known
 from tidings.language.words import CLAUSES, STATEMENTS
-from tidings.language.yaml_form import load, to_yaml
+from tidings.language.yaml.form import load, to_yaml
 from tidings.model.sentinel import Interest, Sentinel, Watched
 from tidings.service.show.finding import matches_nothing
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "language.md").read_text(encoding="utf-8")
 SOURCES = "".join(
-    path.read_text(encoding="utf-8") for path in sorted((ROOT / "src" / "tidings" / "language").glob("*.py"))
+    path.read_text(encoding="utf-8") for path in sorted((ROOT / "src" / "tidings" / "language").rglob("*.py"))
 )
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 EXAMPLES = [

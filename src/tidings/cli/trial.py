@@ -15,7 +15,7 @@ from tidings.cli.arguments import read_text
 from tidings.cli.mask import lines_of
 from tidings.cli.output import add_json, write_json, write_line, write_warnings
 from tidings.errors import StoreMissingError
-from tidings.language.texts import compare_text
+from tidings.language.write.texts import compare_text
 from tidings.service.explain.add_answer import seen_text
 from tidings.service.run import trial
 from tidings.storage.db.database import has_been_used, open_database

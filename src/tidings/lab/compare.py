@@ -25,11 +25,11 @@ from tidings.model.interval import DAY, HOUR, MINUTE
 from tidings.registry import Registry
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.expected import RATE
-from tidings.scheduling.ledger import Ledger
 from tidings.scheduling.policies import POLICIES, Maker
 from tidings.scheduling.policy import Floats, Instants, Population, Prices
-from tidings.scheduling.simulator import World, simulate
-from tidings.scheduling.trace import Trace, make_trace
+from tidings.scheduling.simulate.ledger import Ledger
+from tidings.scheduling.simulate.simulator import World, simulate
+from tidings.scheduling.simulate.trace import Trace, make_trace
 
 TO_COMPARE: Final[Registry[Maker]] = Registry(
     "policy to compare",

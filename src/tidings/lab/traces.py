@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidings.model.interval import DAY, WEEK, Duration, Instant
-from tidings.scheduling.ledger import Ledger, Polls, account
 from tidings.scheduling.policy import (
     NEVER,
     PRESENT,
@@ -31,7 +30,8 @@ from tidings.scheduling.policy import (
     Rows,
     State,
 )
-from tidings.scheduling.trace import make_trace
+from tidings.scheduling.simulate.ledger import Ledger, Polls, account
+from tidings.scheduling.simulate.trace import make_trace
 
 REPRICED_EVERY: Final[Duration] = DAY // 2
 

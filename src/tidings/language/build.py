@@ -24,8 +24,8 @@ from typing import Any, Literal, TypeVar, cast
 from tidings.errors import SentinelError
 from tidings.language.hours import read_clock, read_days
 from tidings.language.parser import parse
-from tidings.language.printer import to_text
 from tidings.language.problems import Problem
+from tidings.language.write.printer import to_text
 from tidings.model.interest import FORMS, AllOf, AnyOf, Condition, Expression, Interest, Not, Relation, Selector
 from tidings.model.interval import Duration
 from tidings.model.outside import CreateEvent, EventSource, Origin

@@ -14,6 +14,6 @@ def parse_file(name: str, text: str, **given: Any) -> Parsed:
     """Return the statements of a file; takes what `parser.parse` takes. YAML is loaded when the first such file is met."""
     if not name.lower().endswith(YAML):
         return parser.parse(text, **given)
-    from tidings.language import yaml_form
+    from tidings.language.yaml import form as yaml_form
 
     return yaml_form.load(text, **given)

@@ -15,9 +15,9 @@ from typing import Any
 
 from tidings.errors import SentinelError
 from tidings.language.dates import zone_of
+from tidings.language.grammar.syntax import Part, read_syntax
 from tidings.language.problems import Problem, Report
 from tidings.language.statements import Outside, Reader
-from tidings.language.syntax import Part, read_syntax
 from tidings.language.verify import Known, Names
 from tidings.model.interval import Duration, Instant
 from tidings.model.sentinel import Clauses, Sentinel, Statement, Watched

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from lark import Token
 
-from tidings.language.clause import Clause, FaultFoundError, Node, check_name, first
-from tidings.language.clauses import (
+from tidings.language.clauses.all_clauses import (
     Values,
     altered,
     created,
@@ -20,11 +19,12 @@ from tidings.language.clauses import (
     read_clauses,
     with_defaults,
 )
+from tidings.language.clauses.clause import Clause, FaultFoundError, Node, check_name, first
+from tidings.language.clauses.outside import read_event
 from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
-from tidings.language.outside import read_event
+from tidings.language.grammar.syntax import Alike, Compound, EventPart, Order, Part, Unclear
 from tidings.language.problems import Report
-from tidings.language.syntax import Alike, Compound, EventPart, Order, Part, Unclear
 from tidings.language.verify import (
     Known,
     Names,

@@ -28,10 +28,10 @@ from tidings.lab.traces import (
 from tidings.model.interval import DAY, WEEK
 from tidings.scheduling.expected import RATE
 from tidings.scheduling.learned import Learned
-from tidings.scheduling.ledger import Polls
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
+from tidings.scheduling.simulate.ledger import Polls
 
 HOUR = DAY // 24
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.strategies_language import EXAMPLES
 from tidings.language.parser import parse
-from tidings.language.printer import to_text
 from tidings.language.verify import Known
+from tidings.language.write.printer import to_text
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.sentinel import (
     AllOf,

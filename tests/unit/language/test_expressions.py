@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.language.clause import unquoted
+from tidings.language.clauses.clause import unquoted
 from tidings.language.expressions import quoted, to_text
 from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Selector
 

@@ -3,8 +3,8 @@
 import pytest
 
 from tidings.language.parser import parse, read
-from tidings.language.printer import to_text
 from tidings.language.verify import Known
+from tidings.language.write.printer import to_text
 from tidings.model.asking import Asking, Header, Value
 from tidings.model.sentinel import (
     DEFAULT_NOTIFY,

@@ -5,7 +5,7 @@ import pytest
 from tests.strategies_language import ACCEPTED, KNOWN
 from tidings.language.means import Means, within
 from tidings.language.parser import parse
-from tidings.language.yaml_form import load
+from tidings.language.yaml.form import load
 
 OWN = Means(
     ("gentle", "bulk"),

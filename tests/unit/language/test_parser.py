@@ -6,8 +6,8 @@ import pytest
 from tests.strategies_language import EXAMPLES, KNOWN
 from tidings.errors import SentinelError
 from tidings.language.parser import parse, read
-from tidings.language.printer import to_text
 from tidings.language.verify import Known
+from tidings.language.write.printer import to_text
 from tidings.model.sentinel import (
     AllOf,
     Channel,
@@ -136,7 +136,7 @@ def test_a_deep_text_is_refused_not_followed():
 def test_listing_does_not_need_the_parser():
     """Printing sentinels imports neither lark nor the parser (the command line starts in 0.3 s)."""
     script = (
-        "import sys, tidings.language.printer, tidings.language.verify;"
+        "import sys, tidings.language.write.printer, tidings.language.verify;"
         "print([name for name in ('lark', 'tidings.language.parser') if name in sys.modules])"
     )
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout

@@ -11,13 +11,13 @@ from tidings.estimation.hourly import HourlyLearner
 from tidings.estimation.learner import GammaLearner
 from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.budget import TokenBucket
-from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.learned import Learned, LearnedState, has_compared
 from tidings.scheduling.policy import Observation, Population
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
-from tidings.scheduling.simulator import World, simulate
-from tidings.scheduling.trace import make_trace
+from tidings.scheduling.simulate.drivers import DenseScan, DueQueue
+from tidings.scheduling.simulate.simulator import World, simulate
+from tidings.scheduling.simulate.trace import make_trace
 
 START = 20_000 * DAY
 

@@ -19,7 +19,7 @@ from tidings.detection.job.contract import Body, FramedJob, Job, Wanted
 from tidings.document.extraction import extraction_of
 from tidings.errors import BlobError
 from tidings.isolation.runner import Died
-from tidings.language.texts import compare_text
+from tidings.language.write.texts import compare_text
 from tidings.model.sentinel import Compare
 from tidings.model.version import version_id
 from tidings.service.examine.stored_versions import read_body, read_parts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.language.dates import point_text, zone_of
-from tidings.language.texts import clause_lines, rate_text
+from tidings.language.write.texts import clause_lines, rate_text
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchAt, FetchEvery, FetchOnChange
 from tidings.service.show.records import rfc3339

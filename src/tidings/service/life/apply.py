@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import SentinelError, UnknownNameError, UsageError
 from tidings.fetching import address
-from tidings.language import printer
 from tidings.language.forms import parse_file
 from tidings.language.verify import Known
+from tidings.language.write import printer
 from tidings.model.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.model.unit import Event
 from tidings.service.life import references, register

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from tidings.errors import SecretError, SentinelError
-from tidings.language import parser, printer
+from tidings.language import parser
+from tidings.language.write import printer
 from tidings.model.secret import Secret
 from tidings.model.sentinel import Alter, Clauses, Defaults, Sentinel
 from tidings.model.telling import REFERENCE, SEALED, Channel, secret_of

@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 from tidings.clock import SECOND
 from tidings.errors import AddressError, SentinelError, UnknownNameError
 from tidings.fetching import address, files
-from tidings.language import means, parser, printer, verify, words
+from tidings.language import means, parser, verify, words
 from tidings.language.forms import parse_file
 from tidings.language.means import Means
+from tidings.language.write import printer
 from tidings.model.sentinel import (
     Alter,
     Clauses,

@@ -16,7 +16,7 @@ from tidings.errors import UnknownNameError, UsageError
 from tidings.fetching import files
 from tidings.language import parser
 from tidings.language.event_names import events_of
-from tidings.language.printer import to_text
+from tidings.language.write.printer import to_text
 from tidings.model.outside import CreateEvent
 from tidings.model.secret import Secret
 from tidings.notification.webhook import make_secret

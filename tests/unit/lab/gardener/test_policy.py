@@ -13,11 +13,11 @@ from tidings.lab.gardener.medd import medd_dbf, tend
 from tidings.lab.gardener.policy import Medd
 from tidings.model.interval import DAY, HOUR, MINUTE, SECOND
 from tidings.scheduling.budget import TokenBucket
-from tidings.scheduling.drivers import DenseScan, DueQueue
 from tidings.scheduling.policy import UNPOLLED, Observation, Population
 from tidings.scheduling.round_robin import RoundRobin
-from tidings.scheduling.simulator import World, simulate
-from tidings.scheduling.trace import make_trace
+from tidings.scheduling.simulate.drivers import DenseScan, DueQueue
+from tidings.scheduling.simulate.simulator import World, simulate
+from tidings.scheduling.simulate.trace import make_trace
 
 A_DAY = SECOND
 """Days of the garden are seconds here: what is late by days is told apart by ties of cost and window."""

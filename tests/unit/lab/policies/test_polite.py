@@ -12,8 +12,8 @@ from tidings.model.interval import DAY, HOUR
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
-from tidings.scheduling.simulator import World, simulate
-from tidings.scheduling.trace import make_trace
+from tidings.scheduling.simulate.simulator import World, simulate
+from tidings.scheduling.simulate.trace import make_trace
 
 POLITE = PoliteLambdaCrawl(pace=1, longest=10**6 * DAY, shortest=1)
 PAGES = Population({"id": [0, 1, 2, 3], "host": [70, 70, 70, 9], "rate": [1.0] * 4, "importance": [1.0] * 4})

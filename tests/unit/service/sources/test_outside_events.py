@@ -11,7 +11,7 @@ import pytest
 from tests.stores import Products, World, products
 from tidings.clock import SECOND, ManualClock
 from tidings.errors import UnknownNameError, UsageError
-from tidings.language.printer import to_text
+from tidings.language.write.printer import to_text
 from tidings.model.outside import CreateEvent, EventSource
 from tidings.service.health.sources import findings
 from tidings.service.sources.outside_events import (

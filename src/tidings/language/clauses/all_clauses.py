@@ -1,0 +1,199 @@
+"""All clauses in one table, and how they come together: a sentinel's own, then those of its base, of its tags, and the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from typing import Any
+
+from lark import Token
+
+from tidings.language.clauses.asking import ASKING_READERS, asking
+from tidings.language.clauses.clause import Clause, FaultFoundError, Node, first
+from tidings.language.clauses.monitor import read_monitor
+from tidings.language.clauses.parts import read_exclude, read_select, read_then, read_transform
+from tidings.language.clauses.tell import read_compare, read_errors, read_history, read_notify, read_presentation
+from tidings.language.clauses.when import read_during, read_fetch, read_point, read_span, read_zone
+from tidings.language.clauses.worth import read_class, read_importance, read_life, read_tags, read_urgency, read_watch
+from tidings.language.dates import instant_of, local_text, read_date, resolved
+from tidings.language.write.table import FIELDS, GATHERED, JOINED, NOTHING, ORDER, REACH, Reach
+from tidings.model.asking import PLAIN
+from tidings.model.interval import Instant
+from tidings.model.sentinel import Clauses, Point, Sentinel, Watched
+
+Values = dict[str, Any]
+"""What clauses mean, by their word in small letters (`history` for ChangeHistory)."""
+
+READERS: Mapping[str, Callable[[Node, Any], Any]] = {
+    "then": read_then,
+    "select": read_select,
+    "exclude": read_exclude,
+    "transform": read_transform,
+    "fetch": read_fetch,
+    "during": read_during,
+    "from": read_point,
+    "to": read_point,
+    "for": read_span,
+    "zone": read_zone,
+    "notify": read_notify,
+    "errors": read_errors,
+    "compare": read_compare,
+    "history": read_history,
+    "presentation": read_presentation,
+    **ASKING_READERS,
+    "importance": read_importance,
+    "urgency": read_urgency,
+    "life": read_life,
+    "watch": read_watch,
+    "class": read_class,
+    "tags": read_tags,
+}
+"""All clauses beside Monitor, which points at the name of its sentinel."""
+
+
+def read_clauses(nodes: Sequence[Node], name: Token, clause: Clause) -> Values:
+    """Return what clauses mean, without those that have a fault; `clause.places` gets where each begins. `name` is what E26 points at."""
+    values: Values = {}
+    for node in nodes:
+        word, is_nothing = _word(node)
+        offset = first(node).start_pos or 0
+        if word in clause.places and (is_nothing or word not in GATHERED | JOINED or word in _nothing(values)):
+            _refuse_second(word, offset, clause)
+            continue
+        clause.note(word, offset)
+        if is_nothing:
+            values[word] = NOTHING[word]
+            continue
+        try:
+            _add(values, word, read_monitor(node, name, clause) if word == "monitor" else READERS[word](node, clause))
+        except FaultFoundError:
+            continue
+    if "watch" in values:
+        life, urgency = values.pop("watch")
+        values.setdefault("life", life)
+        values.setdefault("urgency", urgency)
+    return values
+
+
+def _add(values: Values, word: str, value: Any) -> None:
+    if word in GATHERED:
+        values[word] = (*values.get(word, ()), value)
+    elif word in JOINED:
+        values[word] = (*values.get(word, ()), *value)
+    else:
+        values[word] = value
+
+
+def _word(node: Node) -> tuple[str, bool]:
+    if node.data != "none":
+        return str(node.data), False
+    word = first(node).type.lower()
+    return ("history" if word == "change_history" else word), True
+
+
+def _nothing(values: Values) -> set[str]:
+    return {word for word, value in values.items() if word in GATHERED | JOINED and value == ()}
+
+
+def _refuse_second(word: str, offset: int, clause: Clause) -> None:
+    name = "ChangeHistory" if word == "history" else word.capitalize()
+    hint = f"the first is on line {clause.report.line(clause.places[word])}"
+    clause.report.fault(offset, "E23", f"second {name} clause", hint=hint)
+
+
+def in_order(values: Values) -> Clauses:
+    """Return clauses as a part of the model, in canonical order."""
+    return Clauses(tuple((word, values[word]) for word in ORDER if word in values))
+
+
+def reach_of(words: Iterable[str]) -> Reach:
+    """Return the highest class of some clauses."""
+    return max((REACH[word] for word in words), default="A")
+
+
+def with_defaults(own: Values, groups: Iterable[Clauses]) -> Values:
+    """Return clauses with those that they do not say from the defaults of their tags, the first tag first. To and For are one."""
+    values = dict(own)
+    for group in groups:
+        said = dict(group.said)
+        if values.keys() & {"to", "for"}:
+            said.pop("to", None)
+            said.pop("for", None)
+        values = {**said, **values}
+    return values
+
+
+def created(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+    """Return the sentinel of these clauses on these pages; what they do not say has its default."""
+    given = _given(values, now)
+    for point in ("start", "end"):
+        if given.get(point) is not None:
+            given[point] = resolved(given[point], zone)
+    asked = asking(PLAIN, values) if ASKING_READERS.keys() & values.keys() else PLAIN
+    return Sentinel(name=name, pages=pages, asking=asked, **given)
+
+
+def inherited(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+    """Return a sentinel made from another one: its clauses replace those of the base (sentinels §1.3)."""
+    life: dict[str, Any] = {}
+    if not {"from", "to", "for"} & values.keys():
+        life = {"start": Point("start", sentinel=base.name), "end": Point("end", sentinel=base.name), "span": None}
+        life["correlated"] = True
+    else:
+        life = _kept_life(base, values, zone)
+    return replace(_over(base, values, now), name=name, base=base.name, **{**life, **_life_of(values, now)})
+
+
+def altered(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
+    """Return what a sentinel means when these clauses replace its own."""
+    life: dict[str, Any] = {}
+    if {"from", "to", "for", "zone"} & values.keys() and not sentinel.correlated:
+        life = _kept_life(sentinel, values, zone)
+    elif {"from", "to", "for"} & values.keys():
+        life = {"correlated": False, **({"span": None} if "to" in values else {})}
+        life |= {"end": None} if "for" in values else {}
+    return replace(_over(sentinel, values, now), **{**life, **_life_of(values, now)})
+
+
+def _over(sentinel: Sentinel, values: Values, now: Instant | None) -> Sentinel:
+    given = _given(values, now)
+    if ASKING_READERS.keys() & values.keys():
+        given["asking"] = asking(sentinel.asking, values)
+    return replace(sentinel, **given)
+
+
+def _given(values: Values, now: Instant | None) -> dict[str, Any]:
+    given = {field: values[word] for word, field in FIELDS.items() if word in values}
+    if "monitor" in values:
+        given["monitor"], given["window"] = values["monitor"]
+    return {**given, **_life_of(values, now)}
+
+
+def _life_of(values: Values, now: Instant | None) -> dict[str, Any]:
+    life = {FIELDS[word]: values[word] for word in ("from", "to", "for") if word in values}
+    if life.get("end") is not None:
+        life["end"] = _fixed(life["end"], now)
+    return life
+
+
+def _kept_life(base: Sentinel, values: Values, zone: tzinfo) -> dict[str, Any]:
+    """Return what is taken over of a base's life when some of it is said anew; dates mean what they say in `zone`."""
+    kept: dict[str, Any] = {"correlated": False}
+    if "from" not in values:
+        kept["start"] = resolved(base.start, zone)
+    if "to" in values:
+        kept["span"] = None
+    elif "for" in values:
+        kept["end"] = None
+    elif base.end is not None:
+        kept["end"] = resolved(base.end, zone)
+    return kept
+
+
+def _fixed(end: Point, now: Instant | None) -> Point:
+    """Return `To now + 7 day` as the time that it means today, so that it does not move when it is read again."""
+    if end.base != "now" or end.offset <= 0 or now is None:
+        return end
+    reading = read_date(local_text(now + end.offset, UTC, clock=True))
+    return end if reading is None else Point("at", 0, reading.text, instant_of(reading, UTC))

@@ -1,0 +1,177 @@
+"""What the clauses mean that say how a page is asked for: Method, Header, Body, Frames, Render, Timeout, Trust, Proxy, Robots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from lark import Token, Tree
+
+from tidings.language.clauses.clause import Clause, read_positive_duration, unquoted
+from tidings.model.asking import LONGEST_TIMEOUT, Asking, Header, Value
+from tidings.model.interval import Duration, spell_duration
+
+Node = Tree[Token]
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS", "QUERY")
+"""Methods that can bring a page; HEAD brings none and DELETE takes one away."""
+
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}")
+_SECRET = re.compile(r"[A-Za-z_][\w.\-]{0,99}")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def read_method(node: Node, clause: Clause) -> str:
+    """Return the method in capitals; E41 if it is none that brings a page."""
+    token = _last(node)
+    method = unquoted(token).upper()
+    if method not in METHODS:
+        raise clause.fail(token.start_pos, "E41", f"{token[:40]} brings no page", expected=", ".join(METHODS))
+    return method
+
+
+def check_header_name(name: Token, clause: Clause) -> str:
+    """Return the name of a header; raises `FaultFoundError` (E41) if it is none."""
+    text = unquoted(name)
+    if not _NAME.fullmatch(text):
+        message = f"{name[:40]} is no header name"
+        raise clause.fail(name.start_pos, "E41", message, expected="letters, digits and -")
+    return text
+
+
+def read_header(node: Node, clause: Clause) -> Header:
+    """Return a header; E41 for a name or value that cannot be sent (H-031)."""
+    text = check_header_name(cast("Token", node.children[1]), clause)
+    value = _value(node, clause)
+    if not value.is_secret and (_CONTROL.search(value.text) or not value.text.isascii()):
+        message = f"the value of header {text} has a line end, control or non-ASCII character"
+        raise clause.fail(_last(node).start_pos, "E41", message, hint="take it out")
+    return Header(text, value)
+
+
+def read_value(node: Node, clause: Clause) -> Value:
+    """Return a text or the name of a secret."""
+    return _value(node, clause)
+
+
+def read_proxy(node: Node, clause: Clause) -> Value:
+    """Return the address of a proxy, or the secret that holds it; W14 says who checks addresses then."""
+    last = _last(node)
+    value = _value(node, clause) if last.type == "STRING" else Value(str(last))
+    if not value.is_secret:
+        scheme, _, rest = value.text.partition("://")
+        if scheme.lower() not in {"http", "https"}:
+            raise clause.fail(last.start_pos, "E22", f'cannot ask a "{scheme}:" proxy', expected="http:// or https://")
+        if "@" in rest.partition("/")[0]:
+            message = "a proxy's address holds no password"
+            raise clause.fail(last.start_pos, "E41", message, hint='keep the whole address: Proxy secret "NAME"')
+    message = (
+        "the proxy resolves names and must itself refuse private networks: Tidings checks only the proxy's own address"
+    )
+    clause.report.warn(cast("Token", node.children[0]).start_pos or 0, "W14", message)
+    return value
+
+
+def read_trust(node: Node, clause: Clause) -> str:
+    """Return the path of a PEM file."""
+    token = _last(node)
+    path = unquoted(token)
+    if not path.strip() or _CONTROL.search(path):
+        raise clause.fail(token.start_pos, "E41", "there is no file name", hint='Trust "ca.pem"')
+    return path
+
+
+def read_timeout(node: Node, clause: Clause) -> Duration:
+    """Return the time for all of a request."""
+    duration = read_positive_duration(cast("Node", node.children[1]), clause)
+    if duration > LONGEST_TIMEOUT:
+        place = cast("Token", cast("Node", node.children[1]).children[0])
+        expected = f"at most {spell_duration(LONGEST_TIMEOUT)}"
+        message = f"a timeout of {spell_duration(duration)} is too long"
+        raise clause.fail(place.start_pos, "E14", message, expected=expected)
+    return duration
+
+
+def read_frames(node: Node, clause: Clause) -> int:
+    """Return how deep frames are followed: 1 is the page alone, 2 the page and its frames."""
+    number = _last(node)
+    if number not in {"1", "2"}:
+        hint = "Frames 2 is the page with its frames and iframes, Frames 1 the page alone"
+        raise clause.fail(number.start_pos, "E41", f"Frames {number[:20]} makes no sense", expected="1 or 2", hint=hint)
+    return int(number)
+
+
+def read_render(node: Node, _clause: Clause) -> tuple[str, bool]:
+    """Return `browser`, and whether a picture of each version is kept."""
+    words = {child.type for child in node.children if isinstance(child, Token)}
+    return "browser", "SCREENSHOT" in words
+
+
+def read_robots(node: Node, clause: Clause) -> str:
+    """Return why robots.txt is not obeyed; W15 says what that means."""
+    token = _last(node)
+    reason = " ".join(unquoted(token).split())
+    if len(reason) < 3:
+        raise clause.fail(
+            token.start_pos, "E41", "there is no reason", hint='Robots ignored because "this site is mine"'
+        )
+    message = "robots.txt is not obeyed on these pages; the reason stands in each poll's record"
+    clause.report.warn(cast("Token", node.children[0]).start_pos or 0, "W15", message, hint="only on sites of your own")
+    return reason
+
+
+def _value(node: Node, clause: Clause) -> Value:
+    token = _last(node)
+    text = unquoted(token)
+    is_secret = any(isinstance(child, Token) and child.type == "SECRET" for child in node.children)
+    if is_secret:
+        text = read_secret_name(token, clause, without="pages that need it are in error until it is")
+    return Value(text, is_secret)
+
+
+def read_secret_name(token: Token, clause: Clause, *, without: str) -> str:
+    """Return the name of a secret; E41 if it can be none. W9 says what is `without` it while it is not set."""
+    text = unquoted(token)
+    if not _SECRET.fullmatch(text):
+        message = f"{token[:40]} is no name of a secret"
+        raise clause.fail(
+            token.start_pos, "E41", message, expected="a name such as api-token", hint="tidings secret list"
+        )
+    if clause.secrets is not None and text not in clause.secrets:
+        message = f'the secret "{text}" is not set yet: {without}'
+        clause.warn(token.start_pos, "W9", message, hint=f"tidings secret set {text}")
+    return text
+
+
+def _last(node: Node) -> Token:
+    return cast("Token", node.children[-1])
+
+
+ASKING_READERS: Mapping[str, Callable[[Node, Any], Any]] = {
+    "method": read_method,
+    "header": read_header,
+    "body": read_value,
+    "timeout": read_timeout,
+    "trust": read_trust,
+    "proxy": read_proxy,
+    "frames": read_frames,
+    "render": read_render,
+    "robots": read_robots,
+}
+"""The clauses that together are a sentinel's `asking`."""
+
+
+def asking(base: Asking, values: Mapping[str, Any]) -> Asking:
+    """Return `base` with what the clauses say put in; all its headers are replaced if there is one. A body alone is sent by POST."""
+    given = {rule: values[rule] for rule in ("method", "body", "timeout", "trust", "proxy", "frames") if rule in values}
+    if "header" in values:
+        given["headers"] = values["header"]
+    if "render" in values:
+        given["render"], given["screenshot"] = values["render"]
+    if "robots" in values:
+        given["robots_ignored"] = values["robots"]
+    if "body" in values and "method" not in values and base.method == "GET":
+        given["method"] = "POST"
+    return replace(base, **given)

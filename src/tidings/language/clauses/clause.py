@@ -1,0 +1,138 @@
+"""What every reader of a clause needs: where faults go, what the text may speak of, and the readers of names, numbers and durations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import cast
+
+from lark import Token, Tree
+
+from tidings.language.dates import LONGEST, measure
+from tidings.language.event_names import EventNames
+from tidings.language.grammar.faults import reserved_message
+from tidings.language.problems import Report
+from tidings.language.words import is_reserved
+from tidings.model.interval import Duration
+
+Node = Tree[Token]
+
+MOST = 1_000_000
+"""No count of the language is larger."""
+
+
+class FaultFoundError(Exception):
+    """The clause has a fault; it is in the report already. Never leaves the language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What a clause is read with.
+
+    `names` are those of the sentinel's pages (None: not known, nothing is said about them), `zone` is that of its dates. `secrets` are
+    the names of secrets that are set (None: not known), `files` says whether file: addresses may be watched, `is_stored` that the
+    text was accepted before, so that patterns and selectors need not be tried again. `places` takes where each part stands first.
+    `events` are those of other origin (None: not known).
+    """
+
+    report: Report
+    names: tuple[str, ...] | None
+    zone: tzinfo
+    secrets: Container[str] | None = None
+    files: bool = False
+    is_stored: bool = False
+    places: dict[str, int] = field(default_factory=dict)
+    events: EventNames | None = None
+
+    def fail(
+        self, offset: int | None, code: str, message: str, *, expected: str = "", hint: str = ""
+    ) -> FaultFoundError:
+        """Note a fault and return the exception that ends the clause."""
+        self.report.fault(offset or 0, code, message, expected=expected, hint=hint)
+        return FaultFoundError(code)
+
+    def warn(self, offset: int | None, code: str, message: str, *, hint: str = "") -> None:
+        """Note something worth knowing."""
+        self.report.warn(offset or 0, code, message, hint=hint)
+
+    def note(self, part: str, offset: int | None) -> None:
+        """Remember where a part of the statement stands first."""
+        self.places.setdefault(part, offset or 0)
+
+
+def unquoted(text: str) -> str:
+    r"""Return what a STRING says: only `\"` and `\\` are escapes."""
+    return re.sub(r'\\(["\\])', r"\1", text[1:-1])
+
+
+def listed(node: Node) -> list[str]:
+    """Return what stands in a list, white space collapsed."""
+    value = last(node)
+    items = value[1:-1].split(",") if value.type == "ANGLE" else [unquoted(value)]
+    return [" ".join(item.split()) for item in items]
+
+
+def last(node: Node) -> Token:
+    """Return the last part of a node."""
+    return cast("Token", node.children[-1])
+
+
+def first(node: Node) -> Token:
+    """Return the word that a node begins with."""
+    begin: Node | Token = node
+    while isinstance(begin, Tree):
+        begin = begin.children[0]
+    return begin
+
+
+def word_types(node: Node) -> set[str]:
+    """Return the names of the words that stand in a node itself."""
+    return {child.type for child in node.children if isinstance(child, Token)}
+
+
+def parts_of(node: Node) -> dict[str, Node]:
+    """Return the parts of a node by their rule."""
+    return {str(child.data): child for child in node.children if isinstance(child, Tree)}
+
+
+def check_name(name: Token, clause: Clause) -> str:
+    """Return a name; raises `FaultFoundError` (E04) if it is a word of the language."""
+    if is_reserved(name):
+        raise clause.fail(name.start_pos, "E04", reserved_message(name), hint=f"try {name}_1")
+    return str(name)
+
+
+def check_page_name(name: Token, clause: Clause) -> str:
+    """Return the name of a page; raises `FaultFoundError` (E27) unless the sentinel has one of that name."""
+    if clause.names is not None and name not in clause.names:
+        known = f"pages: {', '.join(clause.names)}" if clause.names else f"name a page: Using https://… As {name}"
+        raise clause.fail(name.start_pos, "E27", f'no page is called "{name}" here', hint=known)
+    return str(name)
+
+
+def read_count(number: Token, clause: Clause, what: str, *, least: int = 1, hint: str = "") -> int:
+    """Return a whole number; raises `FaultFoundError` (E16) for a fraction, and for less than `least`."""
+    if not number.isdecimal() or not least <= int(number[:20]) <= MOST:
+        message, expected = f"{what} {number[:20]} makes no sense", f"a whole number from {least}"
+        raise clause.fail(number.start_pos, "E16", message, expected=expected, hint=hint)
+    return int(number)
+
+
+def read_duration(node: Node, clause: Clause) -> Duration:
+    """Return a duration in µs; raises `FaultFoundError` (E05) for nothing and for more than a hundred years."""
+    number, unit = cast("list[Token]", node.children)
+    duration = measure(number, unit) if len(number) <= 20 else LONGEST + 1
+    if duration > LONGEST:
+        raise clause.fail(number.start_pos, "E05", f'"{number[:20]} {unit}" is too long', expected="at most 100 years")
+    return duration
+
+
+def read_positive_duration(node: Node, clause: Clause) -> Duration:
+    """Return a duration above zero."""
+    duration = read_duration(node, clause)
+    if duration <= 0:
+        number, unit = cast("list[Token]", node.children)
+        raise clause.fail(number.start_pos, "E05", f'"{number} {unit}" is no time at all', expected="more than 0 s")
+    return duration

@@ -1,0 +1,202 @@
+"""What the Monitor clause means: change types joined by AND, OR and NOT."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from lark import Token, Tree
+
+from tidings.document.words import tokens_of
+from tidings.language.clauses.asking import check_header_name
+from tidings.language.clauses.clause import (
+    Clause,
+    Node,
+    check_page_name,
+    first,
+    last,
+    listed,
+    read_count,
+    read_positive_duration,
+)
+from tidings.language.clauses.conditions import read_conditions
+from tidings.language.clauses.patterns import read_pattern
+from tidings.language.clauses.selection import read_selector
+from tidings.model.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not
+from tidings.model.interval import Duration
+from tidings.model.outcome import SECRET_HEADERS
+
+DEEPEST = 50
+"""Parts may be nested this deep."""
+
+_NEVER_UPDATED = frozenset({"links", "images", "keywords", "regex"})
+_ONLY_UPDATED = frozenset({"price", "availability"})
+_AT_EACH_LOOK = frozenset(
+    {"age", "date", "expires", "x-request-id", "x-amz-request-id", "cf-ray", "x-timer", "x-runtime", "server-timing"}
+)
+"""Headers that differ from answer to answer whatever the page does."""
+
+
+def read_monitor(node: Node, sentinel: Token, clause: Clause) -> tuple[Expression, Duration | None]:
+    """Return the expression of a Monitor clause and its window; `sentinel` is the name that E26 points at.
+
+    Raises `FaultFoundError`.
+    """
+    word, expression, *window = cast("list[Any]", node.children)
+    meaning = _expression(expression, clause, 0)
+    if never_fires(meaning):
+        message = "a sentinel that is only NOT can never be triggered"
+        raise clause.fail(sentinel.start_pos, "E26", message, hint="Monitor any change AND NOT images")
+    within = None
+    if window:
+        clause.note("within", window[0].start_pos)
+        within = read_positive_duration(window[1], clause)
+    if joins_plain_types(meaning):
+        hint = "write OR, or a comma, to hear of either"
+        clause.warn(word.start_pos, "W8", "reported only when both change", hint=hint)
+    return meaning, within
+
+
+def never_fires(expression: Expression) -> bool:
+    """Say whether an expression has a NOT that stands alone: at the top, in an OR, or in an AND without a positive part."""
+    match expression:
+        case Interest():
+            return False
+        case Not():
+            return True
+        case AnyOf(parts):
+            return any(never_fires(part) for part in parts)
+        case AllOf(parts):
+            negated = [part.part for part in parts if isinstance(part, Not)]
+            positive = [part for part in parts if not isinstance(part, Not)]
+            return not positive or any(never_fires(part) for part in (*positive, *negated))
+
+
+def joins_plain_types(expression: Expression) -> bool:
+    """Say whether an AND asks for two changes of one page at once, without a condition that shows that it is meant (W8)."""
+    match expression:
+        case Interest():
+            return False
+        case Not(part):
+            return joins_plain_types(part)
+        case AnyOf(parts):
+            return any(joins_plain_types(part) for part in parts)
+        case AllOf(parts):
+            positive = [part for part in parts if not isinstance(part, Not)]
+            return sum(map(_is_plain, positive)) > 1 or any(joins_plain_types(part) for part in parts)
+
+
+def _is_plain(expression: Expression) -> bool:
+    match expression:
+        case Interest():
+            return expression.of is None and not expression.where
+        case Not():
+            return False
+        case AnyOf(parts) | AllOf(parts):
+            return all(_is_plain(part) for part in parts)
+
+
+def _expression(node: Node, clause: Clause, depth: int) -> Expression:
+    if depth > DEEPEST:
+        raise clause.fail(
+            first(node).start_pos, "E12", "parts are nested too deeply", expected=f"at most {DEEPEST} levels"
+        )
+    if node.data == "change":
+        return _change(node, clause)
+    parts = tuple(_expression(child, clause, depth + 1) for child in node.children if isinstance(child, Tree))
+    if node.data == "not":
+        return parts[0].part if isinstance(parts[0], Not) else Not(parts[0])
+    return AnyOf(parts) if node.data == "any_of" else AllOf(parts)
+
+
+def _change(node: Node, clause: Clause) -> Interest:
+    kind, *details = cast("list[Node]", node.children)
+    if kind.data != "header":  # that is also a clause
+        clause.note(str(kind.data), first(kind).start_pos)
+    given: dict[str, Any] = dict(_ARGUMENTS[kind.data](kind, clause)) if kind.data in _ARGUMENTS else {}
+    for detail in details:
+        part = str(detail.data)
+        clause.note(part, first(detail).start_pos)
+        match part:
+            case "form":
+                given["form"] = _form(str(kind.data), cast("Token", detail.children[0]), clause)
+            case "direction":
+                given["direction"] = str(detail.children[0]).lower()
+            case "in":
+                given["selector"] = read_selector(cast("Node", detail.children[1]), clause)
+            case "of":
+                given["of"] = check_page_name(cast("Token", detail.children[1]), clause)
+            case _:
+                given["where"] = read_conditions(kind, detail, clause)
+    if given.get("direction") == "updated" and kind.data in _NEVER_UPDATED:
+        message = f"{kind.data} are inserted or deleted, never updated: this is never told"
+        hint = "write inserted or deleted, or nothing to hear of both"
+        clause.warn(first(kind).start_pos, "W13", message, hint=hint)
+    if kind.data in _ONLY_UPDATED and given.get("direction") in {"inserted", "deleted"}:
+        message = f"{kind.data} is updated, never {given['direction']}: this is never told"
+        hint = "write updated, or nothing; a page that says none any more is told as that"
+        clause.warn(first(kind).start_pos, "W13", message, hint=hint)
+    return Interest(str(kind.data), **given)
+
+
+def _form(kind: str, word: Token, clause: Clause) -> str:
+    """Return in which form things are compared; E28 for one that the change type has not."""
+    form = word.lower()
+    if form not in FORMS.get(kind, ()):
+        fitting = " or ".join(name for name, forms in FORMS.items() if form in forms)
+        raise clause.fail(word.start_pos, "E28", f'"{word}" is a form of {fitting}', hint=f"leave out {form}")
+    return form
+
+
+def _terms(node: Node, clause: Clause) -> Mapping[str, Any]:
+    """Return the keywords or phrases, each once, in the order given; those that are not what they look like are doubted (W3)."""
+    items, value = listed(node), last(node)
+    if not all(items):
+        noun = "keyword" if node.data == "keywords" else "phrase"
+        raise clause.fail(value.start_pos, "E07", f"empty {noun} in the list", hint="remove the extra comma")
+    terms = tuple(dict.fromkeys(items))
+    if not clause.is_stored:
+        for term in terms:
+            _doubt(term, value.start_pos, clause)
+    return {"terms": terms}
+
+
+def _doubt(term: str, offset: int | None, clause: Clause) -> None:
+    words = tokens_of(term)
+    if not words:
+        message = f'"{term}" has no letter or digit and will never be found'
+        clause.warn(offset, "W3", message, hint="write a word of the page")
+    elif len(words) == 1 and words[0] != unicodedata.normalize("NFC", term):
+        message = f'"{term}" is looked for as the word "{words[0]}"'
+        clause.warn(offset, "W3", message, hint="punctuation separates words and is not compared")
+
+
+def _ordinal(node: Node, clause: Clause) -> Mapping[str, Any]:
+    number = last(node)
+    return {"ordinal": read_count(number, clause, str(node.data))} if number.type == "NUMBER" else {}
+
+
+def _pattern(node: Node, clause: Clause) -> Mapping[str, Any]:
+    return {"pattern": read_pattern(last(node), clause)}
+
+
+def _header(node: Node, clause: Clause) -> Mapping[str, Any]:
+    token = last(node)
+    name = check_header_name(token, clause)
+    if name.lower() in SECRET_HEADERS:
+        message = f"{name} may hold a secret, and is never kept"
+        raise clause.fail(token.start_pos, "E41", message, hint='for example header "Last-Modified"')
+    if name.lower() in _AT_EACH_LOOK and not clause.is_stored:
+        clause.warn(token.start_pos, "W13", f"{name} differs at each look: this tells of the looks, not of the page")
+    return {"header": name}
+
+
+_ARGUMENTS: Mapping[str, Callable[[Node, Clause], Mapping[str, Any]]] = {
+    "keywords": _terms,
+    "phrases": _terms,
+    "table": _ordinal,
+    "list": _ordinal,
+    "regex": _pattern,
+    "header": _header,
+}

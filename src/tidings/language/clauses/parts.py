@@ -1,0 +1,81 @@
+"""Which part of a page counts, and what follows from a change: Select, Exclude, Transform, Then."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from lark import Token, Tree
+
+from tidings.language.clauses.clause import (
+    Clause,
+    Node,
+    check_page_name,
+    first,
+    last,
+    listed,
+    parts_of,
+    read_count,
+    read_positive_duration,
+    unquoted,
+    word_types,
+)
+from tidings.language.clauses.patterns import read_pattern
+from tidings.language.clauses.selection import read_selector
+from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
+from tidings.model.interest import Selector
+from tidings.model.sentinel import Then
+
+
+def read_select(node: Node, clause: Clause) -> Selector:
+    """Return the part of the page that counts."""
+    return read_selector(cast("Node", node.children[1]), clause)
+
+
+def read_exclude(node: Node, clause: Clause) -> Exclusion:
+    """Return a part of the page, words, or a pattern that do not count."""
+    second = node.children[1]
+    if isinstance(second, Tree):
+        return read_selector(second, clause)
+    if second.type == "HIDDEN":
+        return HIDDEN
+    if second.type == "REGEX":
+        return Pattern(read_pattern(last(node), clause))
+    words = tuple(dict.fromkeys(word for text in listed(node) for word in text.split(" ")))
+    if not all(listed(node)):
+        raise clause.fail(last(node).start_pos, "E07", "empty word in the list", hint="remove the extra comma")
+    return StopWords(words)
+
+
+def read_transform(node: Node, clause: Clause) -> tuple[Transform, ...]:
+    """Return the steps of one Transform clause, in the order in which they are done."""
+    return tuple(_step(step, clause) for step in node.children if isinstance(step, Tree))
+
+
+def _step(node: Node, clause: Clause) -> Transform:
+    word = first(node)
+    verb = cast("Any", word.lower())
+    texts = [token for token in node.children if isinstance(token, Token) and token.type == "STRING"]
+    if not texts:
+        return Transform(verb)
+    is_pattern = "REGEX" in word_types(node)
+    match = read_pattern(texts[0], clause) if is_pattern else unquoted(texts[0])
+    if not match:
+        raise clause.fail(texts[0].start_pos, "E07", "there is nothing to look for", hint=f'{word} … "views today"')
+    replacement = unquoted(texts[1]) if verb == "replace" else ""
+    return Transform(verb, match, is_pattern, replacement)
+
+
+def read_then(node: Node, clause: Clause) -> Then:
+    """Return which pages are looked at when a part has changed, and how soon."""
+    parts = parts_of(node)
+    names = [token for token in node.children if isinstance(token, Token) and token.type == "NAME"]
+    pages = tuple(dict.fromkeys(check_page_name(name, clause) for name in names))
+    within = read_positive_duration(parts["duration"], clause)
+    least = None
+    if "least" in parts:
+        number = cast("Token", parts["least"].children[1])
+        least = read_count(number, clause, "any")
+        if least > len(pages):
+            message = f"any {least} of {len(pages)} pages can never be"
+            raise clause.fail(number.start_pos, "E16", message, expected=f"a whole number from 1 to {len(pages)}")
+    return Then(within, pages, least)

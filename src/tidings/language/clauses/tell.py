@@ -1,0 +1,147 @@
+"""Whom to tell, when, and what they see: Notify, Errors, Compare, ChangeHistory, Presentation."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from lark import Token, Tree
+
+from tidings.language.clauses.asking import read_secret_name
+from tidings.language.clauses.clause import (
+    Clause,
+    FaultFoundError,
+    Node,
+    first,
+    last,
+    parts_of,
+    read_count,
+    read_positive_duration,
+    word_types,
+)
+from tidings.language.clauses.when import read_span_of_day, read_time, read_weekdays
+from tidings.language.dates import LONGEST, measure
+from tidings.language.verify import check_address
+from tidings.language.words import did_you_mean
+from tidings.model.sentinel import Compare, History
+from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
+
+CHANNELS = ("email", "webhook", "console", "dashboard", "feed", "stream")
+
+
+def read_notify(node: Node, clause: Clause) -> Notify:
+    """Return whom to tell and when; mail is accepted with W10."""
+    channels = _channels(node, clause)
+    parts = parts_of(node)
+    shown_only = all(channel.kind == "dashboard" for channel in channels)
+    rate = Rate("interactive" if shown_only else "immediate")
+    if "rate" in parts:
+        rate = _rate(parts["rate"], channels, clause)
+    quiet = cap = None
+    if "quiet" in parts:
+        clause.note("quiet", first(parts["quiet"]).start_pos)
+        quiet = Quiet(*read_span_of_day(parts["quiet"], clause, "quiet"))
+    if "max" in parts:
+        _, number, per = cast("list[Any]", parts["max"].children)
+        clause.note("max", first(parts["max"]).start_pos)
+        cap = Cap(read_count(number, clause, "max"), read_positive_duration(per, clause))
+    return Notify(channels, rate, quiet, cap)
+
+
+def read_errors(node: Node, clause: Clause) -> tuple[Channel, ...]:
+    """Return who is told of the errors of a page."""
+    return _channels(node, clause)
+
+
+def _channels(node: Node, clause: Clause) -> tuple[Channel, ...]:
+    found = [_channel(child, clause) for child in node.children if isinstance(child, Tree) and child.data == "channel"]
+    return tuple(dict.fromkeys(found))
+
+
+def _channel(node: Node, clause: Clause) -> Channel:
+    word, address = first(node), last(node)
+    if "SECRET" in word_types(node):
+        name = read_secret_name(address, clause, without="news for it waits until it is")
+        return Channel("webhook" if word.type == "WEBHOOK" else "apprise", name, is_secret=True)
+    match word.type:
+        case "EMAIL":
+            message = f"mail to {address} is sent once mail is set up (notify.smtp_host)"
+            clause.warn(word.start_pos, "W10", message, hint="until then: tidings changes, or a webhook")
+            return Channel("email", str(address))
+        case "URL" | "WEBHOOK":
+            return _address(word, address, clause)
+        case "CONSOLE" | "DASHBOARD" | "FEED" | "STREAM":
+            clause.note(word.lower(), word.start_pos)
+            return Channel(word.lower())
+    hint = did_you_mean(word, CHANNELS) or ("give an Apprise or https:// address instead, for example tgram://bot/chat")
+    raise clause.fail(word.start_pos, "E15", f'"{word}" has no channel here', hint=hint)
+
+
+def _address(word: Token, url: Token, clause: Clause) -> Channel:
+    scheme = url.partition("://")[0].lower()
+    if scheme not in {"http", "https"}:
+        if word.type == "WEBHOOK":
+            message = f'a webhook cannot be a "{scheme}:" address'
+            raise clause.fail(url.start_pos, "E22", message, expected="http:// or https://")
+        return Channel("apprise", str(url))
+    if not check_address(clause.report, url.start_pos or 0, url):
+        raise FaultFoundError
+    return Channel("webhook", str(url))
+
+
+def _rate(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Rate:
+    parts, word = parts_of(node), first(node)
+    match last(node) if not parts else word:
+        case Token(type="EFFORT"):
+            clause.note("best effort", word.start_pos)
+            return Rate("best_effort")
+        case Token(type="IMMEDIATE"):
+            return Rate("immediate")
+        case Token(type="INTERACTIVE"):
+            return _interactive(word, channels, clause)
+        case Token(type="AT" | "CLOCK"):
+            clause.note("at", word.start_pos)
+            return Rate("at", clock=read_time(node, clause), days=read_weekdays(parts.get("days")))
+    interval = read_positive_duration(parts["duration"], clause) if "duration" in parts else 0
+    changes = 0
+    if "many" in parts:
+        clause.note("many", first(parts["many"]).start_pos)
+        changes = read_count(first(parts["many"]), clause, "every", hint="immediate tells each change by itself")
+    return Rate("every", interval, changes)
+
+
+def _interactive(word: Token, channels: tuple[Channel, ...], clause: Clause) -> Rate:
+    pushed = next((channel.kind for channel in channels if channel.kind != "dashboard"), None)
+    if pushed is not None:
+        message = f"interactive news are looked up on the dashboard, {pushed} cannot wait for that"
+        raise clause.fail(word.start_pos, "E15", message, hint="write immediate, or every 1 hour")
+    return Rate("interactive")
+
+
+def read_compare(node: Node, clause: Clause) -> Compare:
+    """Return which versions are compared."""
+    word = cast("Token", node.children[1])
+    clause.note(f"compare {word.lower()}", first(node).start_pos)
+    if word.type == "PAIRWISE":
+        return Compare()
+    if word.type == "FIRST":
+        return Compare("first")
+    hint = "Compare pairwise compares neighbours"
+    n = read_count(cast("Token", node.children[2]), clause, f"Compare {word.lower()}", least=2, hint=hint)
+    return Compare(cast("Any", word.lower()), n)
+
+
+def read_history(node: Node, clause: Clause) -> History:
+    """Return what is kept of the changes: a number of them, or their age."""
+    number = cast("Token", node.children[1])
+    if "UNIT" not in word_types(node):
+        return History(changes=read_count(number, clause, "ChangeHistory", hint="ChangeHistory 90 day keeps by age"))
+    age = measure(number, last(node)) if len(number) <= 20 else LONGEST + 1
+    if not 0 < age <= LONGEST:
+        message = f'"{number[:20]} {last(node)}" is no age'
+        raise clause.fail(number.start_pos, "E05", message, expected="more than 0 s, at most 100 years")
+    return History(age=age)
+
+
+def read_presentation(node: Node, _clause: Clause) -> str:
+    """Return how a change is shown."""
+    return "_".join(str(word).lower() for word in node.children[1:])

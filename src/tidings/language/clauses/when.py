@@ -1,0 +1,215 @@
+"""When a page is looked at, and how long a sentinel lives: Fetch, During, From, To, For, Zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import cast
+
+from lark import Token, Tree
+
+from tidings.language.clauses.clause import (
+    Clause,
+    Node,
+    check_name,
+    first,
+    last,
+    parts_of,
+    read_duration,
+    read_positive_duration,
+    word_types,
+)
+from tidings.language.dates import instant_of, missing_day, nearest_zone, read_date, swapped, zone_of
+from tidings.language.hours import read_clock, read_days
+from tidings.model.interval import Duration, spell_duration
+from tidings.model.timing import (
+    DAILY,
+    Clock,
+    Days,
+    Fetch,
+    FetchAt,
+    FetchEvery,
+    FetchOnChange,
+    FetchOnDemand,
+    Opening,
+    Point,
+)
+
+
+def read_fetch(node: Node, clause: Clause) -> Fetch:
+    """Return when a page is looked at."""
+    parts = parts_of(node)
+    events = _events([parts[rule] for rule in ("happening", "summons") if rule in parts], clause)
+    return FetchOnDemand(events) if "happening" in parts else replace(_read_fetch(node, clause), events=events)
+
+
+def _events(nodes: Iterable[Node], clause: Clause) -> tuple[str, ...]:
+    """Return the events at which a look is due, in their order."""
+    names: list[str] = []
+    for node in nodes:
+        for happening in node.find_data("happening"):
+            name = read_event_name(happening, clause)
+            if name in names:
+                raise clause.fail(
+                    first(happening).start_pos, "E17", f'the event "{name}" is named twice', hint="keep one"
+                )
+            names.append(name)
+    return tuple(names)
+
+
+def read_event_name(node: Node, clause: Clause) -> str:
+    """Return the event of `event(NAME)`; raises `FaultFoundError` (E20) if there is surely none of that name."""
+    token = cast("Token", node.children[1])
+    name = check_name(token, clause)
+    if clause.events is not None and not clause.events.exists(name):
+        raise clause.fail(token.start_pos, "E20", f'there is no event "{name}"', hint=clause.events.hint(name))
+    return name
+
+
+def _read_fetch(node: Node, clause: Clause) -> Fetch:
+    parts, words = parts_of(node), word_types(node)
+    if "duration" in parts:
+        interval = read_positive_duration(parts["duration"], clause)
+        return FetchEvery(interval, _slack(parts.get("slack"), interval, clause))
+    if "AT" in words:
+        clause.note("fetch at", first(node).start_pos)
+        clock = read_time(node, clause)
+        return FetchAt(clock, read_weekdays(parts.get("days")), _slack(parts.get("slack"), None, clause))
+    if "slack" in parts:
+        hint = "Fetch 1 hour slack 5 min"
+        raise clause.fail(first(parts["slack"]).start_pos, "E14", "slack belongs to a fixed interval", hint=hint)
+    if "DEMAND" in words:
+        return FetchOnDemand()
+    shortest, longest = _between(parts["between"], clause) if "between" in parts else (None, None)
+    if "prompt" not in parts:
+        return FetchOnChange(shortest, longest)
+    clause.note("prompt", first(parts["prompt"]).start_pos)
+    within = read_positive_duration(parts_of(parts["prompt"])["duration"], clause)
+    is_overwrite = "OVERWRITE" in word_types(parts["prompt"])
+    return FetchOnChange(shortest, longest, within, "overwrite" if is_overwrite else "window")
+
+
+def _slack(node: Node | None, interval: Duration | None, clause: Clause) -> Duration | None:
+    if node is None:
+        return None
+    slack = read_duration(cast("Node", node.children[1]), clause)
+    if interval is not None and slack > interval:
+        message = f"slack {spell_duration(slack)} is longer than the interval of {spell_duration(interval)}"
+        hint = "the next look would be due before this one"
+        raise clause.fail(first(node).start_pos, "E14", message, hint=hint)
+    return slack
+
+
+def _between(node: Node, clause: Clause) -> tuple[Duration, Duration]:
+    early, late = (child for child in node.children if isinstance(child, Tree))
+    shortest, longest = read_positive_duration(early, clause), read_positive_duration(late, clause)
+    if shortest >= longest:
+        early_text, late_text = (f"{child.children[0]} {child.children[1]}" for child in (early, late))
+        message = f'"between {early_text} and {late_text}" is empty'
+        raise clause.fail(first(early).start_pos, "E14", message, hint="the smaller interval comes first")
+    return shortest, longest
+
+
+def read_time(node: Node, clause: Clause) -> Clock:
+    """Return the one time of day that stands in a node; raises `FaultFoundError` (E08)."""
+    return read_times(node, clause)[0]
+
+
+def read_times(node: Node, clause: Clause) -> list[Clock]:
+    """Return the times of day that stand in a node; raises `FaultFoundError` (E08) if one is none."""
+    times: list[Clock] = []
+    for token in node.children:
+        if isinstance(token, Token) and token.type == "CLOCK":
+            clock = read_clock(token)
+            if clock is None:
+                raise clause.fail(token.start_pos, "E08", f'"{token}" is no time of day', expected="00:00 to 23:59")
+            times.append(clock)
+    return times
+
+
+def read_span_of_day(node: Node, clause: Clause, what: str) -> tuple[Clock, Clock]:
+    """Return two times of day that differ; raises `FaultFoundError` (E14) if they do not."""
+    begin, end = read_times(node, clause)
+    if begin == end:
+        message = f"{what} from a time to the same time is no time at all"
+        raise clause.fail(last(node).start_pos, "E14", message, hint="08:00 to 18:00, or over midnight 20:00 to 07:00")
+    return begin, end
+
+
+def read_weekdays(node: Node | None) -> Days:
+    """Return the days of the week that are named; daily if none are."""
+    return DAILY if node is None else read_days(str(day) for day in node.children)
+
+
+def read_during(node: Node, clause: Clause) -> tuple[Opening, ...]:
+    """Return the hours in which a page may be polled."""
+    openings: list[Opening] = []
+    for opening in node.children:
+        if isinstance(opening, Tree):
+            days = read_weekdays(parts_of(opening)["days"])
+            openings.append(Opening(days, *read_span_of_day(opening, clause, "During")))
+    return tuple(openings)
+
+
+def read_point(node: Node, clause: Clause) -> Point:
+    """Return a point in time; a date is read in the sentinel's zone."""
+    point = cast("Node", node.children[1])
+    if point.data == "first_change":
+        clause.note("first_change", first(point).start_pos)
+        return Point("change")
+    word, parts = first(point), parts_of(point)
+    offset = _offset(parts["offset"], clause) if "offset" in parts else 0
+    if "happening" in parts:
+        name = read_event_name(parts["happening"], clause)
+        if offset < 0:
+            message = f"nobody knows when event({name}) comes, so there is no time before it"
+            raise clause.fail(word.start_pos, "E34", message, hint=f"event({name}) without a minus")
+        return Point("event", offset, event=name)
+    if word.type == "NOW":
+        return Point("now", offset)
+    if word.type == "DATE":
+        return _date(word, offset, clause)
+    name = check_name(cast("Token", point.children[1]), clause)
+    return Point("start" if word.type == "START" else "end", offset, sentinel=name)
+
+
+def _offset(node: Node, clause: Clause) -> Duration:
+    sign, duration = node.children
+    size = read_duration(cast("Node", duration), clause)
+    return -size if sign == "-" else size
+
+
+def _date(token: Token, offset: Duration, clause: Clause) -> Point:
+    reading = read_date(token)
+    if reading is None:
+        raise _no_date(token, clause)
+    if reading.slashed:
+        message = f"{token} is read as {reading.text} (month/day/year)"
+        clause.warn(token.start_pos, "W1", message, hint=f"write {reading.text}")
+    return Point("at", offset, reading.text, instant_of(reading, clause.zone))
+
+
+def _no_date(token: Token, clause: Clause) -> Exception:
+    if days := missing_day(token):
+        return clause.fail(token.start_pos, "E08", f'"{token}" is no date', hint=days)
+    if "/" not in token:
+        return clause.fail(
+            token.start_pos, "E08", f'"{token}" is no date', hint="write it as 2026-03-01 (year-month-day)"
+        )
+    instead = swapped(token) or "2026-03-01"
+    message = f'"{token}" is not a month/day/year date'
+    return clause.fail(token.start_pos, "E08", message, hint=f"write it as {instead} (year-month-day)")
+
+
+def read_span(node: Node, clause: Clause) -> Duration:
+    """Return how long a sentinel lives."""
+    return read_positive_duration(cast("Node", node.children[1]), clause)
+
+
+def read_zone(node: Node, clause: Clause) -> str:
+    """Return the name of a time zone; raises `FaultFoundError` (E18) if there is none of that name."""
+    name = cast("Token", node.children[1])
+    if zone_of(name) is None:
+        expected = f"an IANA name such as {nearest_zone(name)}"
+        raise clause.fail(name.start_pos, "E18", f'unknown time zone "{name}"', expected=expected)
+    return str(name)

@@ -1,0 +1,109 @@
+"""The canonical text of a statement: ISO dates, one clause a line, clauses of default value left out.
+
+Laws (tested): reading what was printed gives the same statement, and printing what was read of it changes nothing. Of a sentinel
+made from another one all clauses are printed, so that it keeps its meaning whatever becomes of its base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tidings.language.expressions import number_text
+from tidings.language.write.table import FIELDS, ORDER
+from tidings.language.write.texts import clause_lines, source_text
+from tidings.model.interest import Interest
+from tidings.model.sentinel import (
+    Alter,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    Sentinel,
+    Statement,
+    Watched,
+)
+
+__all__ = ["clauses_of", "number_text", "to_text"]
+
+PLAINEST = Sentinel(name="plainest", pages=(), monitor=Interest("any"))
+"""A sentinel that says nothing: all its clauses have their defaults."""
+_LIFE = frozenset({"from", "to", "for"})
+
+
+def to_text(statement: Statement) -> str:
+    """Return a statement as the language writes it, without a line end after the last line."""
+    match statement:
+        case Command():
+            return f"{statement.verb.capitalize()} {statement.name}{' fresh' if statement.fresh else ''}"
+        case Alter():
+            return _text(f"Alter {statement.name}", statement.clauses)
+        case Defaults():
+            return _text(f"Defaults For Tags {', '.join(statement.tags)}", statement.clauses)
+        case CreateEvent(name, source):
+            return f"Create Event {name} Using {source_text(source)}"
+        case DropEvent(name):
+            return f"Drop Event {name}"
+        case Sentinel():
+            target = statement.base or ", ".join(map(_page, statement.pages))
+            return _text(f"Create Sentinel {statement.name} Using {target}", clauses_of(statement))
+
+
+def clauses_of(sentinel: Sentinel) -> Clauses:
+    """Return the clauses that say what a sentinel is: those that are not as they would be without them.
+
+    All of them if it was made from another one, but those of its life only if that is not the life of its base.
+    """
+    return Clauses(tuple(_said(sentinel, everything=sentinel.base is not None)))
+
+
+def meaning_of(sentinel: Sentinel, word: str) -> Any:
+    """Return what the clause of this word would have to say for a sentinel to be as it is."""
+    if word in FIELDS:
+        return getattr(sentinel, FIELDS[word])
+    asked = sentinel.asking
+    match word:
+        case "monitor":
+            return sentinel.monitor, sentinel.window
+        case "header":
+            return asked.headers
+        case "render":
+            return asked.render, asked.screenshot
+        case "robots":
+            return asked.robots_ignored
+    return getattr(asked, word)
+
+
+def _said(sentinel: Sentinel, *, everything: bool) -> Iterator[tuple[str, Any]]:
+    for word in ORDER:
+        meaning = meaning_of(sentinel, word)
+        if word in _LIFE:
+            if not sentinel.correlated and _has_to_say(sentinel, word, everything=everything):
+                yield word, meaning
+        elif word == "life" and meaning is None:
+            continue  # it is learned
+        elif everything or word == "monitor" or meaning != meaning_of(PLAINEST, word) or _is_posted(sentinel, word):
+            yield word, meaning
+
+
+def _has_to_say(sentinel: Sentinel, word: str, *, everything: bool) -> bool:
+    """Say whether a clause of the life must be printed: of To and For one, and none of them as nothing unless all is said."""
+    if word == "from":
+        return everything or sentinel.start != PLAINEST.start
+    if word == "for":
+        return sentinel.span is not None
+    return sentinel.end is not None or (everything and sentinel.span is None)
+
+
+def _is_posted(sentinel: Sentinel, word: str) -> bool:
+    """Say whether this is the Method of a sentinel with a Body, which alone would mean POST."""
+    return word == "method" and sentinel.asking.body is not None
+
+
+def _text(head: str, clauses: Clauses) -> str:
+    return "\n  ".join([head, *(line for word, meaning in clauses.said for line in clause_lines(word, meaning))])
+
+
+def _page(page: Watched) -> str:
+    return page.url if page.name is None else f"{page.url} As {page.name}"

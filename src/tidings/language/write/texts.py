@@ -1,0 +1,233 @@
+"""What each clause means, as the language writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tidings.language import expressions
+from tidings.language.dates import point_text
+from tidings.language.expressions import number_text, quoted, selector_text
+from tidings.language.hours import clock_text, days_text
+from tidings.language.write.table import NOTHING
+from tidings.model.asking import Header, Value
+from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
+from tidings.model.interest import Selector
+from tidings.model.interval import spell_duration
+from tidings.model.outside import EventSource
+from tidings.model.sentinel import Compare, History, Then
+from tidings.model.telling import Cap, Channel, Notify, Quiet, Rate
+from tidings.model.timing import Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
+from tidings.model.weight import Life, Urgency
+
+_WORDS: Mapping[str, str] = {"history": "ChangeHistory"}
+_MANY = frozenset({"then", "exclude", "header", "notify"})
+"""Clauses of which a line is written for each member."""
+
+
+def clause_lines(word: str, meaning: Any) -> list[str]:
+    """Return the lines of one clause; what takes away what stood before is `Exclude none`."""
+    begin = _WORDS.get(word, word.capitalize())
+    if word in NOTHING and meaning == NOTHING[word]:
+        return [f"{begin} none"]
+    return [f"{begin} {_TEXTS[word](part)}" for part in (meaning if word in _MANY else (meaning,))]
+
+
+def channel_text(channel: Channel) -> str:
+    """Return a channel; the address of an Apprise service says all, written out or as a secret."""
+    address = f"secret {quoted(channel.address)}" if channel.is_secret else channel.address
+    if channel.kind == "apprise":
+        return address
+    return f"{channel.kind} {address}" if address else channel.kind
+
+
+def source_text(source: EventSource) -> str:
+    """Return where an event comes from, as the language writes it."""
+    words = {"webhook": (), "file": (source.path,), "command": source.argv}[source.origin]
+    every = () if source.every is None else (f"every {spell_duration(source.every)}",)
+    return " ".join((source.origin, *map(quoted, words), *every))
+
+
+def _monitor(meaning: tuple[Any, Any]) -> str:
+    expression, window = meaning
+    text = expressions.to_text(expression)
+    return text if window is None else f"{text} within {spell_duration(window)}"
+
+
+def _then(then: Then) -> str:
+    least = "" if then.least is None else f"any {then.least} of "
+    return f"within {spell_duration(then.within)} check {least}{', '.join(then.pages)}"
+
+
+def _exclude(exclusion: Exclusion) -> str:
+    if exclusion == HIDDEN:
+        return "hidden"
+    match exclusion:
+        case Selector():
+            return selector_text(exclusion)
+        case StopWords(words):
+            is_plain = not set("".join(words)) & set(',<>"')
+            return f"words {expressions.listed(words) if is_plain else quoted(' '.join(words))}"
+        case Pattern(text):
+            return f"regex {quoted(text)}"
+
+
+def _transform(steps: Iterable[Transform]) -> str:
+    return ", ".join(map(_step, steps))
+
+
+def _step(step: Transform) -> str:
+    match = f"{'regex ' if step.is_pattern else ''}{quoted(step.match)}"
+    match step.verb:
+        case "keep" | "drop":
+            return f"{step.verb} lines {match}"
+        case "replace":
+            return f"replace {match} with {quoted(step.replacement)}"
+        case "sort" | "unique":
+            return f"{step.verb} lines"
+
+
+def _fetch(fetch: Fetch) -> str:
+    happenings = [f"on event({name})" for name in fetch.events]
+    return " or ".join(
+        happenings if fetch == FetchOnDemand(fetch.events) and happenings else [_usual(fetch), *happenings]
+    )
+
+
+def _usual(fetch: Fetch) -> str:
+    match fetch:
+        case FetchEvery(interval, slack):
+            return f"every {spell_duration(interval)}{_slack(slack)}"
+        case FetchAt(clock, days, slack):
+            return f"at {clock_text(clock)} {days_text(days)}{_slack(slack)}"
+        case FetchOnDemand():
+            return "on demand"
+        case FetchOnChange(shortest, longest, within, until):
+            words = ["on change"]
+            if shortest is not None and longest is not None:
+                words.append(f"between {spell_duration(shortest)} and {spell_duration(longest)}")
+            if within is not None:
+                words.append(f"within {spell_duration(within)} {until}")
+            return " ".join(words)
+
+
+def _slack(slack: int | None) -> str:
+    return "" if slack is None else f" slack {spell_duration(slack)}"
+
+
+def _during(openings: Iterable[Opening]) -> str:
+    return ", ".join(f"{days_text(o.days)} {clock_text(o.opens)} to {clock_text(o.closes)}" for o in openings)
+
+
+def _notify(notify: Notify) -> str:
+    words = [f"by {_channels(notify.channels)}", rate_text(notify.rate)]
+    if isinstance(notify.quiet, Quiet):
+        words.append(f"quiet {clock_text(notify.quiet.begins)} to {clock_text(notify.quiet.ends)}")
+    if isinstance(notify.cap, Cap):
+        words.append(f"max {notify.cap.count} per {spell_duration(notify.cap.per)}")
+    return " ".join(words)
+
+
+def _errors(channels: Iterable[Channel]) -> str:
+    return f"to {_channels(channels)}"
+
+
+def _channels(channels: Iterable[Channel]) -> str:
+    return ", ".join(map(channel_text, channels))
+
+
+def rate_text(rate: Rate) -> str:
+    """Return when news go, as the language writes it."""
+    match rate.mode:
+        case "every":
+            interval = spell_duration(rate.interval) if rate.interval else ""
+            changes = f"{rate.changes} changes" if rate.changes else ""
+            return f"every {' or '.join(filter(None, (interval, changes)))}"
+        case "best_effort":
+            return "every best effort"
+        case "at":
+            return f"at {clock_text(rate.clock)} {days_text(rate.days)}"
+        case "immediate" | "interactive":
+            return rate.mode
+
+
+def compare_text(compare: Compare) -> str:
+    """Return which versions are compared, as the language writes it."""
+    return f"{compare.mode} {compare.n}" if compare.mode in {"moving", "every"} else compare.mode
+
+
+def _history(history: History) -> str:
+    return str(history.changes) if history.age is None else spell_duration(history.age)
+
+
+def _urgency(urgency: Urgency) -> str:
+    return urgency.mode if urgency.span is None else f"{urgency.mode} {spell_duration(urgency.span)}"
+
+
+def _life(life: Life) -> str:
+    match life.mode:
+        case "window":
+            return spell_duration(life.span)
+        case "changes":
+            return f"{life.changes} changes"
+        case "forever" | "overwrite":
+            return life.mode
+
+
+def _value(value: Value) -> str:
+    return f"secret {quoted(value.text)}" if value.is_secret else quoted(value.text)
+
+
+def _header(header: Header) -> str:
+    return f"{quoted(header.name)} {_value(header.value)}"
+
+
+def _proxy(value: Value) -> str:
+    return _value(value) if value.is_secret else value.text
+
+
+def _render(render: tuple[str, bool]) -> str:
+    browser, screenshot = render
+    return f"{browser}{' screenshot' if screenshot else ''}"
+
+
+def _spaced(text: str) -> str:
+    return text.replace("_", " ")
+
+
+def _robots(reason: str) -> str:
+    return f"ignored because {quoted(reason)}"
+
+
+_TEXTS: Mapping[str, Callable[[Any], str]] = {
+    "monitor": _monitor,
+    "then": _then,
+    "select": selector_text,
+    "exclude": _exclude,
+    "transform": _transform,
+    "fetch": _fetch,
+    "during": _during,
+    "from": point_text,
+    "to": point_text,
+    "for": spell_duration,
+    "zone": str,
+    "notify": _notify,
+    "errors": _errors,
+    "compare": compare_text,
+    "history": _history,
+    "presentation": _spaced,
+    "method": quoted,
+    "header": _header,
+    "body": _value,
+    "timeout": spell_duration,
+    "trust": quoted,
+    "proxy": _proxy,
+    "frames": str,
+    "render": _render,
+    "robots": _robots,
+    "importance": number_text,
+    "urgency": _urgency,
+    "life": _life,
+    "class": str,
+    "tags": ", ".join,
+}

@@ -1,0 +1,401 @@
+"""Clauses of the YAML form as pieces of the sentence form: each may be written as the language says it, or as keys and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from yaml.nodes import Node
+
+from tidings.language.yaml.nodes import (
+    FormError,
+    Segments,
+    duration,
+    fields,
+    is_mapping,
+    is_true,
+    joined,
+    listed,
+    members,
+    scalar,
+    string,
+)
+
+_SELECTORS = ("css", "xpath", "jsonpath")
+_TYPED = ("type", "list", "number", "pattern", "name", "form", "dir", "in", "of", "where", "within")
+
+
+def _monitor(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    yield from _expression(node)
+    found = {str(key.value): value for key, value in node.value}
+    if "within" in found:
+        yield " within "
+        yield duration(found["within"])
+
+
+def _expression(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield "("
+        yield scalar(node)
+        yield ")"
+        return
+    found = fields(node, ("or", "and", "not", *_TYPED))
+    joints = [name for name in ("or", "and", "not") if name in found]
+    if joints and len(found.keys() - {"within"}) > 1:
+        raise FormError(node, "E45", f'"{joints[0]}" stands alone', hint="put the others into its list")
+    match joints:
+        case ["not"]:
+            yield "NOT ("
+            yield from _expression(found["not"])
+            yield ")"
+        case [joint]:
+            for number, part in enumerate(members(found[joint])):
+                yield "" if number == 0 else f" {joint.upper()} "
+                yield "("
+                yield from _expression(part)
+                yield ")"
+        case _:
+            yield from _change(node, found)
+
+
+def _change(node: Node, found: Mapping[str, Node]) -> Segments:
+    if "type" not in found:
+        raise FormError(node, "E25", 'the key "type" is missing', hint="type: words")
+    kind, place = scalar(found["type"])
+    yield ("any change" if kind == "any" else kind), place
+    yield " "
+    if "list" in found:
+        yield from listed(found["list"])
+    if "number" in found:
+        yield scalar(found["number"])
+    if "pattern" in found:
+        yield string(found["pattern"])
+    if "name" in found:
+        yield string(found["name"])
+    if "form" in found:
+        yield " "
+        yield scalar(found["form"])
+    if "dir" in found:
+        yield " "
+        yield scalar(found["dir"])
+    if "in" in found:
+        yield " in "
+        yield from _selector(found["in"])
+    if "of" in found:
+        yield " of "
+        yield scalar(found["of"])
+    if "where" in found:
+        yield " where "
+        yield from _conditions(found["where"])
+
+
+def _selector(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    found = fields(node, _SELECTORS)
+    for language, text in found.items():
+        yield f"{language} "
+        yield string(text)
+
+
+def _conditions(node: Node) -> Segments:
+    joint = ""
+    for part in members(node):
+        if not is_mapping(part):
+            yield joint
+            yield scalar(part)
+            joint = " but "
+            continue
+        for measure, value in fields(part, _MEASURES).items():
+            by = "by " if measure in {"changes", "rises", "drops"} else ""
+            yield f"{joint}{measure} {by}", value
+            yield string(value) if measure in {"contains", "matches"} else scalar(value)
+            joint = " but "
+
+
+_MEASURES = (
+    *("value", "becomes", "share", "inserted", "deleted", "changed"),
+    *("changes", "rises", "drops", "contains", "matches"),
+)
+
+
+def _then(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    found = fields(node, ("within", "check", "any"), needed=("within", "check"))
+    yield "within "
+    yield duration(found["within"])
+    yield " check "
+    if "any" in found:
+        yield "any "
+        yield scalar(found["any"])
+        yield " of "
+    yield from joined(found["check"])
+
+
+def _exclude(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    found = fields(node, (*_SELECTORS, "words", "regex"))
+    for name, value in found.items():
+        yield f"{name} "
+        if name == "words":
+            yield from listed(value)
+        else:
+            yield string(value)
+
+
+def _transform(node: Node) -> Segments:
+    for number, step in enumerate(members(node)):
+        yield "" if number == 0 else ", "
+        if not is_mapping(step):
+            yield scalar(step)
+            continue
+        for verb, value in fields(step, ("keep", "drop", "replace")).items():
+            yield f"{verb} lines " if verb != "replace" else "replace "
+            yield from _matched(value, replaces=verb == "replace")
+
+
+def _matched(node: Node, *, replaces: bool) -> Segments:
+    if not is_mapping(node):
+        yield string(node)
+        return
+    found = fields(
+        node, ("text", "regex", "with") if replaces else ("text", "regex"), needed=("with",) if replaces else ()
+    )
+    for name in found.keys() - {"with"}:
+        yield "regex " if name == "regex" else ""
+        yield string(found[name])
+    if replaces:
+        yield " with "
+        yield string(found["with"])
+
+
+def _fetch(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    found = fields(node, ("every", "on", "at", "days", "slack", "between", "within", "until", "events"))
+    if not found.keys() & {"every", "on", "at"}:
+        yield "on demand"
+    if "every" in found:
+        yield "every "
+        yield duration(found["every"])
+    if "at" in found:
+        yield "at "
+        yield scalar(found["at"])
+        if "days" in found:
+            yield " "
+            yield from joined(found["days"])
+    if "on" in found:
+        yield "on "
+        yield scalar(found["on"])
+    if "between" in found:
+        bounds = members(found["between"])
+        if len(bounds) != 2:
+            raise FormError(found["between"], "E45", "between takes two durations", expected="[5 min, 1 day]")
+        yield " between "
+        yield duration(bounds[0])
+        yield " and "
+        yield duration(bounds[1])
+    if "within" in found:
+        yield " within "
+        yield duration(found["within"])
+        if "until" in found:
+            yield " "
+            yield scalar(found["until"])
+    if "slack" in found:
+        yield " slack "
+        yield duration(found["slack"])
+    for event in members(found["events"]) if "events" in found else ():
+        yield " or on event("
+        yield scalar(event)
+        yield ")"
+
+
+def _during(node: Node) -> Segments:
+    for number, opening in enumerate(members(node)):
+        yield "" if number == 0 else ", "
+        if not is_mapping(opening):
+            yield scalar(opening)
+            continue
+        found = fields(opening, ("days", "from", "to"), needed=("days", "from", "to"))
+        yield from joined(found["days"])
+        yield " "
+        yield scalar(found["from"])
+        yield " to "
+        yield scalar(found["to"])
+
+
+def _notify(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    found = fields(node, ("by", "when", "quiet", "max"), needed=("by",))
+    yield "by "
+    yield from _channels(found["by"])
+    if "when" in found:
+        yield " "
+        yield scalar(found["when"])
+    if "quiet" in found:
+        hours = members(found["quiet"])
+        if len(hours) != 2:
+            raise FormError(found["quiet"], "E45", "quiet takes two times of day", expected="[20:00, 07:00]")
+        yield " quiet "
+        yield scalar(hours[0])
+        yield " to "
+        yield scalar(hours[1])
+    if "max" in found:
+        cap = fields(found["max"], ("count", "per"), needed=("count", "per"))
+        yield " max "
+        yield scalar(cap["count"])
+        yield " per "
+        yield duration(cap["per"])
+
+
+def _errors(node: Node) -> Segments:
+    yield "to "
+    yield from _channels(node)
+
+
+def _channels(node: Node) -> Segments:
+    """Yield channels: words, `{secret: NAME}` or `{webhook: {secret: NAME}}`."""
+    for number, channel in enumerate(members(node)):
+        yield "" if number == 0 else ", "
+        if not is_mapping(channel):
+            yield scalar(channel)
+            continue
+        found = fields(channel, ("webhook", "secret"))
+        if len(found) != 1:
+            raise FormError(
+                channel, "E45", "a channel is one thing", expected="{secret: NAME} or {webhook: {secret: NAME}}"
+            )
+        if "webhook" in found and is_mapping(found["webhook"]):
+            yield "webhook "
+            yield from _value(found["webhook"])
+        elif "webhook" in found:
+            yield "webhook "
+            yield scalar(found["webhook"])
+        else:
+            yield from _value(channel)
+
+
+def _header(node: Node) -> Segments:
+    found = fields(node, ("name", "value", "secret"), needed=("name",))
+    yield string(found["name"])
+    for name in found.keys() - {"name"}:
+        yield " secret " if name == "secret" else " "
+        yield string(found[name])
+
+
+def _value(node: Node) -> Segments:
+    if is_mapping(node):
+        yield "secret "
+        yield string(fields(node, ("secret",), needed=("secret",))["secret"])
+    else:
+        yield string(node)
+
+
+def _proxy(node: Node) -> Segments:
+    if is_mapping(node):
+        yield from _value(node)
+    else:
+        yield scalar(node)
+
+
+def _render(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    found = fields(node, ("browser", "screenshot"))
+    yield "browser"
+    if "screenshot" in found and is_true(found["screenshot"]):
+        yield " screenshot"
+
+
+def _robots(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    yield "ignored because "
+    yield string(fields(node, ("ignored",), needed=("ignored",))["ignored"])
+
+
+def _worth(node: Node) -> Segments:
+    """Yield `uniform`, or a mode and its duration: {exponential: 10 min}."""
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    for mode, value in fields(node, ("exponential", "window")).items():
+        yield f"{mode} "
+        yield duration(value)
+
+
+def _life(node: Node) -> Segments:
+    if not is_mapping(node):
+        yield scalar(node)
+        return
+    for mode, value in fields(node, ("window", "changes")).items():
+        if mode == "window":
+            yield duration(value)
+        else:
+            yield scalar(value)
+            yield " changes"
+
+
+def _text(node: Node) -> Segments:
+    yield string(node)
+
+
+def _as_said(node: Node) -> Segments:
+    yield scalar(node)
+
+
+def _duration(node: Node) -> Segments:
+    yield duration(node)
+
+
+def _watch(node: Node) -> Segments:
+    yield "as "
+    yield scalar(node)
+
+
+BODIES: Mapping[str, Callable[[Node], Segments]] = {
+    "monitor": _monitor,
+    "then": _then,
+    "select": _selector,
+    "exclude": _exclude,
+    "transform": _transform,
+    "fetch": _fetch,
+    "during": _during,
+    "from": _as_said,
+    "to": _as_said,
+    "for": _duration,
+    "zone": _as_said,
+    "notify": _notify,
+    "errors": _errors,
+    "compare": _as_said,
+    "history": _as_said,
+    "presentation": _as_said,
+    "method": _text,
+    "header": _header,
+    "body": _value,
+    "frames": _as_said,
+    "render": _render,
+    "timeout": _duration,
+    "trust": _text,
+    "proxy": _proxy,
+    "robots": _robots,
+    "importance": _as_said,
+    "urgency": _worth,
+    "life": _life,
+    "watch": _watch,
+    "class": _as_said,
+    "tags": joined,
+}
+"""What stands behind the word of each clause."""

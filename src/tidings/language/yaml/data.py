@@ -1,0 +1,297 @@
+"""Statements as plain data, as the YAML form has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tidings.language.dates import point_text
+from tidings.language.expressions import condition_text, number_text
+from tidings.language.hours import clock_text, days_text
+from tidings.language.write.printer import clauses_of
+from tidings.language.write.table import GATHERED, NOTHING
+from tidings.language.write.texts import channel_text, compare_text, rate_text
+from tidings.model.asking import Header, Value
+from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transform
+from tidings.model.interest import AllOf, AnyOf, Condition, Expression, Interest, Not, Selector
+from tidings.model.interval import spell_duration
+from tidings.model.sentinel import (
+    Alter,
+    Clauses,
+    Command,
+    CreateEvent,
+    Defaults,
+    DropEvent,
+    EventSource,
+    History,
+    Sentinel,
+    Statement,
+    Then,
+    Watched,
+)
+from tidings.model.telling import Channel, Notify
+from tidings.model.timing import Days, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Opening
+from tidings.model.weight import Life, Urgency
+
+Data = Any
+"""Texts, numbers, lists and mappings."""
+
+
+def plain(statement: Statement) -> dict[str, Data]:
+    """Return a statement as a mapping."""
+    match statement:
+        case Command(verb, name, fresh):
+            return {verb: name, **({"fresh": True} if fresh else {})}
+        case Alter(name, clauses):
+            return {"alter": name, **_clauses(clauses)}
+        case Defaults(tags, clauses):
+            return {"defaults": list(tags), **_clauses(clauses)}
+        case CreateEvent(name, origin):
+            return {"event": name, "using": _source(origin)}
+        case DropEvent(name):
+            return {"drop_event": name}
+        case Sentinel():
+            source = {"pages": [_page(page) for page in statement.pages]}
+            target: dict[str, Data] = {"using": statement.base} if statement.base is not None else source
+            return {"name": statement.name, **target, **_clauses(clauses_of(statement))}
+
+
+def _source(source: EventSource) -> Data:
+    every = {} if source.every is None else {"every": spell_duration(source.every)}
+    match source.origin:
+        case "webhook":
+            return "webhook"
+        case "file":
+            return {"file": source.path, **every}
+        case "command":
+            return {"command": list(source.argv), **every}
+
+
+def _clauses(clauses: Clauses) -> dict[str, Data]:
+    return {("headers" if word == "header" else word): _clause(word, meaning) for word, meaning in clauses.said}
+
+
+def _clause(word: str, meaning: Any) -> Data:
+    if word in NOTHING and meaning == NOTHING[word]:
+        return None
+    if word in GATHERED:
+        return [_DATA[word](part) for part in meaning]
+    return _DATA[word](meaning)
+
+
+def _page(page: Watched) -> Data:
+    return page.url if page.name is None else {"url": page.url, "as": page.name}
+
+
+def _monitor(meaning: tuple[Expression, int | None]) -> Data:
+    expression, window = meaning
+    data = _expression(expression)
+    return data if window is None else {**data, "within": spell_duration(window)}
+
+
+def _expression(expression: Expression) -> dict[str, Data]:
+    match expression:
+        case Interest():
+            return _interest(expression)
+        case Not(part):
+            return {"not": _expression(part)}
+        case AllOf(parts):
+            return {"and": [_expression(part) for part in parts]}
+        case AnyOf(parts):
+            return {"or": [_expression(part) for part in parts]}
+
+
+def _interest(interest: Interest) -> dict[str, Data]:
+    data: dict[str, Data] = {"type": interest.kind}
+    if interest.terms:
+        data["list"] = list(interest.terms)
+    if interest.ordinal is not None:
+        data["number"] = interest.ordinal
+    if interest.kind == "regex":
+        data["pattern"] = interest.pattern
+    if interest.kind == "header":
+        data["name"] = interest.header
+    if interest.form:
+        data["form"] = interest.form
+    if interest.direction is not None:
+        data["dir"] = interest.direction
+    if interest.selector is not None:
+        data["in"] = _selector(interest.selector)
+    if interest.of is not None:
+        data["of"] = interest.of
+    if interest.where:
+        conditions = [_condition(condition) for condition in interest.where]
+        data["where"] = conditions[0] if len(conditions) == 1 else conditions
+    return data
+
+
+def _condition(condition: Condition) -> dict[str, Data]:
+    if condition.measure in {"contains", "matches"}:
+        return {condition.measure: condition.text}
+    said = condition_text(condition).removeprefix(f"{condition.measure} ").removeprefix("by ")
+    return {condition.measure: said}
+
+
+def _selector(selector: Selector) -> Data:
+    return {selector.language: selector.text}
+
+
+def _then(then: Then) -> Data:
+    least = {} if then.least is None else {"any": then.least}
+    return {"within": spell_duration(then.within), "check": list(then.pages), **least}
+
+
+def _exclude(exclusion: Exclusion) -> Data:
+    if exclusion == HIDDEN:
+        return "hidden"
+    match exclusion:
+        case Selector():
+            return _selector(exclusion)
+        case StopWords(words):
+            is_plain = not set("".join(words)) & set(',<>"')
+            return {"words": list(words) if is_plain else " ".join(words)}
+        case Pattern(text):
+            return {"regex": text}
+
+
+def _transform(steps: Iterable[Transform]) -> Data:
+    return [_step(step) for step in steps]
+
+
+def _step(step: Transform) -> Data:
+    if step.verb in {"sort", "unique"}:
+        return step.verb
+    name = "regex" if step.is_pattern else "text"
+    if step.verb == "replace":
+        return {"replace": {name: step.match, "with": step.replacement}}
+    return {step.verb: {name: step.match} if step.is_pattern else step.match}
+
+
+def _fetch(fetch: Fetch) -> Data:
+    return {**_usual(fetch), **({"events": list(fetch.events)} if fetch.events else {})}
+
+
+def _usual(fetch: Fetch) -> dict[str, Data]:
+    match fetch:
+        case FetchEvery(interval, slack):
+            return {"every": spell_duration(interval), **_slack(slack)}
+        case FetchAt(clock, days, slack):
+            return {"at": clock_text(clock), "days": _days(days), **_slack(slack)}
+        case FetchOnDemand():
+            return {"on": "demand"}
+        case FetchOnChange(shortest, longest, within, until):
+            data: dict[str, Data] = {"on": "change"}
+            if shortest is not None and longest is not None:
+                data["between"] = [spell_duration(shortest), spell_duration(longest)]
+            if within is not None:
+                data |= {"within": spell_duration(within), "until": until}
+            return data
+
+
+def _slack(slack: int | None) -> dict[str, Data]:
+    return {} if slack is None else {"slack": spell_duration(slack)}
+
+
+def _days(days: Days) -> list[str]:
+    return days_text(days).split(", ")
+
+
+def _during(openings: Iterable[Opening]) -> Data:
+    return [
+        {"days": _days(opening.days), "from": clock_text(opening.opens), "to": clock_text(opening.closes)}
+        for opening in openings
+    ]
+
+
+def _notify(notify: Notify) -> Data:
+    data: dict[str, Data] = {"by": _errors(notify.channels), "when": rate_text(notify.rate)}
+    if notify.quiet is not None:
+        data["quiet"] = [clock_text(notify.quiet.begins), clock_text(notify.quiet.ends)]
+    if notify.cap is not None:
+        data["max"] = {"count": notify.cap.count, "per": spell_duration(notify.cap.per)}
+    return data
+
+
+def _errors(channels: Iterable[Channel]) -> Data:
+    return [channel_text(channel) for channel in channels]
+
+
+def _history(history: History) -> Data:
+    return history.changes if history.age is None else spell_duration(history.age)
+
+
+def _value(value: Value) -> Data:
+    return {"secret": value.text} if value.is_secret else value.text
+
+
+def _header(header: Header) -> Data:
+    return {"name": header.name, ("secret" if header.value.is_secret else "value"): header.value.text}
+
+
+def _render(render: tuple[str, bool]) -> Data:
+    browser, screenshot = render
+    return f"{browser} screenshot" if screenshot else browser
+
+
+def _robots(reason: str) -> Data:
+    return {"ignored": reason}
+
+
+def _urgency(urgency: Urgency) -> Data:
+    return urgency.mode if urgency.span is None else {urgency.mode: spell_duration(urgency.span)}
+
+
+def _life(life: Life) -> Data:
+    match life.mode:
+        case "window":
+            return {"window": spell_duration(life.span)}
+        case "changes":
+            return {"changes": life.changes}
+    return life.mode
+
+
+def _spaced(text: str) -> Data:
+    return text.replace("_", " ")
+
+
+def _number(number: float) -> Data:
+    text = number_text(number)
+    return number if repr(number) == text else text
+
+
+def _same(value: Data) -> Data:
+    return value
+
+
+_DATA: Mapping[str, Callable[[Any], Data]] = {
+    "monitor": _monitor,
+    "then": _then,
+    "select": _selector,
+    "exclude": _exclude,
+    "transform": _transform,
+    "fetch": _fetch,
+    "during": _during,
+    "from": point_text,
+    "to": point_text,
+    "for": spell_duration,
+    "zone": _same,
+    "notify": _notify,
+    "errors": _errors,
+    "compare": compare_text,
+    "history": _history,
+    "presentation": _spaced,
+    "method": _same,
+    "header": _header,
+    "body": _value,
+    "frames": _same,
+    "render": _render,
+    "timeout": spell_duration,
+    "trust": _same,
+    "proxy": _value,
+    "robots": _robots,
+    "importance": _number,
+    "urgency": _urgency,
+    "life": _life,
+    "class": _same,
+    "tags": list,
+}

@@ -1,0 +1,103 @@
+"""The account of a simulation: what was spent, which changes were found and how late.
+
+A poll finds every change since the last one, and knows only the newest: the others are *merged*. Changes before the
+first look at a page are its baseline and no news. A change after the last look is *missed*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidings.model.interval import Duration, Instant
+from tidings.scheduling.policy import Floats, Ids, Instants
+from tidings.scheduling.simulate.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Polls:
+    """Who was polled when, in the order of the polls."""
+
+    at: Instants
+    page: Ids
+    cost: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """`found[i]` is the number of changes that poll i found; `delay[j]` (µs) and `page[j]` are of the j-th found change; `missed` never were."""
+
+    polls: Polls
+    found: NDArray[np.int64]
+    delay: Instants
+    page: Ids
+    missed: int
+
+    @property
+    def spent(self) -> float:
+        """Return the cost of all polls."""
+        return float(self.polls.cost.sum())
+
+    @property
+    def merged(self) -> int:
+        """Return how many found changes a newer one hid."""
+        return int(np.maximum(self.found - 1, 0).sum())
+
+    def delay_quantile(self, share: float) -> float:
+        """Return the delay (µs) within which that share of the found changes was found, each change counting the same; nan if there is none."""
+        return float(np.quantile(self.delay, share)) if len(self.delay) else float("nan")
+
+    def page_delay_quantile(self, share: float) -> float:
+        """Return the same with each page counting the same, however often it changes."""
+        if not len(self.delay):
+            return float("nan")
+        _, place, count = np.unique(self.page, return_inverse=True, return_counts=True)
+        order = np.argsort(self.delay, kind="stable")
+        weight = np.cumsum(1.0 / count[place[order]])
+        return float(self.delay[order][np.searchsorted(weight, share * weight[-1] * (1 - 1e-12))])
+
+    def spent_within(self, length: Duration) -> float:
+        """Return the most that was spent in any `length` (µs), both ends included; for tests of a budget."""
+        if not len(self.polls.at):
+            return 0.0
+        total = np.concatenate([[0.0], np.cumsum(self.polls.cost)])
+        ends = np.searchsorted(self.polls.at, self.polls.at + length, side="right")
+        return float((total[ends] - total[np.arange(len(ends))]).max())
+
+
+def account(
+    trace: Trace, polls: Polls, *, known_since: Mapping[int, Instant], gone_at: Mapping[int, Instant]
+) -> Ledger:
+    """Return the ledger of polls over a trace.
+
+    `known_since` holds the pages that somebody had looked at before the first poll here; others are known from
+    their first poll on. Changes from `gone_at` on are nobody's.
+    """
+    found = np.zeros(len(polls.at), dtype=np.int64)
+    order = np.argsort(polls.page, kind="stable")
+    ids = polls.page[order]
+    delays: list[Instants] = []
+    pages: list[Ids] = []
+    missed = 0
+    for page in trace.ids.tolist():
+        low, high = np.searchsorted(ids, [page, page + 1])
+        own = order[low:high]
+        looks = polls.at[own]
+        since = known_since.get(page)
+        if since is None:
+            if not len(looks):
+                continue
+            since = int(looks[0])
+        times = trace.of(page)
+        times = times[(times > since) & (times < gone_at.get(page, trace.end))]
+        look = np.searchsorted(looks, times, side="left")
+        seen = look < len(looks)
+        missed += int((~seen).sum())
+        np.add.at(found, own[look[seen]], 1)
+        delays.append(looks[look[seen]] - times[seen])
+        pages.append(np.full(int(seen.sum()), page, dtype=np.int64))
+    none = np.zeros(0, dtype=np.int64)
+    return Ledger(polls, found, np.concatenate([none, *delays]), np.concatenate([none, *pages]), missed)

@@ -1,0 +1,174 @@
+"""Running a policy over a trace: what would have been polled, found and spent.
+
+Time moves in ticks. At each, updates come in, who may bid is asked, the allocator chooses, and the policy hears
+what the polls showed. A poll takes no time here. The policy and the allocator are those of the live service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tidings.model.interval import Duration, Instant
+from tidings.scheduling.allocator import choose
+from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.learned import has_compared
+from tidings.scheduling.policy import (
+    NEVER,
+    UNPOLLED,
+    Columns,
+    HeedsHosts,
+    Observation,
+    Policy,
+    Population,
+    State,
+)
+from tidings.scheduling.simulate.drivers import DueQueue, MakeDriver
+from tidings.scheduling.simulate.ledger import Ledger, Polls, account
+from tidings.scheduling.simulate.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What `on_update` is told at the first tick at or after `at`."""
+
+    at: Instant
+    ids: Sequence[int]
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """All that a policy is run against: pages, what happens on them, budget and limits (durations in µs)."""
+
+    population: Population
+    trace: Trace
+    bucket: TokenBucket
+    tick: Duration
+    price: float = 0.0
+    host_connections: int = 1
+    host_gap: Duration = 0
+    limit: int | None = None
+    updates: tuple[Update, ...] = ()
+
+
+def simulate(
+    policy: Policy[Any], world: World, *, rng: np.random.Generator, make_driver: MakeDriver = DueQueue
+) -> Ledger:
+    """Return the account of a policy over the whole trace; `rng` is for the policy."""
+    run = _Run(policy, world, rng, make_driver)
+    now = world.trace.start
+    while now < world.trace.end:
+        now = run.step(now)
+    return run.ledger()
+
+
+class _Run:
+    """The moving parts of one simulation."""
+
+    def __init__(self, policy: Policy[Any], world: World, rng: np.random.Generator, make_driver: MakeDriver) -> None:
+        self._policy = policy
+        self._world = world
+        self._state: State = policy.begin(world.population, rng)
+        if isinstance(policy, HeedsHosts):
+            hosts = np.unique(world.population["host"]).tolist()
+            self._state = policy.on_hosts(self._state, dict.fromkeys(hosts, world.host_gap))
+        self._driver = make_driver(policy, world.price)
+        self._bucket = world.bucket
+        self._updates = sorted(world.updates, key=lambda update: update.at, reverse=True)
+        self._host_ready_at: dict[int, Instant] = {}
+        self._last = world.trace.start
+        self._at: list[Instant] = []
+        self._page: list[int] = []
+        self._cost: list[float] = []
+        self._known: dict[int, Instant] = {}
+        self._gone: dict[int, Instant] = {}
+        self._driver.touch(self._state, self._enter(world.population.ids.tolist()), world.trace.start)
+
+    def step(self, now: Instant) -> Instant:
+        """Do all that belongs to `now`; return the next instant at which something may happen."""
+        self._state = self._policy.advance(self._state, now - self._last)
+        self._last = now
+        while self._updates and self._updates[-1].at <= now:
+            self._apply(self._updates.pop(), now)
+        self._poll(now)
+        return self._next(now)
+
+    def ledger(self) -> Ledger:
+        """Return the account so far."""
+        polls = Polls(
+            np.array(self._at, dtype=np.int64),
+            np.array(self._page, dtype=np.int64),
+            np.array(self._cost, dtype=np.float64),
+        )
+        return account(self._world.trace, polls, known_since=self._known, gone_at=self._gone)
+
+    def _enter(self, ids: list[int]) -> list[int]:
+        last = self._state.population["last_polled"][self._state.population.rows(ids)].tolist()
+        for page, seen in zip(ids, last, strict=True):
+            self._gone.pop(page, None)
+            if seen != UNPOLLED:
+                self._known.setdefault(page, seen)
+        return ids
+
+    def _apply(self, update: Update, now: Instant) -> None:
+        ids = np.asarray(update.ids, dtype=np.int64)
+        before = self._state.population.has(ids)
+        self._state = self._policy.on_update(self._state, ids, update.columns)
+        after = self._state.population.has(ids)
+        self._enter(ids[after & ~before].tolist())
+        self._gone.update(dict.fromkeys(ids[before & ~after].tolist(), now))
+        self._driver.touch(self._state, ids.tolist(), now)
+
+    def _poll(self, now: Instant) -> None:
+        world, population = self._world, self._state.population
+        self._host_ready_at = {host: at for host, at in self._host_ready_at.items() if at > now}
+        rows, bids = self._driver.ask(self._state, now)
+        chosen = choose(
+            bids,
+            population["cost"][rows],
+            population["host"][rows],
+            self._bucket.refill(now).level,
+            host_ready=dict.fromkeys(self._host_ready_at, False),
+            host_connections=world.host_connections,
+            limit=world.limit,
+            burst=world.bucket.burst,
+        )
+        if not len(chosen):
+            return
+        rows = rows[chosen]
+        ids, cost = population.ids[rows], population["cost"][rows]
+        bucket = self._bucket.take(float(cost.sum()), now=now)
+        if bucket is None:
+            message = "the allocator chose more than the budget holds"
+            raise AssertionError(message)
+        self._bucket = bucket  # refilled only when it is drawn from, so that both drivers round alike
+        if world.host_gap:
+            self._host_ready_at.update(dict.fromkeys(population["host"][rows].tolist(), now + world.host_gap))
+        self._at += [now] * len(ids)
+        self._page += ids.tolist()
+        self._cost += cost.tolist()
+        seen = population["last_polled"][rows].tolist()
+        changed = [
+            before != UNPOLLED and world.trace.changes(page, after=before, until=now) > 0
+            for page, before in zip(ids.tolist(), seen, strict=True)
+        ]
+        before, self._state = (
+            self._state,
+            self._policy.on_poll(self._state, ids, Observation.of(np.full(len(ids), now), changed)),
+        )
+        touched = self._state.population.ids if has_compared(before, self._state) else ids
+        self._driver.touch(self._state, touched.tolist(), now)
+
+    def _next(self, now: Instant) -> Instant:
+        """Return the first tick at or after the next instant of driver or updates, at least one tick from now."""
+        coming = self._driver.next_instant(now)
+        if self._updates:
+            coming = min(coming, self._updates[-1].at)
+        if coming == NEVER:
+            return self._world.trace.end
+        ticks = max(1, -((now - coming) // self._world.tick))
+        return now + ticks * self._world.tick

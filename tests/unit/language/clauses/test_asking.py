@@ -1,0 +1,80 @@
+"""Clauses that say how a page is asked for."""
+
+import pytest
+
+from tidings.language.parser import parse, read
+from tidings.language.write.printer import to_text
+from tidings.model.asking import Asking, Header, Value
+from tidings.model.sentinel import Sentinel
+
+SECOND = 1_000_000
+HEAD = "Create Sentinel a Using https://x.example/ Monitor words\n"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "expected"),
+    [
+        ('Method "post"', Asking(method="POST")),
+        ('Body "q=1"', Asking(method="POST", body=Value("q=1"))),
+        ('Method "QUERY" Body secret "form"', Asking(method="QUERY", body=Value("form", is_secret=True))),
+        (
+            'Header "X-A" "1" Header "Cookie" secret "shop"',
+            Asking(headers=(Header("X-A", Value("1")), Header("Cookie", Value("shop", is_secret=True)))),
+        ),
+        ("Frames 2", Asking(frames=2)),
+        ("Render browser", Asking(render="browser")),
+        ("Render browser screenshot", Asking(render="browser", screenshot=True)),
+        ("Timeout 90 s", Asking(timeout=90 * SECOND)),
+        ('Trust "ca.pem"', Asking(trust="ca.pem")),
+        ("Proxy http://proxy.example:3128", Asking(proxy=Value("http://proxy.example:3128"))),
+        ('Proxy secret "way-out"', Asking(proxy=Value("way-out", is_secret=True))),
+        ('Robots ignored because "it is mine"', Asking(robots_ignored="it is mine")),
+    ],
+)
+def test_each_clause_says_how_a_page_is_asked_for(clauses, expected):
+    """Method, Header, Body, Frames, Render, Timeout, Trust, Proxy and Robots each set what they name, and print as they are read."""
+    (sentinel,) = read(HEAD + clauses)
+    assert isinstance(sentinel, Sentinel)
+
+    assert expected == sentinel.asking
+    assert (sentinel,) == tuple(read(to_text(sentinel)))
+
+
+@pytest.mark.parametrize(
+    ("clause", "column", "code", "message"),
+    [
+        ('Method "DELETE"', 8, "E41", '"DELETE" brings no page'),
+        ('Header "X A" "1"', 8, "E41", '"X A" is no header name'),
+        ('Header "X-A" "é"', 14, "E41", "the value of header X-A has a line end, control or non-ASCII character"),
+        ('Header "X-A" secret "a b"', 21, "E41", '"a b" is no name of a secret'),
+        ("Frames 3", 8, "E41", "Frames 3 makes no sense"),
+        ("Timeout 1 hour", 9, "E14", "a timeout of 1 hour is too long"),
+        ('Trust " "', 7, "E41", "there is no file name"),
+        ("Proxy socks5://proxy.example", 7, "E22", 'cannot ask a "socks5:" proxy'),
+        ("Proxy http://ann:pw@proxy.example", 7, "E41", "a proxy's address holds no password"),
+        ('Robots ignored because ""', 24, "E41", "there is no reason"),
+        ('Method "GET" Method "POST"', 14, "E23", "second Method clause"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_at_its_place(clause, column, code, message):
+    """A method, header, proxy or reason that cannot be is an error where it stands (H-031)."""
+    (problem,) = parse(HEAD + clause).problems
+
+    assert (2, column, code, message) == (problem.line, problem.column, problem.code, problem.message)
+
+
+def test_a_sentinel_made_from_another_asks_as_it_does():
+    """What is inherited of the asking stays clause by clause; headers are replaced together."""
+    base = HEAD + 'Method "POST" Body "a" Header "X" "1" Header "Y" "2" Frames 2;'
+
+    (_, heir) = read(base + 'Create Sentinel b Using a Header "Z" "3" Method "GET"')
+    assert isinstance(heir, Sentinel)
+
+    assert heir.asking == Asking(method="GET", body=Value("a"), headers=(Header("Z", Value("3")),), frames=2)
+
+
+def test_a_proxy_and_ignored_robots_are_doubted():
+    """Both are accepted with a warning that says what they mean (W14, W15)."""
+    parsed = parse(HEAD + 'Proxy http://proxy.example:3128 Robots ignored because "mine"')
+
+    assert ["W14", "W15"] == [warning.code for warning in parsed.warnings]

@@ -1,0 +1,126 @@
+import pytest
+
+from tidings.language.clauses.clause import unquoted
+from tidings.language.clauses.monitor import joins_plain_types, never_fires
+from tidings.language.parser import parse
+from tidings.model.sentinel import AllOf, AnyOf, Interest, Not, Sentinel
+
+LINKS, IMAGES = Interest("links"), Interest("images")
+
+
+@pytest.mark.parametrize(
+    ("expression", "never"),
+    [
+        (LINKS, False),
+        (Not(LINKS), True),
+        (AnyOf((LINKS, Not(IMAGES))), True),
+        (AllOf((LINKS, Not(IMAGES))), False),
+        (AllOf((Not(LINKS), Not(IMAGES))), True),
+        (AllOf((LINKS, Not(AllOf((Not(IMAGES), Not(LINKS)))))), True),
+        (AllOf((LINKS, AnyOf((IMAGES, Not(LINKS))))), True),
+        (AllOf((LINKS, Not(AnyOf((IMAGES, LINKS))))), False),
+    ],
+)
+def test_not_needs_a_change_beside_it(expression, never):
+    """NOT alone, in an OR, or beside nothing but NOTs would report every quiet look (E26)."""
+    assert never == never_fires(expression)
+
+
+@pytest.mark.parametrize(
+    ("expression", "joins"),
+    [
+        (LINKS, False),
+        (AllOf((LINKS, Not(IMAGES))), False),
+        (AllOf((LINKS, IMAGES)), True),
+        (AnyOf((LINKS, AllOf((LINKS, IMAGES)))), True),
+        (AllOf((LINKS, Not(AllOf((LINKS, IMAGES))))), True),
+    ],
+)
+def test_and_between_changes_is_noticed(expression, joins):
+    """Two changes joined by AND are told only when both happen, which surprises people (W8)."""
+    assert joins == joins_plain_types(expression)
+
+
+def test_only_quotes_and_backslashes_are_escapes():
+    r"""`"\d+"` means what it looks like."""
+    assert '\\d+ "x" \\' == unquoted('"\\d+ \\"x\\" \\\\"')
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(" * 9_000, "a{9999}", "(a{100}){100}", "[a", "(?P<x>", "(?=a)", "x" * 20_000, "\\ud800"]
+)
+def test_hostile_patterns_are_told_as_bad(pattern):
+    """Whatever is wrong with a pattern is a fault at its place; nothing is raised or warned of (H-070)."""
+    (problem,) = parse(f'Create Sentinel a Using https://x.example Monitor regex "{pattern}"').problems
+
+    assert "E11" == problem.code
+
+
+HEAD = "Create Sentinel a Using https://x.example Monitor "
+
+
+@pytest.mark.parametrize(
+    ("clause", "meaning"),
+    [
+        ("keywords <merger, takeover>", Interest("keywords", ("merger", "takeover"))),
+        ("keyword <oil> inserted", Interest("keywords", ("oil",), "inserted")),
+        ('keyword "a, <b>"', Interest("keywords", ("a, <b>",))),
+        ("keywords < oil ,oil,  crude   oil >", Interest("keywords", ("oil", "crude oil"))),
+        ('phrase "we may \\"share\\" it"', Interest("phrases", ('we may "share" it',))),
+        ("PHRASES <low risk, no fee> updated", Interest("phrases", ("low risk", "no fee"), "updated")),
+        ("keywords <for sale, to let, C++>", Interest("keywords", ("for sale", "to let", "C++"))),
+        (
+            'phrase "from now" AND NOT keywords <x, y>',
+            AllOf((Interest("phrases", ("from now",)), Not(Interest("keywords", ("x", "y"))))),
+        ),
+    ],
+)
+def test_keywords_and_phrases_have_their_terms(clause, meaning):
+    """White space is collapsed, each term is there once; between quotes there is one, whatever it holds."""
+    parsed = parse(HEAD + clause)
+    (sentinel,) = parsed.statements
+
+    assert ((), ()) == (parsed.problems, parsed.warnings)
+    assert isinstance(sentinel, Sentinel)
+    assert meaning == sentinel.monitor
+
+
+@pytest.mark.parametrize(
+    ("clause", "warning"),
+    [
+        (
+            "keywords <oil, ...>",
+            'W3 "..." has no letter or digit and will never be found (hint: write a word of the page)',
+        ),
+        (
+            'keyword ".NET"',
+            'W3 ".NET" is looked for as the word "NET" (hint: punctuation separates words and is not compared)',
+        ),
+        (
+            "links updated",
+            (
+                "W13 links are inserted or deleted, never updated: this is never told"
+                " (hint: write inserted or deleted, or nothing to hear of both)"
+            ),
+        ),
+        (
+            "keyword <oil> updated",
+            (
+                "W13 keywords are inserted or deleted, never updated: this is never told"
+                " (hint: write inserted or deleted, or nothing to hear of both)"
+            ),
+        ),
+    ],
+)
+def test_what_is_never_told_or_not_as_it_looks_is_doubted(clause, warning):
+    """The statement is accepted; its author hears of it."""
+    parsed = parse(HEAD + clause)
+
+    assert [warning] == [str(each).split(" ", 1)[1] for each in parsed.warnings]
+    assert 1 == len(parsed.statements)
+
+
+@pytest.mark.parametrize("term", ["U.S.", "node.js", "we may share it.", "caf\u00e9", "cafe\u0301", "€", "🎉", "日本"])
+def test_a_term_that_is_found_as_it_looks_is_not_doubted(term):
+    """Punctuation between words, accents, symbols and characters in a row are no matter."""
+    assert () == parse(f'{HEAD}keyword "{term}"').warnings

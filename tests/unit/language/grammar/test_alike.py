@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+
+from tidings.language import parser
+from tidings.language.grammar import syntax
+from tidings.language.grammar.syntax import FEWEST, spans
+from tidings.language.parser import parse, recall
+from tidings.model.sentinel import Clauses, Sentinel
+
+COUNT = 2 * FEWEST
+CLAUSES = {
+    "plain": "Monitor all words",
+    "lines": "\n  Monitor any change AND NOT all images\n  Fetch every 1 hour\n  Notify by webhook https://hooks.example/a,b immediate\n  Tags shop",
+    "a date": "Monitor keyword price From 2030-01-01 To now + 7 day",
+    "a warning of each": "Monitor all words Fetch every 1 second",
+    "a warning of clauses": "Monitor all words Header X secret token",
+    "a fault in all": "Monitor all words Fetch every 1 fortnight",
+    "a fault of sense": "Monitor all words For 1 day To now + 7 day",
+    "nothing to watch for": "Fetch every 1 hour",
+    "another's life": "Monitor all words From end(s1)",
+    "a missing one's life": "Monitor all words From end(nobody)",
+    "an event": "Monitor all words Fetch on Event(deploy)",
+    "two statements": "Monitor all words Drop s1",
+    "a page's name": "Monitor all words of A",
+    "an empty tail": "",
+}
+HEADS = {
+    "plain": "Create Sentinel s{n} Using https://shop.example/{n}",
+    "in other letters": "create  SENTINEL s{n}\n using https://shop.example/{n}",
+    "one name": "Create Sentinel s Using https://shop.example/{n}",
+    "reserved name": "Create Sentinel from Using https://shop.example/{n}",
+    "an address that is none": "Create Sentinel s{n} Using https://-/{n}",
+    "a name": "Create Sentinel s{n} Using https://shop.example/{n} As A",
+    "two pages": "Create Sentinel s{n} Using https://shop.example/{n} As A, https://shop.example/b As B",
+    "with a user": "Create Sentinel s{n} Using https://a:b@shop.example/{n}",
+}
+ENDS = {"semicolon": ";\n", "none": "\n", "many": " ; ;\n\n"}
+
+
+def _read(text: str) -> object:
+    """Return all that is said of a text."""
+    found = parse(
+        text,
+        now=1_700_000_000_000_000,
+        floor=60_000_000,
+        secrets=frozenset(),
+        known=lambda name: None,
+        defaults=lambda tag: Clauses((("importance", 0.9),)) if tag == "shop" else None,
+        events={"deploy": ()},
+    )
+    return found.statements, found.problems, found.warnings, found.places
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("clauses", CLAUSES)
+def test_a_text_that_says_the_same_of_many_pages_means_what_it_means_read_by_itself(
+    clauses: str, head: str, end: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Statements, faults, warnings and places are the same, whether clauses that stand there again are read once or each time."""
+    texts = [f"{HEADS[head].format(n=n)} {CLAUSES[clauses]}{ENDS[end]}" for n in range(COUNT)]
+    text = "".join(texts)
+
+    quick = _read(text)
+    monkeypatch.setattr(syntax, "spans", lambda _: None)
+
+    assert _read(text) == quick
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Create Sentinel s{n} Using https://a.example/{n} Monitor phrase "a; b"\n',
+        "Create Sentinel s{n} Using https://a.example/{n} Monitor keywords <a; b>\n",
+        "Create Sentinel s{n} Using https://a.example/{n} Monitor all words -- one; two\n",
+        "Create Sentinel s{n} Using base Monitor all words\n",
+        "Create Event s{n} Using webhook\n",
+        "Create Sentinel s{n} Using https://a.example/{n} Monitor all words Tags t{n}\n",
+    ],
+    ids=["quotes", "list", "comment", "base", "event", "nothing twice"],
+)
+def test_other_texts_are_read_as_a_whole(text: str):
+    """Where something could hide the end of a statement, or nothing is said twice, nothing is taken apart."""
+    assert spans("".join(text.format(n=n) for n in range(COUNT))) is None
+
+
+def test_each_clause_of_a_long_text_is_read_once(monkeypatch: pytest.MonkeyPatch):
+    """Of a thousand sentinels that say one of two things, two are read by the grammar."""
+    read: list[object] = []
+    grammar = syntax._grammar()
+
+    class Counting:
+        def parse(self, text: object, **more: object) -> object:
+            read.append(text)
+            return grammar.parse(text, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(syntax, "_grammar", Counting)
+    text = "".join(
+        f"Create Sentinel s{n} Using https://a.example/{n} Monitor all words Fetch every {1 + n % 2} hour;\n"
+        for n in range(1000)
+    )
+
+    assert 1000 == len(parse(text).statements)
+    assert 2 == len(read)
+
+
+RECALLED = [
+    "Monitor all words",
+    "Monitor any change AND NOT all images\n  Fetch every 1 hour\n  Notify by webhook https://hooks.example/a immediate\n  Tags shop",
+    'Monitor keyword "price"\n  From 2030-01-01\n  To 2031-01-01',
+    "Monitor all words\n  From end(other)\n  For 30 day",
+    'Monitor all words\n  Header "X" secret "token"\n  Importance 0.9',
+]
+
+
+@pytest.mark.parametrize("clauses", RECALLED)
+@pytest.mark.parametrize(
+    "head", ["s Using https://shop.example/a?b=c", "s-1 Using http://[::1]:8080/", "s Using https://a.example/ As A"]
+)
+def test_a_stored_text_is_recalled_as_it_was_read(head: str, clauses: str):
+    """Clauses that were recalled before, for another page, mean the same again."""
+    first = recall(f"Create Sentinel t Using https://other.example/\n  {clauses}")
+    again = recall(f"Create Sentinel {head}\n  {clauses}")
+
+    assert isinstance(first, Sentinel)
+    assert parser._recalled(f"Create Sentinel {head}\n  {clauses}") == again

@@ -1,0 +1,48 @@
+import re
+from importlib.resources import files
+
+from tidings.language.grammar.syntax import Compound, Order, Unclear, read_syntax
+from tidings.language.parser import parse
+from tidings.language.problems import Report
+from tidings.language.words import CLAUSES, STATEMENTS, is_reserved
+
+GRAMMAR = files("tidings.language").joinpath("sentinel.lark").read_text(encoding="utf-8")
+
+
+def test_a_right_text_is_statements_without_a_fault():
+    """Create statements and orders come in the order of the text."""
+    report = Report(text := "Create Sentinel a Using https://x.example Monitor links; Disable a")
+    creation, order = read_syntax(text, report)
+    assert isinstance(creation, Compound)
+    assert isinstance(order, Order)
+
+    assert (["monitor"], "a", ()) == ([clause.data for clause in creation.clauses], str(order.name), report.problems)
+
+
+def test_a_text_with_a_fault_keeps_its_other_parts():
+    """The clauses around a fault are read; a head that cannot be read still says which sentinel it meant."""
+    report = Report(
+        text := "Create Sentinel a Using https://x.example Monitor lnks Fetch 2 day; Create Sentinel b Usng x"
+    )
+    creation, unclear = read_syntax(text, report)
+    assert isinstance(creation, Compound)
+
+    assert (["fetch"], False, Unclear("b")) == ([clause.data for clause in creation.clauses], creation.whole, unclear)
+    assert ["E10", "E03"] == [problem.code for problem in report.problems]
+
+
+def test_the_grammar_and_the_list_of_words_agree():
+    """Each word that begins a statement or clause in the grammar is one at which texts are cut, and no name."""
+    clause = GRAMMAR[GRAMMAR.index("\nclause:") : GRAMMAR.index("// Monitor: `within`")]
+    begins = {name.replace("_", "") for name in re.findall(r"(?:clause:|\|) ([A-Z_]+)(?= )", clause) if name in GRAMMAR}
+    wanted = {word.upper() for word in CLAUSES}
+
+    assert wanted <= begins
+    assert all(is_reserved(word) for word in (*CLAUSES, *STATEMENTS))
+
+
+def test_a_long_text_with_faults_takes_time_in_proportion():
+    """Ten faults are enough: five thousand broken statements are told about in a moment."""
+    parsed = parse("Create Sentinel a Using https://x.example Monitor lnks Fetch 2\n" * 5_000)
+
+    assert 10 == len(parsed.problems)

@@ -1,0 +1,235 @@
+"""The YAML form takes what the sentence form takes, and says where something is wrong."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+
+from tests.strategies_language import (
+    ACCEPTED,
+    EXAMPLES,
+    FURTHER,
+    KNOWN,
+    alterations,
+    commands,
+    event_statements,
+    group_defaults,
+    injured,
+    sentinels,
+)
+from tidings.language.parser import parse, read
+from tidings.language.verify import Known
+from tidings.language.yaml.form import load, to_yaml
+from tidings.model.sentinel import Interest, Sentinel, Watched
+
+NOW = 1_700_000_000_000_000
+ALL = {
+    name: Known(Sentinel(name=name, pages=(Watched("https://k.example/"),), monitor=Interest("any")))
+    for name in ("home0", "s0", "s1", "course", "news", "fx")
+}
+STUDY = """
+- name: oil
+  pages: [{url: https://blog.example/feed, as: A}, {url: https://news.example/breaking, as: B}]
+  monitor: {type: items, dir: inserted, of: A, where: {contains: oil}}
+  then: [{within: 600, check: [B]}]            # seconds; "10 min" is accepted too
+  fetch: {every: 180, slack: 120}
+  notify: [{by: [dashboard], when: immediate}]
+"""
+
+
+def test_the_example_of_the_study_is_read():
+    """It means what its sentence means (sentinels §1.7)."""
+    sentence = (
+        "Create Sentinel oil Using https://blog.example/feed As A, https://news.example/breaking As B"
+        ' Monitor items inserted of A where contains "oil" Then within 10 min check B Fetch every 3 min slack 2 min'
+        " Notify by dashboard immediate"
+    )
+
+    assert (read(sentence), ()) == ((loaded := load(STUDY)).statements, loaded.problems)
+
+
+@pytest.mark.parametrize(
+    "text", [*EXAMPLES, *ACCEPTED, *FURTHER], ids=range(len(EXAMPLES) + len(ACCEPTED) + len(FURTHER))
+)
+def test_each_example_survives_yaml(text):
+    """What a text says is said by the YAML that is written of it."""
+    others = {name: known for name, known in ALL.items() if f"Create Sentinel {name} " not in text}
+    parsed = parse(text, known=others.get, now=NOW)
+    loaded = load(to_yaml(parsed.statements), known=others.get, now=NOW)
+
+    assert () == parsed.problems
+    assert (parsed.statements, ()) == (loaded.statements, loaded.problems)
+
+
+@settings(max_examples=25, deadline=None)
+@given(sentinels() | alterations | group_defaults | commands | event_statements)
+def test_what_is_written_as_yaml_is_read_as_the_same(statement):
+    """Reading the YAML of a statement gives that statement, and its YAML again."""
+    text = to_yaml([statement])
+    (again,) = load(text, now=NOW).statements
+
+    assert (statement, text) == (again, to_yaml([again]))
+
+
+@pytest.mark.parametrize("letter", ["\0", "\t", "\r", "\x1b", "\x85", "\ufeff"])
+def test_odd_letters_in_texts_survive_yaml(letter):
+    """Whatever the sentence form takes in a text the YAML form takes, too."""
+    (sentinel,) = read(
+        f'Create Sentinel s Using https://x.example Monitor phrase "a{letter}b" Exclude regex "x{letter}"'
+    )
+
+    assert (sentinel,) == load(to_yaml([sentinel])).statements
+
+
+def test_each_clause_may_be_written_as_the_language_says_it():
+    """A sentence stands for its keys."""
+    text = """
+    name: a
+    pages: https://x.example
+    monitor: links inserted AND NOT images
+    exclude: 'css "footer"'
+    fetch: every 3 min slack 2 min
+    notify: by console every 1 week or 10 changes
+    during: mon-fri 08:00 to 18:00
+    to: now + 7 day
+    """
+    sentence = (
+        'Create Sentinel a Using https://x.example Monitor links inserted AND NOT images Exclude css "footer"'
+        " Fetch every 3 min slack 2 min Notify by console every 1 week or 10 changes During mon-fri 08:00 to 18:00 To now + 7 day"
+    )
+
+    assert read(sentence, now=NOW) == load(text, now=NOW).statements
+
+
+RECEIVERS = {
+    "a list": "[{secret: chat}, {webhook: {secret: x}}, console]",
+    "words": """['secret "chat"', 'webhook secret "x"', console]""",
+    "mixed": """[{secret: chat}, 'webhook secret "x"', console]""",
+}
+
+
+@pytest.mark.parametrize("by", RECEIVERS.values(), ids=RECEIVERS)
+def test_a_receiver_that_is_a_secret_is_written_as_a_mapping_or_as_the_language_says_it(by):
+    """In Notify and in Errors."""
+    text = f"name: a\npages: https://x.example\nmonitor: links\nnotify: {{by: {by}}}\nerrors: {by}\n"
+    sentence = (
+        'Create Sentinel a Using https://x.example Monitor links Notify By secret "chat", webhook secret "x", console'
+        ' Errors To secret "chat", webhook secret "x", console'
+    )
+
+    assert read(sentence, now=NOW) == load(text, now=NOW).statements
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\x85b", "a\u2028b", "\ufeffa", "no", "1:30", "null", "~", "- a", "a: b", "#a", "'a'", "é 日本", "a " * 200],
+)
+def test_texts_survive_yaml_whatever_they_look_like(text):
+    """Line ends of Unicode, truth values, times, nothings and long texts stay the texts they are."""
+    sentinel = read(f'Create Sentinel a Using https://x.example Monitor regex "{text}" Body "{text}"')
+
+    assert (sentinel, ()) == ((loaded := load(to_yaml(sentinel))).statements, loaded.problems)
+
+
+HEAD = "- name: a\n  pages: [https://x.example]\n"
+FAULTS = [
+    ("- name: a\n  page: https://x.example\n", '2:3: E44 unknown key "page"; expected name, pages'),
+    (f"{HEAD}  monitor: all imges\n", '3:12: E10 found "imges" after "all"; expected words, links or images'),
+    (f"{HEAD}  monitor: {{type: links}}\n  fetch: 2\n", '4:10: E05 "2" has no unit'),
+    (f"{HEAD}  monitor: {{type: links}}\n  fetch: {{evry: 2}}\n", '4:11: E44 unknown key "evry"'),
+    (f"{HEAD}  monitor: {{type: words, where: {{value: < 3}}}}\n", '3:41: E28 "value" needs a number'),
+    (f"{HEAD}  fetch: 2 day\n", '1:9: E25 sentinel "a" says nothing to watch for'),
+    ("- name: a\n  monitor: links\n", "1:3: E25 a sentinel has pages, or a sentinel that it is made from"),
+    ("- name: a\n  name: b\n", '2:3: E23 second key "name"'),
+    ("- {monitor: links}\n", "1:3: E25 a statement has one of name, alter"),
+    (f"{HEAD}  monitor: links; Drop s0\n", '3:12: E03 found ";"'),
+    (f"{HEAD}  monitor: links Fetch 2 day\n", '3:12: E03 found "Fetch"'),
+    ("- name: [a\n", "2:1: E43 this is no YAML"),
+    ("- &a {name: b}\n- *a\n", "1:3: E43 anchors and aliases are not taken"),
+    (
+        f"{HEAD}  monitor: {{type: links}}\n  notify: {{by: [{{secret: a, webhook: https://x.example}}]}}\n",
+        "4:17: E45 a channel is one thing; expected {secret: NAME} or {webhook: {secret: NAME}}",
+    ),
+    (
+        f"{HEAD}  monitor: {{type: links}}\n  errors: [{{email: a@x.example}}]\n",
+        '4:13: E44 unknown key "email"; expected webhook or secret',
+    ),
+    ("nothing\n", '1:1: E45 found "nothing"'),
+    ("- disable: nobody\n", '1:12: E20 there is no sentinel "nobody"'),
+    ("- {event: e, using: webhook, fetch: 1 h}\n", "1:3: E45 event takes using and nothing else"),
+    ("- {event: e, using: webhook, pages: [https://a.example]}\n", '1:37: E45 "pages" does not go with "event"'),
+    ("- {alter: s0, pages: [https://a.example], tags: [x]}\n", '1:22: E45 "pages" does not go with "alter"'),
+    ("- {drop: s0, using: s1}\n", '1:21: E45 "using" does not go with "drop"'),
+    (f"{HEAD}  monitor: links\n  fresh: true\n", '4:10: E45 "fresh" does not go with "name"'),
+    ("- {enable: s0, fetch: 1 h}\n", "1:3: E45 enable takes a name and nothing else"),
+    (f'{HEAD}  monitor: {{type: phrases, list: "a\\nb"}}\n', "3:34: E45 a text of the language stands on one line"),
+    (f"{HEAD}  monitor: links\n  headers: {{X: 1}}\n", "4:12: E45 found a mapping"),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), FAULTS, ids=range(len(FAULTS)))
+def test_a_fault_is_told_at_its_place_in_the_yaml(text, line):
+    """Line and column are those of the value that is wrong, and the words those of the sentence form."""
+    loaded = load(text, known=KNOWN.get, names=KNOWN, now=NOW)
+
+    assert [line] == [str(problem)[: len(line)] for problem in loaded.problems]
+    assert () == loaded.statements
+
+
+def test_several_faults_are_told_at_once():
+    """One for each clause, at most ten."""
+    text = "".join(f"- name: a{n}\n  pages: x.example\n  monitor: lnks\n" for n in range(9))
+
+    assert ["E22", "E10"] * 5 == [problem.code for problem in load(text).problems]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# nothing\n",
+        "[" * 5_000,
+        "{a: " * 500,
+        "- " * 3_000,
+        "a: b: c",
+        "\t- x",
+        "- !!python/object:os.system {}",
+        "x" * 1_000_001,
+        "\x00",
+    ],
+    ids=range(10),
+)
+def test_absurd_texts_are_told_not_followed(text):
+    """Nothing is raised, and nothing is made of what is no list of statements."""
+    loaded = load(text)
+
+    assert () == loaded.statements
+    assert bool(loaded.problems) == bool(text.strip() and not text.startswith("#"))
+
+
+def test_injured_yaml_stops_nobody():
+    """Of 300 injured texts none raises, and what is accepted survives being written again."""
+    rng = random.Random(20_261_128)
+    texts = [to_yaml(parse(text, known=ALL.get, now=NOW).statements) for text in (*EXAMPLES, *ACCEPTED, *FURTHER)]
+    accepted = 0
+    for _ in range(300):
+        text = injured(rng.choice(texts), rng)
+        loaded = load(text, known=KNOWN.get, now=NOW)
+        if loaded.statements and not loaded.problems:
+            accepted += 1
+
+            assert loaded.statements == load(to_yaml(loaded.statements), known=KNOWN.get, now=NOW).statements, text
+
+    assert accepted > 5
+
+
+def test_what_stands_before_is_taken_away_by_null_none_or_an_empty_list():
+    """`exclude: []` is `Exclude none`."""
+    (base,) = read(
+        'Create Sentinel b Using https://x.example Monitor links Exclude css "a" Errors to console To 2031-01-01'
+    )
+    assert isinstance(base, Sentinel)
+    (child,) = load("{name: c, using: b, exclude: [], errors: none, to: null}", known={"b": Known(base)}.get).statements
+    assert isinstance(child, Sentinel)
+
+    assert ((), (), None) == (child.exclude, child.errors, child.end)

@@ -1,0 +1,76 @@
+import math
+
+import numpy as np
+
+from tidings.scheduling.simulate.ledger import Polls, account
+from tidings.scheduling.simulate.trace import make_trace
+
+
+def polls(*rows):
+    at, page, cost = zip(*rows, strict=True) if rows else ((), (), ())
+    return Polls(np.array(at, dtype=np.int64), np.array(page, dtype=np.int64), np.array(cost, dtype=float))
+
+
+TRACE = make_trace({1: [10, 20, 50, 95], 2: [40]}, start=0, end=100)
+
+
+def test_changes_are_found_merged_and_missed():
+    """A poll finds all since the last one; only the newest of them is seen; what comes after the last poll is missed."""
+    ledger = account(TRACE, polls((25, 1, 1.0), (45, 2, 2.0), (50, 1, 1.0)), known_since={1: 0, 2: 0}, gone_at={})
+
+    assert [2, 1, 1] == ledger.found.tolist()
+    assert [15, 5, 0, 5] == ledger.delay.tolist()
+    assert [1, 1, 1, 2] == ledger.page.tolist()
+    assert 1 == ledger.missed
+    assert 1 == ledger.merged
+    assert 4.0 == ledger.spent
+
+
+def test_first_look_is_a_baseline():
+    """What changed before anybody looked is no news: neither found nor missed."""
+    ledger = account(TRACE, polls((45, 1, 1.0), (60, 1, 1.0)), known_since={}, gone_at={})
+
+    assert [0, 1] == ledger.found.tolist()
+    assert 1 == ledger.missed
+
+
+def test_change_at_the_first_look_belongs_to_the_baseline():
+    """The first look shows the page as it was changed to: that is where news start."""
+    ledger = account(TRACE, polls((50, 1, 1.0), (60, 1, 1.0)), known_since={}, gone_at={})
+
+    assert [0, 0] == ledger.found.tolist()
+
+
+def test_page_that_left_misses_nothing():
+    """Changes after a page went are nobody's."""
+    ledger = account(TRACE, polls((25, 1, 1.0)), known_since={1: 0, 2: 0}, gone_at={1: 30, 2: 10})
+
+    assert 0 == ledger.missed
+
+
+def test_quantiles_weigh_changes_or_pages():
+    """A busy page with many quick finds must not hide a quiet one that was found late."""
+    busy = make_trace({1: list(range(0, 90, 10)), 2: [1]}, start=0, end=100)
+    ledger = account(
+        busy, polls(*[(at, 1, 1.0) for at in range(0, 90, 10)], (61, 2, 1.0)), known_since={1: -1, 2: -1}, gone_at={}
+    )
+
+    assert 0.0 == ledger.delay_quantile(0.5)
+    assert 0.0 == ledger.page_delay_quantile(0.5)
+    assert 60.0 == ledger.page_delay_quantile(0.6)
+
+
+def test_nothing_found_has_no_delay():
+    """No number is made up where there is none."""
+    ledger = account(TRACE, polls(), known_since={1: 0}, gone_at={})
+
+    assert math.isnan(ledger.delay_quantile(0.5))
+    assert math.isnan(ledger.page_delay_quantile(0.5))
+    assert 4 == ledger.missed
+
+
+def test_spent_within_finds_the_densest_stretch():
+    """The window slides; both its ends count."""
+    ledger = account(TRACE, polls((0, 1, 1.0), (10, 2, 5.0), (20, 1, 1.0), (90, 2, 2.0)), known_since={}, gone_at={})
+
+    assert [5.0, 6.0, 7.0, 9.0] == [ledger.spent_within(length) for length in (0, 10, 20, 90)]
