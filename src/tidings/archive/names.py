@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _NAME: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{60})\.[0-9a-f]{1,32}")
 
 
