@@ -19,10 +19,8 @@ import numpy as np
 from bench.traces import load
 
 from tidings.estimation.gamma import Gamma
-from tidings.estimation.hourly import HourlyLearner
-from tidings.estimation.learner import NEVER_SEEN, GammaLearner
-from tidings.estimation.prior import host_priors
-from tidings.estimation.profile import Profile
+from tidings.estimation.hourly import HourlyLearner, Profile
+from tidings.estimation.learner import NEVER_SEEN, GammaLearner, host_priors
 from tidings.lab.mixture import Mixture
 from tidings.lab.traces import is_calibrated_on
 from tidings.model.interval import DAY, HOUR

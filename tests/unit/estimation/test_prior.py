@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tidings.estimation.gamma import Gamma
-from tidings.estimation.prior import host_priors, moved
+from tidings.estimation.learner import host_priors, moved
 
 FALLBACK = Gamma.of(0.4, 0.8)
 

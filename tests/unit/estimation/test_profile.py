@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.estimation.profile import HOURS, HourCounts, Profile
+from tidings.estimation.hourly import HOURS, HourCounts, Profile
 from tidings.model.interval import HOUR, WEEK
 
 BUSY_DAYS = Profile.of(np.where(np.arange(HOURS) % 24 < 8, 0.25, 1.0))

@@ -5,9 +5,8 @@ import pytest
 from tidings.errors import SettingError, UsageError
 from tidings.notification.apprise_channel import AppriseService
 from tidings.notification.channel import KINDS
-from tidings.notification.channels import CHANNELS, Means, Nowhere, build_senders, sendable
+from tidings.notification.channels import CHANNELS, LaidOut, Means, Nowhere, build_senders, sendable
 from tidings.notification.console import Console
-from tidings.notification.laid_out import LaidOut
 from tidings.notification.mail import Mail, NoMail
 from tidings.notification.webhook import Webhook
 from tidings.settings import NotifySettings

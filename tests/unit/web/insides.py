@@ -12,7 +12,7 @@ from tidings.clock import ManualClock
 from tidings.errors import UnknownNameError
 from tidings.model.secret import Secret
 from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
-from tidings.notification.laid_out import LaidOut
+from tidings.notification.channels import LaidOut
 from tidings.notification.rendering import News, render
 from tidings.notification.webhook import make_secret
 from tidings.scheduling import effective

@@ -15,8 +15,7 @@ from tidings.model.interval import DAY, HOUR, MINUTE, SECOND
 from tidings.scheduling.budget import TokenBucket
 from tidings.scheduling.policy import UNPOLLED, Observation, Population
 from tidings.scheduling.round_robin import RoundRobin
-from tidings.scheduling.simulate.drivers import DenseScan, DueQueue
-from tidings.scheduling.simulate.simulator import World, simulate
+from tidings.scheduling.simulate.simulator import DenseScan, DueQueue, World, simulate
 from tidings.scheduling.simulate.trace import make_trace
 
 A_DAY = SECOND
