@@ -9,12 +9,14 @@ A `ManualClock` moves only when told to, so that a month passes in a test withou
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 import itertools
 import sys
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from asyncio import Future
 
 Instant = int
 Duration = int
@@ -91,6 +93,8 @@ class SystemClock:
 
     async def sleep_until(self, at: Instant) -> None:
         """Sleep on the event loop's own clock for what is left."""
+        import asyncio  # here: verbs that sleep not at all start sooner without it
+
         while (left := at - self.now()) > 0:  # noqa: ASYNC110 - time is no event
             await asyncio.sleep(left / SECOND)
 
@@ -109,7 +113,7 @@ class ManualClock:
         self._wall = start
         self._last = start
         self._ahead: Duration = 0
-        self._sleepers: list[tuple[Instant, int, asyncio.Future[None]]] = []
+        self._sleepers: list[tuple[Instant, int, Future[None]]] = []
         self._order = itertools.count()
 
     def wall(self) -> Instant:
@@ -154,6 +158,8 @@ class ManualClock:
         """Wait until a test moves the clock to `at` or later."""
         if at <= self._last:
             return
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        import asyncio
+
+        future: Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (at, next(self._order), future))
         await future

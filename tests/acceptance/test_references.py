@@ -18,6 +18,7 @@ from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError, SecretError, UsageError
 from tidings.model.secret import Secret
 from tidings.model.unit import EndpointMove, Event
+from tidings.service.health import kept_secrets
 from tidings.service.life import secrets
 from tidings.service.life.apply import apply
 from tidings.service.life.register import clauses_of
@@ -208,7 +209,8 @@ def test_news_for_a_secret_that_is_not_set_waits_and_goes_once_it_is(world: Worl
         world.page("/a", "<p>count 1</p>")
         await world.pass_time(monitor, 6 * HOUR)
         found = [
-            f"{f.detail} | {f.mend}" for f in world.read(lambda c: list(secrets.findings(c, Vault(world.directory))))
+            f"{f.detail} | {f.mend}"
+            for f in world.read(lambda c: list(kept_secrets.findings(c, Vault(world.directory))))
         ]
         assert ["the secret chat is not set: news for s waits | tidings secret set chat"] == found
         keep(world, "chat", hook)

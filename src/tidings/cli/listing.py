@@ -12,15 +12,17 @@ from tidings.cli.standstill import write_standstill
 from tidings.model.weight import WHOLE
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
-from tidings.service.watch import noise
+from tidings.service.watch import masked_places
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import members, pages
 from tidings.storage.watches import outside, sentinels, subscriptions
 
 if TYPE_CHECKING:
+    from tidings.model.interval import Instant
     from tidings.service.health.trouble import Health
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
+    from tidings.storage.observed.pages import Brief
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
@@ -43,9 +45,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _list(connection: Connection, arguments: argparse.Namespace, health: Health) -> int:
     rows = sentinels.listing(connection, ended=arguments.all, tag=arguments.tag)
-    held = held_pages(connection)
     happenings = outside.listing(connection) if arguments.tag is None else []
     if arguments.json:
+        held = held_pages(connection)
         for row in rows:
             own = health.of(row.name)
             troubles = [trouble.record(sentinel=row.name) for trouble in own.troubles]
@@ -60,22 +62,26 @@ def _list(connection: Connection, arguments: argparse.Namespace, health: Health)
         return 0
     classes = [class_of(row.text) for row in rows]
     is_classed = set(classes) != {WHOLE}
+    watched: dict[int, list[Brief]] = {}
+    for page in pages.briefs(connection):
+        watched.setdefault(page.sentinel_id, []).append(page)
     table(
         (
             (
                 row.name,
                 row.state,
                 *((budget,) if is_classed else ()),
-                brief(health.of(row.name)) or _well(held.get(row.id, [])),
-                short_time(max((_changed(p) for p in held.get(row.id, [])), default="") or None),
-                ", ".join(str(p["url"]) for p in held.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
+                brief(health.of(row.name)) or _well(watched.get(row.id, [])),
+                short_time(rfc3339(max((_changed(page) for page in watched.get(row.id, [])), default=0) or None)),
+                ", ".join(page.given for page in watched.get(row.id, [])[:2]) + (" …" if row.pages > 2 else ""),
             )
             for row, budget in zip(rows, classes, strict=True)
         ),
         ("NAME", "STATE", *(("CLASS",) if is_classed else ()), "HEALTH", "CHANGED (UTC)", "URL"),
     )
-    for row in rows:
-        if places := sum(page["masked_places"] for page in held.get(row.id, [])):
+    masked = masked_places.counts(connection)
+    for row in rows if masked else ():
+        if places := sum(masked.get(page.page_id, 0) for page in watched.get(row.id, [])):
             write_line(f"{row.name}: {spell_count(places, 'place')} left out as noise; tidings mask {row.name}")
     write_troubles(health if arguments.tag is None else health.of_any([row.name for row in rows]))
     write_happenings(happenings)
@@ -91,13 +97,15 @@ def _none(connection: Connection, arguments: argparse.Namespace) -> str:
     return "nothing is watched yet; tidings add --url https://example.org/ begins"
 
 
-def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
-    """Return the pages of each sentinel, and how they do."""
-    known = {state.page_id: (identity, state) for identity, state in pages.listing(connection)}
+def held_pages(connection: Connection, *, sentinel_id: int | None = None) -> dict[int, list[dict[str, Any]]]:
+    """Return the pages of each sentinel, or of one, and how they do."""
+    subs = subscriptions.listing(connection, sentinel_id=sentinel_id)
+    found = pages.listing(connection) if sentinel_id is None else [pages.get(connection, sub.page_id) for sub in subs]
+    known = {state.page_id: (identity, state) for identity, state in found}
     held: dict[int, list[dict[str, Any]]] = {}
-    masked = noise.counts(connection)
+    masked = masked_places.counts(connection)
     frames = {page_id: members.frames(connection, page_id) for page_id in members.framed_pages(connection)}
-    for sub in subscriptions.listing(connection):
+    for sub in subs:
         identity, state = known[sub.page_id]
         held.setdefault(sub.sentinel_id, []).append(
             {
@@ -124,11 +132,11 @@ def held_pages(connection: Connection) -> dict[int, list[dict[str, Any]]]:
     return held
 
 
-def _well(held: list[dict[str, Any]]) -> str:
+def _well(watched: list[Brief]) -> str:
     """Return what is said of a sentinel without trouble: `new` until one of its pages has been checked well."""
-    return "ok" if any(page["health"] == "ok" for page in held) else "new"
+    return "ok" if any(page.polls and page.is_well for page in watched) else "new"
 
 
-def _changed(page: dict[str, Any]) -> str:
-    """Return when a page changed last, empty if it has not: its first version is no change."""
-    return (page["changed_at"] or "") if page["versions"] > 1 else ""
+def _changed(page: Brief) -> Instant:
+    """Return when a page changed last, 0 if it has not: its first version is no change."""
+    return (page.changed_at or 0) if page.versions > 1 else 0

@@ -69,7 +69,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         if arguments.name not in sentinels.names(connection):
             return 0
     row = register.find(connection, arguments.name)
-    held = held_pages(connection).get(row.id, [])
+    held = held_pages(connection, sentinel_id=row.id).get(row.id, [])
     known = {str(sub.page_id): sub for sub in subscriptions.listing(connection, sentinel_id=row.id)}
     held = [
         {

@@ -26,9 +26,8 @@ from tidings.errors import (
 from tidings.model.interval import Instant
 from tidings.model.version import Blob
 from tidings.service.explain import plan_summary
-from tidings.service.health import browser, machine, promises, sources
+from tidings.service.health import browser, kept_secrets, machine, promises, sources
 from tidings.service.health.machine import Usage, Version, quoted
-from tidings.service.life import secrets
 from tidings.service.run import outages, stall, wrong_clock
 from tidings.service.show.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.sources import websub
@@ -312,7 +311,7 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "quick check": _whole,
     "blobs": _bodies,
     "invariants": _invariants,
-    "secrets": lambda ward: _health(ward, secrets.findings, vault=Vault(ward.settings.data)),
+    "secrets": lambda ward: _health(ward, kept_secrets.findings, vault=Vault(ward.settings.data)),
     "lease": _lease,
     "outages": lambda ward: _health(ward, outages.findings, now=ward.now),
     "clock": lambda ward: _health(ward, wrong_clock.findings, now=ward.now),

@@ -9,11 +9,10 @@ from urllib.parse import urlsplit
 from tidings.clock import DAY, MINUTE
 from tidings.model.telling import secret_of
 from tidings.model.weight import WHOLE
-from tidings.notification.secrecy import shown
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import spell_count, spell_since
 from tidings.service.show.records import class_of
-from tidings.storage.watches import deliveries, endpoints, events
+from tidings.storage.watches import deliveries, endpoints, events, sentinels
 from tidings.storage.watches import outside as sources
 
 if TYPE_CHECKING:
@@ -84,6 +83,8 @@ def failing_endpoints(reading: Reading) -> Iterator[Trouble]:
 def spell_endpoint(row: EndpointRow) -> str:
     """Return a name that can be pasted into a report: addresses of channels hold tokens, so only their secret's name is shown, or a web host."""
     if secret_of(row.address) is not None:
+        from tidings.notification.secrecy import shown  # it brings all kinds of channels
+
         return f"{row.kind} {shown(row.kind, row.address)}"
     parts = urlsplit(row.address)
     place = f" at {parts.hostname}" if parts.scheme in {"http", "https"} and parts.hostname else ""
@@ -110,7 +111,7 @@ def impossible_events(reading: Reading) -> Iterator[Trouble]:
 def lost_classes(reading: Reading) -> Iterator[Trouble]:
     """Yield the sentinels that name a budget class which is not set up (any more)."""
     named = reading.settings.budget.named()
-    for owner in reading.owners.values():
+    for owner in sentinels.saying(reading.c, "Class "):
         if (name := class_of(owner.text)) not in {WHOLE, *named}:
             yield Trouble(
                 brief="no such class",

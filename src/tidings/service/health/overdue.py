@@ -11,7 +11,7 @@ from tidings.model.weight import WHOLE
 from tidings.service.health.trouble import Trouble
 from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.show.finding import spell_count, spell_since
-from tidings.storage.observed import estimates, hosts
+from tidings.storage.observed import estimates, hosts, pages
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
@@ -45,12 +45,13 @@ def overdue(reading: Reading) -> Iterator[Trouble]:
 
 def on_time(reading: Reading) -> str:
     """Return what is said while no page is overdue."""
-    watched = reading.population
-    if not watched:
+    count = pages.count(reading.c)
+    if not count:
         return "no page is watched now"
-    detail = f"none of {spell_count(len(watched), 'page')} is overdue"
+    detail = f"none of {spell_count(count, 'page')} is overdue"
     if reading.is_polled:
         return detail
+    watched = reading.population
     last = max((state.polled_at for _, state in watched if state.polled_at is not None), default=None)
     checked = (
         "nothing has been checked yet" if last is None else f"the last check was at {spell_since(last, reading.now)}"
@@ -60,12 +61,18 @@ def on_time(reading: Reading) -> str:
 
 def _overdue(reading: Reading) -> Iterator[tuple[Instant, int]]:
     """Yield since when, and which page, for each page that is overdue."""
+    before = reading.now - round(reading.settings.fetch.page_floor_seconds * SECOND)
+    late = pages.late(reading.c, before=before, now=reading.now)
+    if not late:
+        return
+    states = {state.page_id: (identity, state) for identity, state in late}
     paused = {host.name: host.paused_until or 0 for host in hosts.states(reading.c)}
-    states = {state.page_id: (identity, state) for identity, state in reading.population}
     heed = round(reading.settings.fetch.freshness_seconds * SECOND)
     learned = estimates.load_all(reading.c, reading.settings.schedule.policy)
     found: dict[int, Instant] = {}
     for sub in reading.subscriptions:
+        if sub.page_id not in states:
+            continue
         identity, state = states[sub.page_id]
         fresh = 0 if sub.next_tick is not None else is_fresh_until(state, most=heed)
         held = max(state.retry_at or 0, paused.get(identity.host, 0), fresh)

@@ -9,7 +9,7 @@ from tidings.clock import DAY
 from tidings.model.page import MOVED_SIGHTS
 from tidings.service.health.trouble import Trouble
 from tidings.service.show.finding import matches_nothing, spell_count, spell_instant, spell_since
-from tidings.storage.observed import comparisons, hosts, members
+from tidings.storage.observed import comparisons, hosts, members, pages
 from tidings.storage.watches import events
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ KIND_MENDS: Final[Mapping[str, str]] = {
 
 def failing(reading: Reading) -> Iterator[Trouble]:
     """Yield the watched pages that are in error, with their kind and since when; those that failed just now are noted."""
-    for identity, state in reading.population:
+    for identity, state in reading.ailing:
         if state.health == "ok":
             continue
         names = reading.names(state.page_id)
@@ -53,12 +53,12 @@ def failing(reading: Reading) -> Iterator[Trouble]:
 
 def none_fails(reading: Reading) -> str:
     """Return what is said while no page is in error."""
-    return f"{spell_count(len(reading.population), 'page')} watched, none in error"
+    return f"{spell_count(pages.count(reading.c), 'page')} watched, none in error"
 
 
 def moved(reading: Reading) -> Iterator[Trouble]:
     """Yield the pages that have moved for good."""
-    for identity, state in reading.population:
+    for identity, state in reading.ailing:
         if state.moved_sights >= MOVED_SIGHTS:
             words = f"{identity.given} has moved for good to {state.moved_to}; it is watched there by way of its old address"
             names = reading.names(state.page_id)
@@ -67,7 +67,7 @@ def moved(reading: Reading) -> Iterator[Trouble]:
 
 def incomparable(reading: Reading) -> Iterator[Trouble]:
     """Yield the pages whose newest version cannot be compared: nothing can be told of them while they are so."""
-    for identity, state in reading.population:
+    for identity, state in reading.ailing:
         if state.problem:
             words = f"{identity.given}: what it shows now cannot be compared, so no change is told: {state.problem}"
             names = reading.names(state.page_id)
@@ -82,7 +82,8 @@ def incomparable(reading: Reading) -> Iterator[Trouble]:
 
 def partial(reading: Reading) -> Iterator[Trouble]:
     """Yield the frames of watched pages that cannot be read."""
-    for page_id in sorted(members.framed_pages(reading.c) & reading.identities.keys()):
+    framed = members.framed_pages(reading.c)
+    for page_id in sorted(framed & reading.identities.keys()) if framed else ():
         for frame in members.frames(reading.c, page_id):
             if frame.state.health == "error":
                 words = f"{frame.identity.url}: {frame.state.kind}: {frame.state.reason}; what it showed last stays"
@@ -96,7 +97,7 @@ def partial(reading: Reading) -> Iterator[Trouble]:
 
 def missing_parts(reading: Reading) -> Iterator[Trouble]:
     """Yield the parts that sentinels want and that their page does not have: nothing can be told of them."""
-    for sub in reading.subscriptions:
+    for sub in reading.remarkable:
         names = sub.missing.names if sub.missing is not None and sub.missing.revision == sub.revision else ()
         owner = reading.owners[sub.sentinel_id].name
         media = events.media_of(reading.c, sub.page_id) if names else ""
@@ -111,7 +112,7 @@ def missing_parts(reading: Reading) -> Iterator[Trouble]:
 
 def healed_selectors(reading: Reading) -> Iterator[Trouble]:
     """Yield the selectors that find nothing any more, and what is watched instead."""
-    remembering = [sub for sub in reading.subscriptions if '"targets"' in sub.remembered]
+    remembering = [sub for sub in reading.remarkable if '"targets"' in sub.remembered]
     if not remembering:
         return
     from tidings.service.health.intents import healed  # it brings the grammar, and most have no such selector
@@ -130,7 +131,7 @@ def healed_selectors(reading: Reading) -> Iterator[Trouble]:
 
 def restless(reading: Reading) -> Iterator[Trouble]:
     """Yield the watched pages that look different each time: what they tell is likely no news (`estimation.saturation`)."""
-    for identity, state in reading.population:
+    for identity, state in reading.ailing:
         if state.saturation.since is not None:
             names = reading.names(state.page_id)
             yield Trouble(
@@ -144,18 +145,24 @@ def restless(reading: Reading) -> Iterator[Trouble]:
 
 def failing_hosts(reading: Reading) -> Iterator[Trouble]:
     """Yield the watched hosts that fail or that asked to be left alone for a while."""
+    failing = {host.name: host for host in hosts.states(reading.c) if host.failures or _is_paused(host, reading)}
     watched: dict[str, dict[str, None]] = {}
-    for identity, state in reading.population:
-        watched.setdefault(identity.host, {}).update(dict.fromkeys(reading.names(state.page_id)))
-    for host in hosts.states(reading.c):
-        is_paused = (host.paused_until or 0) > reading.now
-        if host.name in watched and (host.failures or is_paused):
+    for identity, state in reading.population if failing else ():
+        if identity.host in failing:
+            watched.setdefault(identity.host, {}).update(dict.fromkeys(reading.names(state.page_id)))
+    for name, host in failing.items():
+        if name in watched:
+            is_paused = _is_paused(host, reading)
             yield Trouble(
                 brief="held" if is_paused else "host fails",
                 words=_spell_host(host, is_paused=is_paused),
                 mend="tidings list  # which of its pages fail, and why",
-                sentinels=tuple(watched[host.name]),
+                sentinels=tuple(watched[name]),
             )
+
+
+def _is_paused(host: HostState, reading: Reading) -> bool:
+    return (host.paused_until or 0) > reading.now
 
 
 def _spell_host(host: HostState, *, is_paused: bool) -> str:
@@ -175,8 +182,11 @@ def no_host_fails(reading: Reading) -> str:
 
 def comparisons_owed(reading: Reading) -> Iterator[Trouble]:
     """Yield comparisons that are owed or were given up (contracts §1); one that later versions have overtaken is noted for a week."""
+    owed, given_up = comparisons.pending(reading.c), comparisons.given_up(reading.c)
+    if not owed and not given_up:
+        return
     subs = {sub.id: sub for sub in reading.subscriptions}
-    pending = [row for row in comparisons.pending(reading.c) if row.subscription_id in subs]
+    pending = [row for row in owed if row.subscription_id in subs]
     by_owner: dict[str, list[ComparisonRow]] = {}
     for row in pending:
         by_owner.setdefault(_owner(reading, subs[row.subscription_id]), []).append(row)
@@ -189,8 +199,8 @@ def comparisons_owed(reading: Reading) -> Iterator[Trouble]:
             sentinels=(name,),
         )
     recent = {_key(row) for row in comparisons.given_up(reading.c, since=reading.now - RECENT)}
-    problems = {state.page_id for _, state in reading.population if state.problem}
-    for row in comparisons.given_up(reading.c):
+    problems = {state.page_id for _, state in reading.ailing if state.problem}
+    for row in given_up:
         sub = subs.get(row.subscription_id)
         if sub is None:
             continue

@@ -35,6 +35,11 @@ class Reading:
         return pages.population(self.c)
 
     @cached_property
+    def ailing(self) -> list[tuple[PageIdentity, PageState]]:
+        """Return the watched pages of which anything is to be said."""
+        return pages.ailing(self.c)
+
+    @cached_property
     def identities(self) -> dict[int, PageIdentity]:
         """Return what identifies each watched page."""
         return {state.page_id: identity for identity, state in self.population}
@@ -48,6 +53,12 @@ class Reading:
     def subscriptions(self) -> list[SubscriptionRow]:
         """Return the active subscriptions of these sentinels."""
         return [sub for sub in subscriptions.listing(self.c, active=True) if sub.sentinel_id in self.owners]
+
+    @cached_property
+    def remarkable(self) -> list[SubscriptionRow]:
+        """Return the active subscriptions of these sentinels of which anything is to be said."""
+        found = subscriptions.remarkable(self.c)
+        return [sub for sub in found if sub.sentinel_id in self.owners]
 
     @cached_property
     def _names(self) -> dict[int, tuple[str, ...]]:

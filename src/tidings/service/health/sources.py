@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidings.service.health import news_troubles, overdue, page_troubles
+from tidings.service.health import kept_secrets, news_troubles, overdue, page_troubles
 from tidings.service.health.reading import Reading
 from tidings.service.health.trouble import Health, Trouble
-from tidings.service.life import secrets
 from tidings.service.show.finding import Finding, shortened, spell_since
 from tidings.storage.db.lock import PollerLock
 from tidings.storage.watches import endpoints, outside
@@ -79,7 +78,7 @@ def _stopped_poller(reading: Reading) -> Iterator[Trouble]:
 
 def _unopened_secrets(reading: Reading) -> Iterator[Trouble]:
     """Yield what keeps secrets from being opened: nothing that needs one is asked or sent meanwhile."""
-    for finding in secrets.findings(reading.c, Vault(reading.settings.data)):
+    for finding in kept_secrets.findings(reading.c, Vault(reading.settings.data)):
         if finding.status != "ok":
             yield Trouble(
                 brief="secrets", words=finding.detail, mend=finding.mend, severity=finding.status, is_general=True

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tidings.service.show.records import problem_record, rfc3339
@@ -54,7 +55,7 @@ class Trouble:
         return problem_record(self.words, where=sentinel or ", ".join(self.sentinels[:1]), details=details)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Health:
     """All troubles there are, the worst first."""
 
@@ -65,9 +66,19 @@ class Health:
         """Return the health that these troubles make."""
         return cls(tuple(sorted(found, key=lambda trouble: -_RANKS[trouble.severity])))
 
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Return where the troubles of each sentinel stand; those that concern all have the name that no sentinel has."""
+        found: dict[str, list[int]] = {"": []}
+        for place, trouble in enumerate(self.troubles):
+            for name in ("",) if trouble.is_general else dict.fromkeys(trouble.sentinels):
+                found.setdefault(name, []).append(place)
+        return found
+
     def of(self, name: str) -> Health:
         """Return the health of one sentinel: its own troubles and those that concern all."""
-        return Health(tuple(t for t in self.troubles if t.is_general or name in t.sentinels))
+        places = sorted(self._places[""] + self._places.get(name, []))
+        return Health(tuple(self.troubles[place] for place in places))
 
     def of_any(self, names: Collection[str]) -> Health:
         """Return the health of some sentinels together."""

@@ -1,4 +1,4 @@
-"""Secrets as their owner handles them: set, list, drop, change the key; and what `doctor` says of them.
+"""Secrets as their owner handles them: set, list, drop, change the key.
 
 Who uses a secret is read from the pages; a page that is in trouble is looked at again as soon as a secret of its own is set.
 """
@@ -6,17 +6,14 @@ Who uses a secret is read from the pages; a page that is in trouble is looked at
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tidings.errors import SecretError, UnknownNameError, UsageError
+from tidings.errors import UnknownNameError, UsageError
 from tidings.fetching import cookies
 from tidings.model.asking import secret_names
-from tidings.model.telling import secret_of
 from tidings.notification.webhook import read_secrets
 from tidings.service.notify import resolving
-from tidings.service.show.finding import Finding, fail, ok, shortened, warn
 from tidings.service.show.records import rfc3339
 from tidings.storage.observed import pages
 from tidings.storage.watches import deliveries, endpoints, requests, sentinels, subscriptions, tag_defaults
@@ -114,7 +111,7 @@ def listing(c: Connection, vault: Vault, *, owner_id: int = 1) -> list[Named]:
         if row is None:
             found.append(Named(name, "", None, used[name]))
         else:
-            found.append(Named(name, row.kind, row.set_at, used.get(name, ()), _fault(vault, row)))
+            found.append(Named(name, row.kind, row.set_at, used.get(name, ()), vault.fault(row)))
     return found
 
 
@@ -166,48 +163,3 @@ def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
     ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
     requests.ask(c, ill, at)
     return sorted({living[s.sentinel_id] for s in subscriptions.listing(c, active=True) if s.page_id in ill})
-
-
-def _missing_receivers(c: Connection, known: set[str]) -> list[Finding]:
-    """Return what is said of each receiver that living sentinels notify and whose address is a secret that is not set."""
-    named = {secret_of(row.address) for row in endpoints.listing(c)} - known - {None}
-    using = users(c) if named else {}
-    return [
-        fail(
-            "secret",
-            f"the secret {name} is not set: news for {', '.join(using[name])} waits",
-            f"tidings secret set {name}",
-        )
-        for name in sorted(using.keys() & named)
-    ]
-
-
-def _fault(vault: Vault, row: secrets.SecretRow) -> str:
-    try:
-        vault.open_row(row)
-    except SecretError as error:
-        return str(error)
-    return ""
-
-
-def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
-    """Yield what `doctor` says: the key file's rights, keys that are left over, each secret that does not open."""
-    rows = secrets.listing(c)
-    path = vault.key_file.path
-    try:
-        keys = vault.key_file.keys()
-    except SecretError as error:
-        yield fail("secrets", str(error), f"ls -l {path}")
-        return
-    if keys and not vault.key_file.is_private():
-        yield fail("secrets", f"{path} can be read by others than its owner", f"chmod 600 {path}")
-    faults = [fail("secret", fault, f"tidings secret set {row.name}") for row in rows if (fault := _fault(vault, row))]
-    yield from shortened(faults, mend="tidings secret list")
-    missing = _missing_receivers(c, {row.name for row in rows})
-    yield from shortened(missing, mend="tidings secret list")
-    if plain := [row.name for row in rows if not row.key_id]:
-        yield warn("secrets", f"not sealed yet: {', '.join(plain)}", "tidings secret rotate")
-    if len(keys) > 1 and not faults:
-        yield warn("secrets", f"{path} has {len(keys)} keys: a rotation was cut off", "tidings secret rotate")
-    if not faults and not missing:
-        yield ok("secrets", f"{len(rows)} kept, each opens" if rows else "none kept")

@@ -18,6 +18,7 @@ from tidings.document.extraction import extraction_of
 from tidings.errors import UsageError
 from tidings.model.unit import Estimate
 from tidings.service.show.records import Record, rfc3339
+from tidings.service.watch.masked_places import KEPT, LEARNED
 from tidings.storage.observed import estimates, pages
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection
 
-LEARNED = "noise"
-"""The name of the rows that hold what was learned."""
-KEPT = "noise.kept"
-"""The name of the rows that hold which masks people have switched off, and which on that are none by themselves."""
 SECOND_LOOK = "second look, to tell noise from news"
 """Why a page is looked at again after a minute; nobody is told what it brings before the next look of their own."""
 HISTORY = 8
@@ -181,19 +178,6 @@ def masks(connection: Connection, page_id: int) -> PageMasks:
     known = read(connection, page_id)
     url = pages.identity(connection, page_id).given
     return PageMasks(page_id, url, known.memory.masks, known.kept, known.wanted, known.memory.offers)
-
-
-def counts(connection: Connection) -> dict[int, int]:
-    """Return how many places of each page are left out as noise, for the pages where any is."""
-    kept = estimates.load_all(connection, KEPT)
-    found: dict[int, int] = {}
-    for page_id, state in estimates.load_all(connection, LEARNED).items():
-        said = kept.get(page_id, {})
-        wanted = said.get("wanted", ())
-        ids = {thing["id"] for thing in state["things"] if thing["since"] or thing["id"] in wanted}
-        if number := len(ids.difference(said.get("names", ()))):
-            found[page_id] = number
-    return found
 
 
 def masks_of_page(connection: Connection, key: str) -> PageMasks | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidings.errors import UnknownNameError
 from tidings.model.asking import Header, Value
+from tidings.model.interval import Instant
 from tidings.model.outcome import Validators
 from tidings.model.page import PageIdentity, PageState, Saturation
 from tidings.storage.db.connection import Connection
@@ -40,6 +41,28 @@ _UPDATE = (
     " WHERE id = :page_id AND last_seq = :was"
 )
 _NEVER_SATURATED = Saturation()
+_AILING = "page.health <> 'ok' OR page.problem <> '' OR page.moved_sights > 0 OR page.saturated_at IS NOT NULL"
+_LATE = (
+    "COALESCE(page.retry_at, 0) < :before AND EXISTS (SELECT 1 FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"
+    " WHERE u.page_id = page.id AND u.active = 1 AND u.left_at IS NULL AND (u.next_tick IS NULL OR u.next_tick <= :now)"
+    " AND COALESCE(page.polled_at, s.started_at, s.created_at) < :before)"
+)
+_BRIEF = (
+    "SELECT subscription.sentinel_id, page.id, page.given, page.health = 'ok', page.polls, page.last_seq, page.changed_at"
+    " FROM subscription JOIN page ON page.id = subscription.page_id WHERE subscription.left_at IS NULL ORDER BY subscription.id"
+)
+
+
+class Brief(NamedTuple):
+    """What a list shows of a page that a sentinel watches."""
+
+    sentinel_id: int
+    page_id: int
+    given: str
+    is_well: bool
+    polls: int
+    versions: int
+    changed_at: Instant | None
 
 
 def ensure(c: Connection, identity: PageIdentity) -> int:
@@ -91,6 +114,27 @@ def find_by_key(c: Connection, key: str) -> int | None:
 def population(c: Connection, *, set_aside: SetAside | None = None) -> list[tuple[PageIdentity, PageState]]:
     """Return every page that an active subscription watches, in the order of ids; `set_aside` as in `readable`."""
     return readable(c.rows(f"{_SELECT} WHERE {_WATCHED} ORDER BY id"), _to_both, "page", set_aside)
+
+
+def ailing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
+    """Return the watched pages of which anything is to be said: in trouble, not to be compared, moved, restless."""
+    return readable(c.rows(f"{_SELECT} WHERE ({_AILING}) AND {_WATCHED} ORDER BY id"), _to_both, "page")
+
+
+def late(c: Connection, *, before: Instant, now: Instant) -> list[tuple[PageIdentity, PageState]]:
+    """Return the watched pages that have waited since `before`, for no tick after `now`: neither polled, nor begun, nor left alone since."""
+    rows = c.rows(f"{_SELECT} WHERE {_LATE} ORDER BY id", before=before, now=now)
+    return readable(rows, _to_both, "page")
+
+
+def count(c: Connection) -> int:
+    """Return how many pages are watched."""
+    return int(c.value(f"SELECT count(*) FROM page WHERE {_WATCHED}"))
+
+
+def briefs(c: Connection) -> list[Brief]:
+    """Return each page of each sentinel as lists show it, in the order in which they were named."""
+    return readable(c.rows(_BRIEF), _to_brief, "page")
 
 
 def listing(c: Connection) -> list[tuple[PageIdentity, PageState]]:
@@ -147,6 +191,12 @@ def _values(state: PageState, was: int) -> tuple[Any, ...]:
         state.page_id,
         was,
     )
+
+
+def _to_brief(row: tuple[Any, ...]) -> Brief:
+    brief = Brief(*row)
+    check_numbers(polls=brief.polls, last_seq=brief.versions, changed_at=brief.changed_at)
+    return brief
 
 
 def _to_both(row: tuple[Any, ...]) -> tuple[PageIdentity, PageState]:

@@ -87,6 +87,12 @@ def listing(
     return readable(rows, _to_row, "subscription", set_aside)
 
 
+def remarkable(c: Connection) -> list[SubscriptionRow]:
+    """Return the active subscriptions of which anything is to be said: parts that their page lacks, selectors with what stands in for them."""
+    conditions = ["left_at IS NULL", "active = 1", "(missing <> '' OR remembered LIKE :targets)"]
+    return readable(c.rows(select(_SELECT, conditions, "ORDER BY id"), targets='%"targets"%'), _to_row, "subscription")
+
+
 def add(
     c: Connection,
     *,

@@ -56,6 +56,14 @@ class Vault:
         text = self._unsealed(row) if row.key_id else row.value
         return Opened(row.name, cast("SecretKind", row.kind), row.set_at, Secret(text))
 
+    def fault(self, row: SecretRow) -> str:
+        """Return why the secret of a row does not open, and what to do; empty if it does."""
+        try:
+            self.open_row(row)
+        except SecretError as error:
+            return str(error)
+        return ""
+
     def put(
         self, c: Connection, name: str, value: Secret, *, kind: SecretKind = "text", owner_id: int = 1, at: Instant
     ) -> None:
