@@ -19,7 +19,7 @@ from tidings.language.clauses.all_clauses import (
     read_clauses,
     with_defaults,
 )
-from tidings.language.clauses.clause import Clause, FaultFoundError, Node, check_name, first
+from tidings.language.clauses.clause import Clause, FaultFoundError, Node, check_name, first, read_new_name, unquoted
 from tidings.language.clauses.outside import read_event
 from tidings.language.dates import zone_of
 from tidings.language.event_names import EventNames, events_of
@@ -148,7 +148,7 @@ class Reader:
         faults = self.report.faults
         sentinel = self._sentinel(creation, places)
         if sentinel is None or self.report.faults > faults:
-            self.names.failed(str(creation.head.children[1]))
+            self.names.failed(str(_name_of(creation)))
             return None
         self.names.made(sentinel, self.outside.now)
         self._note_events(sentinel)
@@ -184,7 +184,7 @@ class Reader:
     def _sentinel(self, creation: Compound, places: dict[str, int]) -> Sentinel | None:
         """Return the sentinel of a Create statement, None if it has a fault."""
         faults, noted = self.report.faults, self.report.noted
-        name = cast("Token", creation.head.children[1])
+        name = _name_of(creation)
         places["name"] = name.start_pos or 0
         target = cast("list[Node]", creation.head.children[2:])
         head = self._clause((), self.outside.zone, places)
@@ -192,7 +192,7 @@ class Reader:
         pages: tuple[Watched, ...] = ()
         is_child = target[0].data == "base"
         try:
-            check_name(name, head)
+            read_new_name(cast("Token", creation.head.children[1]), head, "a sentinel")
             if is_child:
                 base = self._base(cast("Token", target[0].children[0]), head)
                 pages = base.pages if base is not None else ()
@@ -371,3 +371,9 @@ def _pages(target: Iterable[Node], head: Clause) -> tuple[Watched, ...]:
             raise head.fail(address.start_pos, "E17", f"{address} is listed twice", hint="leave one out")
         pages.append(page)
     return tuple(pages)
+
+
+def _name_of(creation: Compound) -> Token:
+    """Return the name of a Create statement, without quotes."""
+    name = cast("Token", creation.head.children[1])
+    return Token("NAME", unquoted(name), start_pos=name.start_pos) if name.type == "STRING" else name

@@ -19,6 +19,7 @@ from tidings.model.interval import Duration
 
 Node = Tree[Token]
 
+_NAME = re.compile(r"[A-Za-z_](?:\w|-(?!-))*")
 MOST = 1_000_000
 """No count of the language is larger."""
 
@@ -102,6 +103,19 @@ def check_name(name: Token, clause: Clause) -> str:
     if is_reserved(name):
         raise clause.fail(name.start_pos, "E04", reserved_message(name), hint=f"try {name}_1")
     return str(name)
+
+
+def read_new_name(name: Token, clause: Clause, what: str) -> str:
+    """Return a name that may stand in quotes; raises `FaultFoundError` (E04) with the nearest name for a text that is none."""
+    if name.type != "STRING":
+        return check_name(name, clause)
+    text = unquoted(name)
+    if not _NAME.fullmatch(text):
+        near = re.sub(r"\W+", "-", text.strip()).strip("-")
+        hint = f"write {near}" if _NAME.fullmatch(near) else "begin with a letter from A to Z"
+        message = f'"{text[:60]}" cannot be the name of {what}: a name has letters, digits, - and _, and no spaces'
+        raise clause.fail(name.start_pos, "E04", message, hint=hint)
+    return check_name(Token("NAME", text, start_pos=name.start_pos), clause)
 
 
 def check_page_name(name: Token, clause: Clause) -> str:

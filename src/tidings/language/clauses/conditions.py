@@ -44,6 +44,20 @@ def read_conditions(kind: Node, where: Node, clause: Clause) -> tuple[Condition,
     return tuple(_condition(kind, node, clause) for node in where.children if isinstance(node, Tree))
 
 
+def read_short_condition(kind: Node, node: Node, clause: Clause) -> Condition:
+    """Return what `below 100`, `< 100` or `containing "oil"` asks of a change: `where value < 100`, `where contains "oil"`."""
+    word = first(node)
+    measure = "contains" if word.type == "CONTAINING" else "value"
+    _check_fits(Token(measure.upper(), word, start_pos=word.start_pos), kind, clause)
+    if measure == "contains":
+        return Condition("contains", text=_searched(node, clause))
+    tokens = {token.type: token for token in node.children if isinstance(token, Token)}
+    number = float(tokens["NUMBER"]) * (-1 if tokens.get("SIGN") == "-" else 1)
+    _check_number(Token("VALUE", word), tokens["NUMBER"], number, clause, is_percent=False)
+    relation = {"BELOW": "<", "ABOVE": ">"}.get(word.type, str(word))
+    return Condition("value", cast("Relation", relation), number)
+
+
 def _condition(kind: Node, node: Node, clause: Clause) -> Condition:
     word = first(node)
     _check_fits(word, kind, clause)

@@ -20,7 +20,7 @@ from tidings.language.clauses.clause import (
     read_count,
     read_positive_duration,
 )
-from tidings.language.clauses.conditions import read_conditions
+from tidings.language.clauses.conditions import read_conditions, read_short_condition
 from tidings.language.clauses.patterns import read_pattern
 from tidings.language.clauses.selection import read_selector
 from tidings.model.interest import FORMS, AllOf, AnyOf, Expression, Interest, Not
@@ -112,6 +112,9 @@ def _expression(node: Node, clause: Clause, depth: int) -> Expression:
 
 def _change(node: Node, clause: Clause) -> Interest:
     kind, *details = cast("list[Node]", node.children)
+    if kind.data == "selector":  # any change in this part
+        of = check_page_name(cast("Token", details[0].children[1]), clause) if details else None
+        return Interest("any", selector=read_selector(kind, clause), of=of)
     if kind.data != "header":  # that is also a clause
         clause.note(str(kind.data), first(kind).start_pos)
     given: dict[str, Any] = dict(_ARGUMENTS[kind.data](kind, clause)) if kind.data in _ARGUMENTS else {}
@@ -127,6 +130,8 @@ def _change(node: Node, clause: Clause) -> Interest:
                 given["selector"] = read_selector(cast("Node", detail.children[1]), clause)
             case "of":
                 given["of"] = check_page_name(cast("Token", detail.children[1]), clause)
+            case "short":
+                given["where"] = (read_short_condition(kind, detail, clause),)
             case _:
                 given["where"] = read_conditions(kind, detail, clause)
     if given.get("direction") == "updated" and kind.data in _NEVER_UPDATED:

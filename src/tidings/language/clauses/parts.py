@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from lark import Token, Tree
@@ -25,6 +26,12 @@ from tidings.model.extract import HIDDEN, Exclusion, Pattern, StopWords, Transfo
 from tidings.model.interest import Selector
 from tidings.model.sentinel import Then
 
+_SELECTS = re.compile(r"[.#\[][A-Za-z_-]")
+"""How a CSS selector of a class, an id or an attribute begins."""
+
+
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
+
 
 def read_select(node: Node, clause: Clause) -> Selector:
     """Return the part of the page that counts."""
@@ -40,6 +47,10 @@ def read_exclude(node: Node, clause: Clause) -> Exclusion:
         return HIDDEN
     if second.type == "REGEX":
         return Pattern(read_pattern(last(node), clause))
+    if second.type == "STRING" and _SELECTS.match(unquoted(second)):
+        raise clause.fail(second.start_pos, "E06", f"{second} is a selector", hint=f"write Exclude css {second}")
+    if second.type == "STRING" and " " in (text := " ".join(unquoted(second).split())):
+        return Pattern(_SPECIAL.sub(r"\\\g<0>", text))  # these words in this order, not each of them wherever it stands
     words = tuple(dict.fromkeys(word for text in listed(node) for word in text.split(" ")))
     if not all(listed(node)):
         raise clause.fail(last(node).start_pos, "E07", "empty word in the list", hint="remove the extra comma")

@@ -35,8 +35,8 @@ _XPATH_PREFIX = re.compile(r"([^\W\d][\w.\-]*):(?!:)")
 
 def read_selector(node: Node, clause: Clause) -> Selector:
     """Return a selector; raises `FaultFoundError` (E06) if its language does not know it."""
-    word, string = cast("list[Token]", node.children)
-    selector = Selector(cast("Any", word.lower()), unquoted(string))
+    *word, string = cast("list[Token]", node.children)
+    selector = Selector(cast("Any", word[0].lower() if word else "css"), unquoted(string))
     if clause.is_stored:
         return selector
     if reason := _judged(selector):

@@ -18,7 +18,7 @@ from tidings.language.clauses.clause import (
     read_positive_duration,
     word_types,
 )
-from tidings.language.clauses.when import read_span_of_day, read_time, read_weekdays
+from tidings.language.clauses.when import read_often, read_span_of_day, read_time, read_weekdays
 from tidings.language.dates import LONGEST, measure
 from tidings.language.verify import check_address
 from tidings.language.words import did_you_mean
@@ -63,7 +63,7 @@ def _channel(node: Node, clause: Clause) -> Channel:
         name = read_secret_name(address, clause, without="news for it waits until it is")
         return Channel("webhook" if word.type == "WEBHOOK" else "apprise", name, is_secret=True)
     match word.type:
-        case "EMAIL":
+        case "EMAIL" | "ADDRESS":
             message = f"mail to {address} is sent once mail is set up (notify.smtp_host)"
             clause.warn(word.start_pos, "W10", message, hint="until then: tidings changes, or a webhook")
             return Channel("email", str(address))
@@ -72,6 +72,9 @@ def _channel(node: Node, clause: Clause) -> Channel:
         case "CONSOLE" | "DASHBOARD" | "FEED" | "STREAM":
             clause.note(word.lower(), word.start_pos)
             return Channel(word.lower())
+    if word.lower() == "none":
+        hint = "Notify by dashboard: shown, sent to nobody"
+        raise clause.fail(word.start_pos, "E03", f'found "{word}"', expected="a channel", hint=hint)
     hint = did_you_mean(word, CHANNELS) or ("give an Apprise or https:// address instead, for example tgram://bot/chat")
     raise clause.fail(word.start_pos, "E15", f'"{word}" has no channel here', hint=hint)
 
@@ -101,12 +104,23 @@ def _rate(node: Node, channels: tuple[Channel, ...], clause: Clause) -> Rate:
         case Token(type="AT" | "CLOCK"):
             clause.note("at", word.start_pos)
             return Rate("at", clock=read_time(node, clause), days=read_weekdays(parts.get("days")))
+    if "days" in parts or "often" in parts:
+        clause.note("often", word.start_pos)
+        return _often(node, clause)
     interval = read_positive_duration(parts["duration"], clause) if "duration" in parts else 0
     changes = 0
     if "many" in parts:
         clause.note("many", first(parts["many"]).start_pos)
         changes = read_count(first(parts["many"]), clause, "every", hint="immediate tells each change by itself")
     return Rate("every", interval, changes)
+
+
+def _often(node: Node, clause: Clause) -> Rate:
+    """Return the rate of `daily`, `hourly`, `every day at 08:00` or `mon-fri at 08:00`."""
+    meant = read_often(node, clause)
+    if isinstance(meant, int):
+        return Rate("every", meant, 0)
+    return Rate("at", clock=meant[0], days=meant[1])
 
 
 def _interactive(word: Token, channels: tuple[Channel, ...], clause: Clause) -> Rate:

@@ -13,14 +13,13 @@ from tidings.language.clauses.clause import (
     Node,
     check_name,
     first,
-    last,
     parts_of,
     read_duration,
     read_positive_duration,
     word_types,
 )
-from tidings.language.dates import instant_of, missing_day, nearest_zone, read_date, swapped, zone_of
-from tidings.language.hours import read_clock, read_days
+from tidings.language.dates import instant_of, measure, missing_day, nearest_zone, read_date, swapped, zone_of
+from tidings.language.hours import clock_text, days_text, read_clock, read_days
 from tidings.model.interval import Duration, spell_duration
 from tidings.model.timing import (
     DAILY,
@@ -34,6 +33,10 @@ from tidings.model.timing import (
     Opening,
     Point,
 )
+
+MIDNIGHT = "24:00"
+"""The end of a day; as the end of a span of time it is written so."""
+WHOLE_DAY: tuple[Clock, Clock] = (0, 0)
 
 
 def read_fetch(node: Node, clause: Clause) -> Fetch:
@@ -71,6 +74,11 @@ def _read_fetch(node: Node, clause: Clause) -> Fetch:
     if "duration" in parts:
         interval = read_positive_duration(parts["duration"], clause)
         return FetchEvery(interval, _slack(parts.get("slack"), interval, clause))
+    second = node.children[1]
+    if "often" in parts or (isinstance(second, Tree) and second.data == "days"):
+        meant = read_often(node, clause)
+        slack = _slack(parts.get("slack"), meant if isinstance(meant, int) else None, clause)
+        return FetchEvery(meant, slack) if isinstance(meant, int) else FetchAt(*meant, slack)
     if "AT" in words:
         clause.note("fetch at", first(node).start_pos)
         clock = read_time(node, clause)
@@ -87,6 +95,28 @@ def _read_fetch(node: Node, clause: Clause) -> Fetch:
     within = read_positive_duration(parts_of(parts["prompt"])["duration"], clause)
     is_overwrite = "OVERWRITE" in word_types(parts["prompt"])
     return FetchOnChange(shortest, longest, within, "overwrite" if is_overwrite else "window")
+
+
+def read_often(node: Node, clause: Clause) -> Duration | tuple[Clock, Days]:
+    """Return the interval of `daily`, `hourly` or `every day`, or the time and the days of `every day at 08:00` or `mon-fri at 08:00`.
+
+    Raises `FaultFoundError` (E08) for days without a time, and for a time of an hour.
+    """
+    parts, times = parts_of(node), read_times(node, clause)
+    said = first(parts.get("days") or parts["often"])
+    days = read_weekdays(parts["days"]) if "days" in parts else DAILY
+    if times and ("days" in parts or said.lower() in {"d", "day", "days"}):
+        return times[0], days
+    if times:
+        raise clause.fail(
+            said.start_pos, "E08", f'"{said}" has no time of day', hint=f"write daily at {clock_text(times[0])}"
+        )
+    if "days" in parts and days != DAILY:
+        raise clause.fail(
+            said.start_pos, "E08", f'"{said}" needs a time of day', hint=f"write at 08:00 {days_text(days)}"
+        )
+    unit = {"hourly": "hour", "daily": "day", "weekly": "week"}.get(said.lower(), str(said))
+    return measure("1", unit)
 
 
 def _slack(node: Node | None, interval: Duration | None, clause: Clause) -> Duration | None:
@@ -120,7 +150,7 @@ def read_times(node: Node, clause: Clause) -> list[Clock]:
     times: list[Clock] = []
     for token in node.children:
         if isinstance(token, Token) and token.type == "CLOCK":
-            clock = read_clock(token)
+            clock = 0 if token == MIDNIGHT and times else read_clock(token)
             if clock is None:
                 raise clause.fail(token.start_pos, "E08", f'"{token}" is no time of day', expected="00:00 to 23:59")
             times.append(clock)
@@ -130,9 +160,14 @@ def read_times(node: Node, clause: Clause) -> list[Clock]:
 def read_span_of_day(node: Node, clause: Clause, what: str) -> tuple[Clock, Clock]:
     """Return two times of day that differ; raises `FaultFoundError` (E14) if they do not."""
     begin, end = read_times(node, clause)
-    if begin == end:
+    clocks = [token for token in node.children if isinstance(token, Token) and token.type == "CLOCK"]
+    if (sign := next((child for child in node.children if child == "+"), None)) is not None:
+        raise clause.fail(
+            cast("Token", sign).start_pos, "E03", 'found "+"', expected=f'"to": {clocks[0]} to {clocks[1]}'
+        )
+    if begin == end and not (begin == 0 and clocks[1] == MIDNIGHT):
         message = f"{what} from a time to the same time is no time at all"
-        raise clause.fail(last(node).start_pos, "E14", message, hint="08:00 to 18:00, or over midnight 20:00 to 07:00")
+        raise clause.fail(clocks[1].start_pos, "E14", message, hint="08:00 to 18:00, or over midnight 20:00 to 07:00")
     return begin, end
 
 
@@ -146,8 +181,9 @@ def read_during(node: Node, clause: Clause) -> tuple[Opening, ...]:
     openings: list[Opening] = []
     for opening in node.children:
         if isinstance(opening, Tree):
-            days = read_weekdays(parts_of(opening)["days"])
-            openings.append(Opening(days, *read_span_of_day(opening, clause, "During")))
+            days = read_weekdays(parts_of(opening).get("days"))
+            has_times = "CLOCK" in word_types(opening)
+            openings.append(Opening(days, *(read_span_of_day(opening, clause, "During") if has_times else WHOLE_DAY)))
     return tuple(openings)
 
 

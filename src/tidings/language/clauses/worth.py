@@ -15,6 +15,7 @@ from tidings.language.clauses.clause import (
     parts_of,
     read_count,
     read_duration,
+    read_new_name,
     read_positive_duration,
 )
 from tidings.model.weight import Life, Urgency
@@ -73,5 +74,5 @@ def read_class(node: Node, clause: Clause) -> str:
 
 def read_tags(node: Node, clause: Clause) -> tuple[str, ...]:
     """Return the tags, each once, in the order given."""
-    names = [check_name(cast("Token", name), clause) for name in node.children[1:]]
+    names = [read_new_name(cast("Token", name), clause, "a tag") for name in node.children[1:]]
     return tuple(dict.fromkeys(names))

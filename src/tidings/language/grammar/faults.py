@@ -154,7 +154,7 @@ def _pages_altered(scene: _Scene) -> bool:
 
 
 def _unit(scene: _Scene) -> bool:
-    if "UNIT" not in scene.fault.expected or not scene.before:
+    if "UNIT" not in scene.fault.expected or not scene.last()[:1].isdigit():
         return False
     choices = (*UNITS, "changes") if "CHANGES" in scene.fault.expected else UNITS
     word = scene.word.lower()
@@ -169,10 +169,13 @@ def _unit(scene: _Scene) -> bool:
     return scene.tell("E05", f'unknown unit "{scene.word}"', expected=UNITS_EXPECTED, hint=hint)
 
 
-def _nobody(scene: _Scene) -> bool:
-    if scene.last() != "notify" or scene.word.lower() != "none":
+def _second_time(scene: _Scene) -> bool:
+    if scene.word != "," or scene.last(2) != "at" or scene.piece.word != "fetch":
         return False
-    return scene.tell("E03", scene.shown, expected='"by"', hint="Notify by dashboard: shown, sent to nobody")
+    hint = (
+        "Fetch every 12 hour, or another sentinel for the other time: Create Sentinel NAME_2 Using NAME Fetch at 18:00"
+    )
+    return scene.tell("E03", "Fetch takes one time of day", hint=hint)
 
 
 def _per_one(scene: _Scene) -> bool:
@@ -273,7 +276,7 @@ _RULES: tuple[Callable[[_Scene], bool], ...] = (
     _statement,
     _word_as_name,
     _pages_altered,
-    _nobody,
+    _second_time,
     _per_one,
     _unit,
     _condition,

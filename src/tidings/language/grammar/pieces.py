@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tidings.language.words import CLAUSES, STATEMENTS
+from tidings.language.words import CLAUSES, STATEMENTS, SYNONYMS
 
 _LEXEME = re.compile(
     r"""
@@ -35,7 +35,7 @@ _JOINED = frozenset({("errors", "to"), ("transform", "drop"), (",", "drop"), ("d
 _BEFORE_TYPE = frozenset({"monitor", "and", "or", "not", ",", "("})
 """What a change type stands after: `header` is one there, and no clause."""
 _STATEMENTS = frozenset(word.lower() for word in STATEMENTS)
-_CLAUSES = frozenset(word.lower() for word in CLAUSES)
+_CLAUSES = frozenset(word.lower() for word in (*CLAUSES, *SYNONYMS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _begins(word: str, last: str, before: str) -> bool:
         return False
     if (before, last, word) == ("defaults", "for", "tags"):
         return False
-    return not (word == "to" and _CLOCK.fullmatch(last) and before != "at")
+    return not (word in {"to", "until"} and _CLOCK.fullmatch(last) and before != "at")
 
 
 def _close(text: str, pieces: list[Piece], piece: Piece) -> None:

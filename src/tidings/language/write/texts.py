@@ -116,7 +116,12 @@ def _slack(slack: int | None) -> str:
 
 
 def _during(openings: Iterable[Opening]) -> str:
-    return ", ".join(f"{days_text(o.days)} {clock_text(o.opens)} to {clock_text(o.closes)}" for o in openings)
+    return ", ".join(f"{days_text(o.days)} {clock_text(o.opens)} to {_end(o)}" for o in openings)
+
+
+def _end(opening: Opening) -> str:
+    """Return when an opening closes; a whole day closes at 24:00."""
+    return "24:00" if opening.opens == opening.closes else clock_text(opening.closes)
 
 
 def _notify(notify: Notify) -> str:

@@ -143,7 +143,7 @@ ROWS = [
     ),
     (
         f"{WATCHING}\nNotify none",
-        '2:8: E03 found "none"; expected "by" (hint: Notify by dashboard: shown, sent to nobody)',
+        '2:8: E03 found "none"; expected a channel (hint: Notify by dashboard: shown, sent to nobody)',
     ),
     (
         f"{WATCHING}\nNotify By console immediate max 3 per day",
