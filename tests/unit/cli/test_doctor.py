@@ -103,7 +103,7 @@ def test_what_a_page_brought_cannot_command_the_terminal(capsys, data):
 
 
 def test_it_imports_no_server_and_no_browser(data):
-    """Doctor starts quickly: it brings neither the fetcher nor numpy nor SQLAlchemy."""
+    """Doctor starts quickly: it brings neither the fetcher nor numpy."""
     code = (
         "import sys; from tidings.cli.main import main; main(['doctor', '--data', sys.argv[1]]);"
         "print(sorted({'aiohttp', 'numpy', 'apprise'} & set(sys.modules)))"

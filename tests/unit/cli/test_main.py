@@ -72,7 +72,7 @@ def test_an_unused_directory_is_not_made_by_reading(tidings, tmp_path):
 
 
 def test_list_starts_without_the_heavy_libraries(tidings, server):
-    """The listing verbs import no parser, no client, no SQLAlchemy, no numpy (contracts §10)."""
+    """The listing verbs import no parser, no client, no numpy (contracts §10)."""
     tidings("add", "--url", server.url("/news"))
     code = f"import sys; from tidings.cli.main import main; main(['list']); print([m for m in {HEAVY!r} if m in sys.modules])"
 
