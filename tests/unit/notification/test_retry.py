@@ -55,7 +55,7 @@ def test_retry_after_gives_no_attempt_beyond_the_last():
     assert next_attempt(10, now=NOW, jitter=0.0, retry_after=HOUR) is None
 
 
-@pytest.mark.parametrize(("attempt", "jitter"), [(0, 0.0), (1, 1.1), (1, float("nan"))])
+@pytest.mark.parametrize(("attempt", "jitter"), [(0, 0.0), (1, 1.1), (1, -1.1), (1, float("nan"))])
 def test_attempt_that_makes_no_sense_is_refused(attempt, jitter):
     """Attempts count from 1, jitter is a share."""
     with pytest.raises(ValueError, match="attempt must be 1 or more"):

@@ -92,6 +92,8 @@ def test_limit_bounds_the_number():
 def test_dear_page_is_passed_over_when_nothing_is_saved_up():
     """What is left of the budget goes to those that fit."""
     assert [1, 2] == chosen([5.0, 4.0, 3.0], cost=[100, 1, 1], tokens=2)
+    assert [0, 2, 3] == chosen([9.0, 2.0, 1.9, 1.8], cost=[3, 4, 1, 1], tokens=5)
+    assert [0, 2] == chosen([9.0, 2.0, 1.9, 1.8], cost=[3, 4, 1, 1], tokens=5, limit=2)
 
 
 def test_dear_page_is_saved_up_for():
@@ -104,6 +106,7 @@ def test_dear_page_is_saved_up_for():
 def test_a_page_that_nobody_can_pay_for_takes_no_place_of_its_host():
     """The best that can be paid goes in its stead; while saving up only what is dearer than all that can be saved is passed over."""
     assert [1] == chosen([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2)
+    assert [1] == chosen([5.0, 4.0], cost=[1.5, 1], host=[7, 7], tokens=1.2)
     assert [1] == chosen([5.0, 4.0], cost=[30, 1], host=[7, 7], tokens=2, burst=20)
     assert [] == chosen([5.0, 4.0], cost=[10, 1], host=[7, 7], tokens=2, burst=20)
 

@@ -45,6 +45,16 @@ def test_a_digest_of_other_rules_is_not_compared():
     assert not is_current(None)
 
 
+def test_a_digest_that_somebody_watches_is_made_and_decides():
+    """Lines are digested where they are asked for; a digest that only one side has says nothing."""
+    one, same, other = (digest_of(parse(body), further=["lines"]) for body in (b"<p>a b", b"<p id=x>a b", b"<p>a<p>b"))
+
+    assert {"lines"} == set(one.objects) - set(digest("<p>a b").objects)
+    assert are_equal(["lines"], one, same)
+    assert not are_equal(["lines"], one, other)
+    assert not are_equal(["lines"], digest("<p>a b"), digest("<p>a b"))
+
+
 def test_seed_makes_other_digests():
     """An installation's digests cannot be aimed at from outside."""
     document = parse(b"<p>a<a href=x>")

@@ -1,0 +1,312 @@
+"""Mutation testing: faults in the modules on which promises hang are to be found by the tests nearest to them.
+
+Each mutant is one module with one small fault: a comparison turned, a condition negated, a number moved by one, a call or a store left out. Its nearest tests run
+on it in a process of its own; it is killed if one of them fails or none ends.
+
+    PYTHONPATH=. python bench/mutants.py                         all mutants of all modules, those that survive named: an hour or more
+    PYTHONPATH=. python bench/mutants.py charge retry            of these modules
+    PYTHONPATH=. python bench/mutants.py --each 3 --seconds 60   three of each module, spread over it; none is begun after so many seconds (CI)
+
+Ends with status 1 if fewer than nine in ten of those that were played are killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.abc
+import importlib.machinery
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+NEAREST = {
+    "storage.write.commit": ("tests/contract/test_store.py", "tests/contract/test_store_retention.py"),
+    "storage.write.charge": ("tests/contract/test_store.py", "tests/acceptance/test_limits.py"),
+    "storage.write.vault": ("tests/unit/storage/write", "tests/unit/cli", "tests/acceptance/test_secrets.py"),
+    "service.notify.deliver": ("tests/acceptance/test_telling.py", "tests/acceptance/test_receivers.py"),
+    "service.poll.grants": ("tests/acceptance/test_limits.py", "tests/acceptance/test_manners.py"),
+    "service.watch.cursors": ("tests/acceptance/test_comparing.py", "tests/acceptance/test_altering.py"),
+    "detection.job.gates": ("tests/unit/detection/job",),
+    "detection.ask.conditions": ("tests/unit/detection/ask",),
+    "scheduling.allocator": ("tests/unit/scheduling/test_allocator.py",),
+    "notification.retry": ("tests/unit/notification/test_retry.py", "tests/unit/notification/test_webhook.py"),
+    "fetching.guard": ("tests/unit/fetching/test_guard.py",),
+}
+"""Modules, and the tests nearest to each."""
+WANTED = 0.9
+SHORTEST_SECONDS = 20.0
+"""How long the nearest tests may take at least, whatever they take as a rule; a mutant that makes them take longer is killed."""
+TURNED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+}  # fmt: skip
+"""Operators, and what each becomes."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A module with one fault in it; `number` is its place among all of the module."""
+
+    module: str
+    number: int
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} [{self.number}] {self.what}"
+
+
+class Fault(ast.NodeTransformer):
+    """Makes the fault of one number in what functions do; `count` is then how many there are. Texts, annotations and logs stay as they are."""
+
+    def __init__(self, number: int = -1) -> None:
+        self.number = number
+        self.count = 0
+        self.line = 0
+        self.what = ""
+
+    def _is_it(self, node: Any, what: str) -> bool:
+        self.count += 1
+        if self.count - 1 != self.number:
+            return False
+        self.line, self.what = node.lineno, what
+        return True
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.visit(part)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+                self.visit(part)
+        return node
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        node.body = [self.visit(part) for part in node.body]
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        for at, operator in enumerate(node.ops):
+            if self._is_it(node, ast.unparse(node) + ", turned"):
+                node.ops[at] = TURNED[type(operator)]()  # type: ignore[assignment]
+        return self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        if self._is_it(node, ast.unparse(node) + ", and and or changed"):
+            node.op = TURNED[type(node.op)]()  # type: ignore[assignment]
+        return self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        is_text = isinstance(node.left, ast.Constant | ast.JoinedStr) and not isinstance(node.left, ast.Constant)
+        if type(node.op) in TURNED and not is_text and self._is_it(node, ast.unparse(node) + ", another operator"):
+            node.op = TURNED[type(node.op)]()  # type: ignore[assignment]
+        return self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, bool) and self._is_it(node, f"{node.value} → {not node.value}"):
+            return ast.copy_location(ast.Constant(not node.value), node)
+        if type(node.value) in {int, float} and self._is_it(node, f"{node.value} → {node.value + 1}"):  # type: ignore[operator]
+            return ast.copy_location(ast.Constant(node.value + 1), node)  # type: ignore[operator]
+        return node
+
+    def visit_If(self, node: Any) -> ast.AST:
+        if self._is_it(node, f"if {ast.unparse(node.test)}, negated"):
+            node.test = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+        return self.generic_visit(node)
+
+    visit_IfExp = visit_If
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if node.value is not None and self._is_it(node, f"{ast.unparse(node)}, None returned"):
+            node.value = None
+            return node
+        return self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        if isinstance(node.value, ast.Constant) or ast.unparse(node).startswith(("log.", "await log.")):
+            return node
+        if not isinstance(node.value, ast.Yield | ast.YieldFrom) and self._is_it(
+            node, f"{ast.unparse(node)}, left out"
+        ):
+            return ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if isinstance(node.targets[0], ast.Attribute | ast.Subscript) and self._is_it(
+            node, f"{ast.unparse(node)}, left out"
+        ):
+            return ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        """Leave texts of errors alone."""
+        return ast.copy_location(ast.Pass(), node) if self._is_it(node, f"{ast.unparse(node)}, left out") else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return node
+
+
+def tree_of(module: str) -> ast.Module:
+    """Return a module of tidings, by the name that `NEAREST` gives it."""
+    return ast.parse((SOURCE / "tidings" / f"{module.replace('.', '/')}.py").read_text("utf-8"))
+
+
+def find_mutants(module: str) -> list[Mutant]:
+    """Return all mutants of a module, in the order of its lines."""
+    counting = Fault()
+    counting.visit(tree_of(module))
+    found = []
+    for number in range(counting.count):
+        fault = Fault(number)
+        fault.visit(tree_of(module))
+        found.append(Mutant(module, number, fault.line, " ".join(fault.what.split())[:110]))
+    return found
+
+
+def choose(mutants: Sequence[Mutant], most: int) -> list[Mutant]:
+    """Return so many mutants, spread over all; 0: all."""
+    if not most or len(mutants) <= most:
+        return list(mutants)
+    return [mutants[(2 * n + 1) * len(mutants) // (2 * most)] for n in range(most)]
+
+
+class Loader(importlib.machinery.SourceFileLoader):
+    """Loads a module with its fault."""
+
+    mutant: Mutant
+
+    def get_code(self, fullname: str) -> CodeType:
+        tree = tree_of(self.mutant.module)
+        Fault(self.mutant.number).visit(tree)
+        return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds the module that has a fault, before the others find it as it is."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self._mutant = mutant
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> Any:
+        if fullname != f"tidings.{self._mutant.module}":
+            return None
+        found = importlib.machinery.PathFinder.find_spec(fullname, path)
+        assert found is not None
+        assert found.origin is not None
+        loader = Loader(fullname, found.origin)
+        loader.mutant = self._mutant
+        found.loader = loader
+        return found
+
+
+def begin(mutant: Mutant | None, module: str) -> int:
+    """Begin the nearest tests of a module in a process of their own, on a mutant of it or on itself; return the process."""
+    if process := os.fork():
+        return process
+    os.setpgid(0, 0)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    for name in [name for name in sys.modules if name.partition(".")[0] in {"tidings", "tests"}]:
+        del sys.modules[name]
+    if mutant is not None:
+        sys.meta_path.insert(0, Finder(mutant))
+    given = ["-x", "-n0", "-p", "no:cacheprovider", "-k", "not postgresql", "-W", "ignore", *NEAREST[module]]
+    os._exit(int(pytest.main(given)))
+
+
+def end(process: int) -> None:
+    """End the process of a mutant that goes on for too long, and all that it began."""
+    os.killpg(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
+def time_tests(module: str) -> float:
+    """Return how many seconds the nearest tests of a module take; raises `RuntimeError` if they fail without any mutant."""
+    begun = time.monotonic()
+    _, status = os.waitpid(begin(None, module), 0)
+    if status:
+        raise RuntimeError(f"the tests of {module} fail as it is: {NEAREST[module]}")
+    return time.monotonic() - begun
+
+
+def play(mutants: Sequence[Mutant], longest: dict[str, float], *, workers: int, until: float) -> dict[Mutant, bool]:
+    """Return of each mutant whether it was killed; none is begun after `until`."""
+    killed: dict[Mutant, bool] = {}
+    waiting = list(reversed(mutants))
+    running: dict[int, tuple[Mutant, float]] = {}
+    while waiting or running:
+        while waiting and len(running) < workers and time.monotonic() < until:
+            mutant = waiting.pop()
+            running[begin(mutant, mutant.module)] = mutant, time.monotonic() + longest[mutant.module]
+        if not running:
+            break
+        for process, (mutant, late) in list(running.items()):
+            done, status = os.waitpid(process, os.WNOHANG)
+            if done:
+                killed[mutant] = os.waitstatus_to_exitcode(status) != 0
+            elif time.monotonic() > late:
+                end(process)
+                killed[mutant] = True
+            else:
+                continue
+            del running[process]
+            if not killed[mutant]:
+                print("survives:", mutant, flush=True)
+        time.sleep(0.02)
+    return killed
+
+
+def main() -> int:
+    """Play mutants and say what share of each module's was killed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modules", nargs="*", help="last names of modules, all unless told")
+    parser.add_argument("--each", type=int, default=0, help="mutants of each module, 0 for all")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin none after so many")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--list", action="store_true", help="name them and play none")
+    given = parser.parse_args()
+    until = time.monotonic() + given.seconds
+    os.environ |= {"CI": "true", "TESTS_EXAMPLES": "10"}  # the same examples each time
+    names = [n for n in NEAREST if not given.modules or n.rpartition(".")[2] in given.modules]
+    chosen = {name: choose(find_mutants(name), given.each) for name in names}
+    if given.list:
+        print(*(mutant for each in chosen.values() for mutant in each), sep="\n")
+        return 0
+    longest = {name: SHORTEST_SECONDS if given.each else SHORTEST_SECONDS + 3 * time_tests(name) for name in names}
+    turns = [
+        each[turn] for turn in range(max(map(len, chosen.values()))) for each in chosen.values() if turn < len(each)
+    ]
+    killed = play(turns, longest, workers=given.workers, until=until)
+    played, dead = Counter(m.module for m in killed), Counter(m.module for m, is_dead in killed.items() if is_dead)
+    for name in names:
+        print(f"{name:28} {dead[name]:4} of {played[name]:4} killed")
+    share = sum(dead.values()) / max(1, len(killed))
+    print(f"{sum(dead.values())} of {len(killed)} mutants killed ({share:.0%}), {len(turns) - len(killed)} not played")
+    return 0 if share >= WANTED else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
