@@ -24,13 +24,41 @@ settings.register_profile(
 settings.load_profile("tidings")
 
 
-REAL = Path(__file__).parent / "integration"
+HERE = Path(__file__).parent
+REAL = HERE / "integration"
 """Tests of real processes: the longest there are."""
+WHOLE = ("acceptance", "docs", "integration")
+"""What `--quick` leaves out whole; what it leaves out beside that is in `slow.txt`."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="what takes a moment only: no stories, processes, servers, browser"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("quick"):
+        settings.register_profile("quick", settings.get_profile("tidings"), max_examples=10)
+        settings.load_profile("quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if config.getoption("quick") and collection_path in {HERE / name for name in WHOLE} else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the longest tests: at the end a worker with nothing to do takes what is left, which is to be short then."""
     items.sort(key=lambda item: not item.path.is_relative_to(REAL))
+    if config.getoption("quick"):
+        slow = {line for line in (HERE / "slow.txt").read_text("utf-8").splitlines() if not line.startswith("#")}
+        left_out = {
+            item
+            for item in items
+            if item.nodeid.partition("[")[0].rpartition("::")[2] in slow or "[postgresql" in item.nodeid
+        }
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish() -> None:
