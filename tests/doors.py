@@ -92,7 +92,7 @@ def start(place: Installation, writer: str, calls: int, urls: Sequence[str], *, 
 def finish(writer: subprocess.Popen[str], *, timeout: float) -> list[Call]:
     """Return the ledger of a writer that has ended."""
     out, _ = writer.communicate(timeout=timeout)
-    assert writer.returncode == 0, out[-2000:]
+    assert 0 == writer.returncode, out[-2000:]
     return [Call(**json.loads(line)) for line in out.splitlines()]
 
 

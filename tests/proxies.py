@@ -23,7 +23,7 @@ def tunnel(site: WebServer) -> Callable[[Seen, Wire], None]:
     """Return what answers CONNECT: bytes go to and fro between its sender and a server, whatever name was asked for."""
 
     def answer(seen: Seen, wire: Wire) -> None:
-        assert seen.method == "CONNECT"
+        assert "CONNECT" == seen.method
         with socket.create_connection((site.address, site.port)) as far:
             wire.send(ESTABLISHED)
             wire.peer.settimeout(None)

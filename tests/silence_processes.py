@@ -146,7 +146,7 @@ def _running(folder: Path, product: str) -> Iterator[Running]:
         web.pages["/a"] = Page(page("nothing").encode(), HTML)
         text = f"Create Sentinel s Using {web.url('/a')} Monitor all words Fetch every 1 s Notify By webhook {receiver.url('/hook')}"
         added = place.run("add", "-", text=text)
-        assert added.returncode == 0, added.stderr
+        assert 0 == added.returncode, added.stderr
         service = place.serve()
         service.wait_ready()
         running = Running(place, web, service, received)

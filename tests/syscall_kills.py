@@ -106,7 +106,7 @@ class Cycle:
         made = place.run(
             "add", "-", text=f"Create Sentinel s Using {url} Monitor any change Notify By webhook {hook} immediate"
         )
-        assert made.returncode == 0, made.stderr
+        assert 0 == made.returncode, made.stderr
         self._check(place)
         self._edition = 2
         self._first = list(self.asked)
@@ -129,7 +129,7 @@ class Cycle:
         log = self._folder / "census"
         command = ["strace", "-f", "-y", "-o", str(log), "-e", f"trace={','.join(CALLS)}", *place.command("check", "s")]
         done = subprocess.run(command, env=place.environment, capture_output=True, check=False)
-        assert done.returncode == 0, done.stderr
+        assert 0 == done.returncode, done.stderr
         return set(self._points(log, place))
 
     def enumerate(self, lane: Lane, *, only: range | None = None) -> Outcome:

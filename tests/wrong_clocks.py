@@ -116,7 +116,7 @@ class Clocked:
         begun = time.monotonic()
         added = self.place.run("add", "-", text=f"{text}\n{self._more}")
         self.slack = SLACK + time.monotonic() - begun
-        assert added.returncode == 0, added.stderr
+        assert 0 == added.returncode, added.stderr
 
     def shift(self, seconds: int) -> None:
         """Let the clock of all processes be wrong by so much from now on."""

@@ -92,11 +92,11 @@ def test_a_page_that_was_never_there_waits_for_its_birth(world: World):
 
     assert ["page.error", "page.ok"] == [e.type for e in world.events("page.error", "page.ok")]
     assert [("1.1", "1.2")] == [(c["from_version"], c["to_version"]) for c in world.changes()]
-    assert ["the page has appeared" in message["data"].get("summary", "") for _, message in world.received] == [
+    assert [
         False,
         True,
         False,
-    ]
+    ] == ["the page has appeared" in message["data"].get("summary", "") for _, message in world.received]
 
 
 @pytest.mark.parametrize(("status", "told"), [(301, 1), (308, 1), (302, 0), (307, 0)])

@@ -33,7 +33,7 @@ def test_what_comes_after_nothing_is_notified(world: World, name: str, monitor_t
 
     play(world, story)
 
-    assert ["empty now" in e.data["note"] for e in world.events("page.first")] == [True]
+    assert [True] == ["empty now" in e.data["note"] for e in world.events("page.first")]
     assert 1 == len(world.changes())
     assert "Recall of the red lamp" in str(world.changes())
     assert [] == world.violations()

@@ -287,7 +287,7 @@ def test_a_night_of_errors_teaches_nothing_of_a_page(make_world):
     world.add("Create Sentinel s Using {/a} Monitor any change")
     play(world, story)
 
-    assert float(world.read(estimates.load_all, "best_effort")[1]["period"]) == 600
+    assert 600 == float(world.read(estimates.load_all, "best_effort")[1]["period"])
 
 
 def test_downtime_teaches_nothing_of_a_page(make_world):

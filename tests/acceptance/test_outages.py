@@ -139,7 +139,7 @@ def test_the_lease_of_a_process_that_died_here_is_over(make_world: Callable[...,
         await manager.__aexit__(None, None, None)
         held = world.read(leases.current, leases.POLLER)
         world.write(lambda c: c.execute("UPDATE lease SET holder = :h, until = :u", h=monitor.parts.holder, u=2**60))
-        assert held.holder == ""
+        assert "" == held.holder
         lock.write_bytes(left)
         return monitor.parts.epoch
 

@@ -201,7 +201,7 @@ def test_hours_hold_for_events(world):
     play(world, story)
 
     assert 10 * HOUR == world.polls(1)[-1].charged_at % day
-    assert world.polls(1)[-1].reason == "event deploy"
+    assert "event deploy" == world.polls(1)[-1].reason
 
 
 def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):

@@ -377,5 +377,5 @@ def test_what_an_older_version_kept_plain_is_encrypted_at_the_start_on_any_datab
     assert ids == [row.id for row in rows]
     assert [f"secret:{name}" for name in sorted(automatic(world), reverse=True)] == [row.address for row in rows]
     assert text == world.sentinel("s").text
-    assert ["secret " in text, "t0ken" in text + str(rows) + str(dead)] == [True, False]
+    assert [True, False] == ["secret " in text, "t0ken" in text + str(rows) + str(dead)]
     assert 1 == len(world.received)

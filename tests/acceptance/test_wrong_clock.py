@@ -324,4 +324,4 @@ def test_a_sentinel_that_was_added_by_a_wrong_clock(times: Times):
     right = times.right
     times.check(HOUR)
 
-    assert times.since("/d", right)[0] == 0
+    assert 0 == times.since("/d", right)[0]

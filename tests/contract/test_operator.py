@@ -112,7 +112,7 @@ def test_cleared_is_idle(expression, context):
     events = [shifted(event, LATER) for event in trace(2)]
 
     assert detector.node.is_idle
-    assert len(detector.graph.timers) == 0
+    assert 0 == len(detector.graph.timers)
     assert detect(expression, context, events, 2 * LATER) == detector.run(events, 2 * LATER)
 
 

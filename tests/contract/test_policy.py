@@ -128,7 +128,7 @@ def test_host_limits_are_kept(policy, make_driver):
     for at, page in zip(ledger.polls.at.tolist(), ledger.polls.page.tolist(), strict=True):
         asked.setdefault(host[page], []).append(at)
 
-    assert len(asked) == 8
+    assert 8 == len(asked)
     assert all((np.diff(times) >= setting.host_gap).all() for times in asked.values())
     assert max(len(times) for times in asked.values()) > 5
 

@@ -132,7 +132,7 @@ def test_contracts_hold():
     """The house as it stands keeps all ten contracts."""
     run = lint_imports(PACKAGE.parent, REPOSITORY)
 
-    assert run.returncode == 0, run.stdout + run.stderr
+    assert 0 == run.returncode, run.stdout + run.stderr
     assert "Contracts: 10 kept, 0 broken." in run.stdout
 
 
@@ -148,7 +148,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text + "\n")
     run = lint_imports(copy, copy)
-    assert run.returncode == 1, run.stdout + run.stderr
+    assert 1 == run.returncode, run.stdout + run.stderr
     return run.stdout
 
 

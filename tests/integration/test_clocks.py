@@ -21,5 +21,5 @@ def test_a_service_goes_on_after_a_wrong_clock(tmp_path: Path, ahead: Callable[[
         printed = service.err
     wrong = story.place.read(events.listing, types=("clock.wrong",))
 
-    assert after.faults == [], after
-    assert len(wrong) == 1, printed
+    assert [] == after.faults, after
+    assert 1 == len(wrong), printed

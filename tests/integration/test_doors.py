@@ -40,7 +40,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, web: WebServer) -> Iterator[
     done = made.run(
         "add", "-", text=f"Create Sentinel news Using {web.url('/0')} Monitor any change Fetch every 1 hour"
     )
-    assert done.returncode == 0, done.stderr
+    assert 0 == done.returncode, done.stderr
     made.serve().wait_ready()
     yield made
     made.close()

@@ -47,7 +47,7 @@ def install(tmp_path: Path) -> Iterator[Callable[..., Installation]]:
 def watch(place: Installation, web: WebServer) -> None:
     web.pages["/"] = Page(b"<p>one</p>", {"Content-Type": "text/html"})
     done = place.run("add", "-", text=f"Create Sentinel s Using {web.url('/')} Monitor any change Fetch every 1 s")
-    assert done.returncode == 0, done.stderr
+    assert 0 == done.returncode, done.stderr
 
 
 def wait_for(service: Service, words: str) -> None:

@@ -58,7 +58,7 @@ def test_a_change_is_one_line_with_its_delay():
     """When, where, what happened there, what was told, how long after."""
     (line,) = lines(CHANGE)
 
-    assert line == ' 1:08  kettle    the kettle: 29, below 30  "31" → "29"                     1.3 s'
+    assert ' 1:08  kettle    the kettle: 29, below 30  "31" → "29"                     1.3 s' == line
 
 
 def test_edits_told_together_are_counted_in_the_line():

@@ -123,7 +123,7 @@ def test_a_cell_beside_one_that_spans_keeps_its_column(text):
     (grid,) = tables.tables_of(page(f"<table><tr>{text}</table>", "text/html"))
 
     assert ["a", "b"] == [grid.rows[0][0], grid.rows[0][-1]]
-    assert len({len(row) for row in grid.rows}) == 1
+    assert 1 == len({len(row) for row in grid.rows})
 
 
 def test_of_a_row_no_more_is_read_than_a_table_may_have(monkeypatch):
@@ -139,7 +139,7 @@ def test_of_a_row_no_more_is_read_than_a_table_may_have(monkeypatch):
 
     with pytest.raises(RefusedError):
         tables.tables_of(page(table(("x",) * 100, head=()), "text/html"))
-    assert len(read) == 11
+    assert 11 == len(read)
 
 
 def test_a_span_reaches_over_cells_that_a_short_row_lacks():
@@ -175,8 +175,8 @@ def test_lists_are_gone_through_some_times_and_not_for_each_of_them():
     assert part is not None
     nodes = lists._nodes(replace(part, lists=Lists(part.lists)), None)
 
-    assert len(nodes) == 10
-    assert walks["all"] == 2
+    assert 10 == len(nodes)
+    assert 2 == walks["all"]
 
 
 def test_tables_are_found_again_by_their_columns():
@@ -357,7 +357,7 @@ def test_what_is_excluded_is_in_no_entry_of_xml(kind):
     text = f"<r><{kind}><title>A</title><description>x <p>y <s>5 <s>6</s></s> z</p></description></{kind}><{kind}/></r>"
     scope = Extraction(exclude=(Selector("xpath", "//s"),))
 
-    assert entries.entries_of(extract(page(text, "application/xml"), scope))[0].text == "A x y z"
+    assert "A x y z" == entries.entries_of(extract(page(text, "application/xml"), scope))[0].text
 
 
 def test_entries_of_a_page_are_what_is_selected():
@@ -544,5 +544,5 @@ def test_numbers_with_a_gap_are_names(sort):
     old, new = (("A", 1), ("B", 2), ("C", 3)), (("C", 3), ("A", 1), ("B", 2))
     told, _ = of_league(sort, *([(n, *row) for n, row in zip((1, 2, 4), rows, strict=True)] for rows in (old, new)))
 
-    assert told[:2] == (0, 0)
+    assert (0, 0) == told[:2]
     assert told[2] > 2

@@ -57,7 +57,7 @@ def test_labels_that_are_no_charset_are_ignored(label):
     decoded = decode("naïve".encode(), HTML + label)
 
     assert ("naïve", "utf-8", "utf-8") == (decoded.text, decoded.charset, decoded.source)
-    assert known_charset(label) == ""
+    assert "" == known_charset(label)
 
 
 def test_a_false_declaration_is_replaced_the_same_way_each_time():

@@ -227,7 +227,7 @@ def test_what_is_excluded_offers_nothing(body):
     found = price_of(extract(page(body), Extraction(exclude=(Selector("css", "aside"),))))
 
     assert found is not None
-    assert found.text == "5"
+    assert "5" == found.text
 
 
 HOSTILE = {

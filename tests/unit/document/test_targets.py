@@ -23,7 +23,7 @@ def found(old, selector, new):
     assert bundle is not None
     healed = heal(tree(new), bundle)
     if healed is not None:
-        assert len(tree(new).search(healed.selector).nodes) == 1
+        assert 1 == len(tree(new).search(healed.selector).nodes)
     return None if healed is None else healed.text
 
 

@@ -28,7 +28,7 @@ def test_a_new_page_is_taken_for_one_of_its_host():
 
     assert quiet < other < busy
     assert 5 < busy < 12
-    assert np.unique(priors.mean[hosts == 1]).size == 1
+    assert 1 == np.unique(priors.mean[hosts == 1]).size
     assert FALLBACK.mean[0] == pytest.approx(of_pages(posterior, hosts, np.zeros(43, dtype=bool)).mean[0])
 
 

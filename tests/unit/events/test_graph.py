@@ -138,7 +138,7 @@ def test_reach_follows_subscriptions():
     assert Reach(branches=False, acts=False, groups=frozenset("g")) == before
     assert Reach(branches=True, acts=True, groups=frozenset("gh")) == between
     assert before == reach_of(graph.leaves["a"])
-    assert first.subscribers == 1
+    assert 1 == first.subscribers
 
 
 def test_where_nothing_waits_no_group_changes():

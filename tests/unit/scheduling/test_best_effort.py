@@ -445,7 +445,7 @@ def test_two_quiet_looks_set_a_saturated_page_free():
     twice = look(GUARDED, look(GUARDED, once, changed=True, after=100), changed=False, after=100)
     after = look(GUARDED, twice, changed=True, after=50)
 
-    assert GUARDED.remember(once, 1)["streak"] == 4
+    assert 4 == GUARDED.remember(once, 1)["streak"]
     assert {"streak": 0, "misses": 0, "steady": 0, "intervals": [], "period": 100.0}.items() <= GUARDED.remember(
         twice, 1
     ).items()

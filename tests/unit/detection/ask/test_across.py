@@ -73,7 +73,7 @@ def test_leaves_and_meetings_are_counted_once_and_inner_ones_come_first():
 
     assert ["A", "B", "A", "C"] == [leaf.page for leaf in leaves(whole)]
     assert [2, 2, 2] == [len(meeting.positive) for meeting in meetings(whole)]
-    assert [leaf.page for leaf in leaves(next(meetings(whole)))] == ["A", "C"]
+    assert ["A", "C"] == [leaf.page for leaf in leaves(next(meetings(whole)))]
 
 
 def test_what_has_changed_decides_as_the_words_say():

@@ -42,7 +42,7 @@ def test_edits_point_at_what_they_say(old, new, phrase, rules):
     for edit in change.edits:
         before, after = old[slice(*edit.old)], new[slice(*edit.new)]
         assert (phrase if edit.status != "i" else []) == before
-        assert (phrase if edit.status in {"i", "context"} else []) == after or edit.status == "u"
+        assert (phrase if edit.status in {"i", "context"} else []) == after or "u" == edit.status
     starts = [edit.new[0] for edit in change.edits if edit.status in {"i", "context"}]
     assert len(set(starts)) == len(starts)
     olds = [edit.old for edit in change.edits if edit.status != "i"]

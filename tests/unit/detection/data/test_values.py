@@ -183,8 +183,8 @@ def test_what_is_not_wanted_is_gone_through_once_whatever_the_number_of_differen
     ]
     found = differences.finding_of_differences(apart, old, new, (spans, spans))
 
-    assert len(found.updated) == 10
-    assert walks["all"] == 2
+    assert 10 == len(found.updated)
+    assert 2 == walks["all"]
 
 
 def test_parts_found_by_jsonpath_are_compared_likewise():

@@ -104,7 +104,7 @@ def test_a_frame_that_comes_or_goes_has_all_its_content_inserted_or_deleted():
 
     assert (("fresh words",), ("text three four",)) == (found.change.inserted, found.change.deleted)
     assert ["http://x.org/news", "http://x.org/text"] == [share.url for share in found.change.frames]
-    assert tokens(new)[4:6] == ["fresh", "words"]
+    assert ["fresh", "words"] == tokens(new)[4:6]
     assert {(4, 6), (4, 4), (0, 0)} >= {(edit.new_start, edit.new_end) for edit in found.change.edits}
 
 

@@ -157,10 +157,10 @@ def test_a_reason_names_the_rule_and_the_evidence():
     """People read what was seen and where."""
     found = wall(look("Just a moment...", "Checking your browser"))
 
-    assert found == (
+    assert (
         "blocked",
         "this looks like a Cloudflare challenge: its title says “just a moment” and its text says “checking your browser”",
-    )
+    ) == found
 
 
 def test_folding_is_the_same_for_phrases_and_pages():

@@ -35,7 +35,7 @@ def test_a_look_is_due_when_divergence_reaches_the_threshold():
 
     assert gaps.tolist() == sbr.gaps(sbr.begin(state.population, np.random.default_rng(0)), 0.0).tolist()
     assert [POLICY.floor] * due.sum() == pytest.approx(reached[due].tolist(), rel=1e-6)
-    assert due.sum() == 3
+    assert 3 == due.sum()
 
 
 @pytest.mark.parametrize("looks", [1, 2, 4])

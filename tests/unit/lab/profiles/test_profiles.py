@@ -139,7 +139,7 @@ def test_nobody_is_probed_for_what_is_lost():
     ceis = [cei((1, 1, 1), (2, 2, 2)), cei((3, 1, 1)), cei((4, 2, 3))]
     lost = Online(SEdf()).run(ceis, 2, 1)
 
-    assert lost.probes == ((1,), (2,))
+    assert ((1,), (2,)) == lost.probes
     ceis = [cei((9, 1, 1)), cei((1, 1, 1), (2, 2, 2)), cei((4, 2, 3))]
     assert ((9,), (4,)) == Online(SEdf()).run(ceis, 2, 1).probes
     assert ((9,), (2,)) == Online(SEdf(), drops_dead=False).run(ceis, 2, 1).probes

@@ -153,7 +153,7 @@ def test_looks_belong_into_the_window():
 
     assert none.value == pytest.approx(none.bound)
     assert (0, 0.0) == (none.looks, none.cost)
-    assert certified(window([0.0]), looks([0, 0], [1.0, 2.0], chance=0.5)).share == 1.0
+    assert 1.0 == certified(window([0.0]), looks([0, 0], [1.0, 2.0], chance=0.5)).share
 
 
 def hours(size: int, instants: int, seed: int) -> tuple[Backlog, Backlog]:

@@ -152,7 +152,7 @@ def test_a_page_that_is_not_worth_a_look_waits_its_longest():
     state = begin(policy, pages(2, rate=[1e-6, 4e-3], urgency_scale=[DAY, 30 * DAY], longest=20 * DAY * np.ones(2)))
     never, slow = (policy.gaps(state, 0.0) / DAY).tolist()
 
-    assert never == 20
+    assert 20 == never
     assert slow == pytest.approx(
         Price(HOUR, guarded=False).gaps(begin(Price(), state.population), 0.0)[1] / DAY, abs=0.6
     )

@@ -182,7 +182,7 @@ def test_the_price_is_what_the_budget_can_pay():
     assert not price.market(state, 1.0).binds
     assert price.market(state, 1.0).load < 1
     assert price.market(state, 100 / DAY).load > 5
-    assert price.market(begin(price, rate=[]), 1.0).spend == 0
+    assert 0 == price.market(begin(price, rate=[]), 1.0).spend
 
 
 def test_the_trim_follows_spend_within_bounds():
