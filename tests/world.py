@@ -72,6 +72,7 @@ class World:
             **{name.replace("__", "."): value for name, value in flags.items()},
         }
         self.console = io.StringIO()
+        self.stores_at_once = True
         self.received: list[tuple[dict[str, str], Any]] = []
 
     @property
@@ -137,7 +138,7 @@ class World:
         """Run the service's monitor; it moves when the test says so. `spreads` as for `serve`."""
         async with poller(self.settings, clock=self.clock, stream=self.console, spreads=spreads) as monitor:
             monitor.parts.store._gather_seconds = 0  # nobody else's units come meanwhile
-            if not self.url:  # a server of a database may have to be waited for, while the web goes on
+            if self.stores_at_once and not self.url:  # a server may have to be waited for, while the web goes on
                 monitor.parts.store._run = _at_once  # type: ignore[method-assign]
             yield monitor
 
