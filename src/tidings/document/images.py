@@ -9,7 +9,7 @@ with the one before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -19,7 +19,7 @@ LATE: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-
 
 _PLACEHOLDERS: Final = ("data:", "about:")
 _CANDIDATE: Final = re.compile(r"[\s,]*(?P<address>\S*[^\s,])(?:,|\s[^,]*|$)")
-_SETS: Final = ("srcset", "data-srcset", "data-lazy-srcset")
+_SETS: Final = frozenset(("srcset", "data-srcset", "data-lazy-srcset"))
 
 
 class Image(str):
@@ -31,29 +31,34 @@ class Image(str):
     """the addresses in its `srcset`, and in those of the `source` elements beside it"""
 
 
-def image_of(node: LexborNode) -> str | None:
-    """Return the address of an `img` as the page writes it, None if it has none. One written into the page (`data:`) is the last resort."""
+def image_of(node: LexborNode, *, in_picture: bool | None = None) -> str | None:
+    """Return the address of an `img` as the page writes it, None if it has none. One written into the page (`data:`) is the last resort.
+
+    `in_picture`: whether it stands in a `picture`, if that is known.
+    """
     attributes = node.attributes
-    address = _chosen(node, attributes)
+    if in_picture is False and _SETS.isdisjoint(attributes):  # nearly all
+        return _chosen(attributes, ())
+    sources = () if in_picture is False else tuple(_sources_of(node))
+    address = _chosen(attributes, sources)
     if address is None:
         return None
-    sets = [attributes[name] for name in _SETS if name in attributes]
-    sets += [written for source in _sources_of(node) for name, written in source.items() if name in _SETS]
+    sets = [written for each in (attributes, *sources) for name in sorted(_SETS) if (written := each.get(name))]
     if not sets:
         return address
     image = Image(address)
-    image.sizes = tuple(one for written in sets for one in all_of(written or "") if not _is_placeholder(one))
+    image.sizes = tuple(one for written in sets for one in all_of(written) if not _is_placeholder(one))
     return image
 
 
-def _chosen(node: LexborNode, attributes: Mapping[str, str | None]) -> str | None:
+def _chosen(attributes: Mapping[str, str | None], sources: Iterable[Mapping[str, str | None]]) -> str | None:
     for name in LATE:
         if (written := attributes.get(name)) and (address := _address(name, written)):
             return address
     plain = attributes.get("src")
     if plain and not _is_placeholder(plain):
         return plain
-    return _address("srcset", attributes.get("srcset") or "") or _source_of(node) or plain
+    return _address("srcset", attributes.get("srcset") or "") or _of_sources(sources) or plain
 
 
 def all_of(candidates: str) -> list[str]:
@@ -73,9 +78,9 @@ def _address(name: str, written: str) -> str:
     return "" if _is_placeholder(address) else address
 
 
-def _source_of(node: LexborNode) -> str:
-    """Return the address of the first `source` in the `picture` of an image, empty if it has none."""
-    written = (source.get("srcset") or source.get("data-srcset") or "" for source in _sources_of(node))
+def _of_sources(sources: Iterable[Mapping[str, str | None]]) -> str:
+    """Return the address of the first `source` that has one, empty if none has."""
+    written = (source.get("srcset") or source.get("data-srcset") or "" for source in sources)
     return next(filter(None, (_address("srcset", one) for one in written)), "")
 
 

@@ -39,12 +39,14 @@ def _tag_numbers(names: list[str]) -> dict[str, int]:
     return {name: found[name] for name in names}
 
 
-_NUMBER = _tag_numbers([*IN_LINE, *WITHOUT_TEXT, "area", "base", "frame", "input", "sup", "svg", "-text", "-comment"])
+_NUMBER = _tag_numbers(
+    [*IN_LINE, *WITHOUT_TEXT, "area", "base", "frame", "input", "picture", "sup", "svg", "-text", "-comment"]
+)
 _INLINE = frozenset(_NUMBER[name] for name in IN_LINE)
 _SKIPPED = frozenset(_NUMBER[name] for name in [*WITHOUT_TEXT, "-comment"])
 _TEXT, _A, _IMG, _AREA = (_NUMBER[name] for name in ("-text", "a", "img", "area"))
 _BASE, _INPUT, _SVG, _TITLE, _SCRIPT = (_NUMBER[name] for name in ("base", "input", "svg", "title", "script"))
-_SUP = _NUMBER["sup"]
+_SUP, _PICTURE = (_NUMBER[name] for name in ("sup", "picture"))
 _FRAME, _IFRAME = (_NUMBER[name] for name in ("frame", "iframe"))
 
 _NOTED = frozenset({_AREA, _BASE, _FRAME, _INPUT})
@@ -109,7 +111,7 @@ def walk(root: LexborNode) -> Walked:
                     open_links.append(len(links))
                     links.append(address)
                     link_places.append((at := len(pieces), at))
-            elif number == _IMG and (address := image_of(node)) is not None:
+            elif number == _IMG and (address := image_of(node, in_picture=_is_picture(open_elements))) is not None:
                 walked.images.append(address)
                 walked.image_places.append((at := len(pieces), at))
             elif number == _SUP and has_cents(node, pieces, BREAK, IN_LINE):
@@ -137,6 +139,10 @@ def walk(root: LexborNode) -> Walked:
                     drawings -= 1
             following = node.next
         node = following
+
+
+def _is_picture(open_elements: list[tuple[LexborNode, int]]) -> bool:
+    return bool(open_elements) and open_elements[-1][0].tag_id == _PICTURE
 
 
 def _note_skipped(node: LexborNode, number: int, walked: Walked, *, inside_drawing: bool) -> None:
