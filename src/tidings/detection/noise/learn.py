@@ -65,12 +65,20 @@ def _words(
         return
     before, after = Words(old), Words(new)
     taken: list[Span] = []
-    several = _several(edits, before, after) if looked.is_second else frozenset()
+    names = _names(edits, before, after)
+    several = frozenset(name for name, count in names.items() if count > 1) if looked.is_second else frozenset()
+    carried: set[Beside] = set()
     for thing in known:
         gone = found(thing.place, before) if thing.place is not None else None
         come = found(thing.place, after) if thing.place is not None else None
         if gone is None or come is None:
-            yield thing.miss(before=steady)
+            sides = sides_of(thing) if thing.is_spread and thing.verdict else frozenset()
+            if sides - carried:  # one for all entries of before
+                carried |= sides
+                differs = not sides.isdisjoint(names)
+                yield thing.hear_elsewhere(before=steady, differs=differs, is_second=looked.is_second)
+            else:
+                yield thing.miss(before=steady)
             continue
         taken.append(come)
         heard = _heard(thing, old, new, (before, gone), (after, come), looked, steady)
@@ -83,14 +91,14 @@ def _words(
     )
 
 
-def _several(edits: Sequence[Edit], old: Words, new: Words) -> frozenset[Beside | None]:
-    """Return the words beside two edits or more."""
-    names = Counter(
+def _names(edits: Sequence[Edit], old: Words, new: Words) -> Counter[Beside]:
+    """Return the words that edits stand between in both versions, with how many do."""
+    return Counter(
         name
         for edit in edits
-        if (name := new.beside(edit.new_start, edit.new_end)) == old.beside(edit.old_start, edit.old_end)
+        if (name := new.beside(edit.new_start, edit.new_end)) is not None
+        and name == old.beside(edit.old_start, edit.old_end)
     )
-    return frozenset(name for name, count in names.items() if name is not None and count > 1)
 
 
 def _new_places(

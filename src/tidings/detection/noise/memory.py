@@ -35,8 +35,10 @@ FEW, MORE, MANY = 3, 6, 8
 """Second looks that are made before a thing that never differed at one is news: so many, more if it returned to what it showed, and most that are
 made for one that did differ."""
 SETTLED_POLLS = 5
-CHANCE = 0.001
-"""A thing that was left out has settled when it stayed for so many polls, and when chance alone would make it stay so long no more often than this."""
+CHANCE, CHANCE_OF_FEW = 0.001, 0.0001
+"""A thing that was left out has settled when it stayed for so many polls, and when chance alone would make it stay so long no more often than this. What
+shows few things in turn stays often, and each time anew may do so for long.
+"""
 SILENT_POLLS = 10
 """Where masks left out all that a sentinel would have notified in so many polls, its owner is notified of that."""
 DECAY = 0.98
@@ -157,7 +159,7 @@ class Thing:
             return -1
         before = max(0.0, self.steady - self.still)
         stays = 1 - (1 + self.changed) / (2 + self.changed + before)
-        needed = max(SETTLED_POLLS, ceil(log(CHANCE) / log(stays)))
+        needed = max(SETTLED_POLLS, ceil(log(CHANCE_OF_FEW if self.returns >= RETURNS else CHANCE) / log(stays)))
         return max(0, needed - self.still)
 
     def covers(self, old: str, new: str) -> bool:
@@ -202,6 +204,21 @@ class Thing:
         owed = heard.covers(old, new) if differs else heard.owed
         since = (heard.since or at) if heard.verdict else 0
         return heard if (owed, since) == (heard.owed, heard.since) else replace(heard, owed=owed, since=since)
+
+    def hear_elsewhere(self, *, before: int, differs: bool, is_second: bool) -> Thing:
+        """Return it after a look at which it was not found, and at which other places between the same words differed or did not.
+
+        What `is_spread` is known by these words: the entry that it was seen in may have gone from a feed, those that came take its place.
+        """
+        aged = self.rest(before)
+        return replace(
+            aged,
+            changed=aged.changed * DECAY + differs,
+            steady=aged.steady * DECAY + (not differs),
+            quick=aged.quick * (DECAY if is_second else 1) + (is_second and differs),
+            slow=aged.slow * (DECAY if is_second else 1) + (is_second and not differs),
+            lost=0 if differs else self.lost + 1,
+        )
 
     def miss(self, *, before: int) -> Thing:
         """Return it after a look at which it was not found on both sides."""

@@ -28,3 +28,65 @@ def test_a_look_looks_for_no_more_places_than_it_adds(monkeypatch):
 
     assert learn.MOST_NEW == len(found.things) < 60
     assert len(asked) <= 2 * learn.MOST_NEW
+
+
+def feed(first, visits, count=3):
+    """Return a page of entries whose visits are counted; `visits` are those of the first, each next one has a few more."""
+    entries = range(first, first + count)
+    return parse(
+        "".join(
+            f"<h2>{WORDS[n % len(WORDS)]} of number {n}</h2><p>The text of this one, visited {visits + 7 * n} times</p>"
+            for n in entries
+        ).encode(),
+        "text/html",
+    )
+
+
+WORDS = "amber hazel ocean vivid cedar jolly quilt xenon ember lemon solar zebra grape noble umbra birch".split()
+
+
+def looked(memory, old, new, polls, *, is_second=False):
+    edits = finding_of_words(old, new).edits
+    return learn.learned(memory, old, new, edits, Looked(polls, polls, is_second=is_second))
+
+
+def proved():
+    memory = Memory()
+    for poll in range(1, 7):
+        memory = looked(memory, feed(0, 100 * poll), feed(0, 100 * poll + 50), poll, is_second=poll in {2, 3, 4})
+    return memory
+
+
+def spread(memory):
+    return [thing for thing in memory.masks if thing.is_spread]
+
+
+def test_what_was_proved_of_entries_holds_for_those_that_take_their_place():
+    """The entries that second looks found to differ alike are gone from the feed for long; their visits are noise in each that came."""
+    memory = proved()
+    assert spread(memory)
+    for poll in range(7, 107):
+        memory = looked(memory, feed(poll, 10_000 + poll), feed(poll, 20_000 + poll), poll)
+
+    assert spread(memory)
+    assert len(memory.things) <= 64
+
+
+def test_what_no_entry_has_any_more_is_forgotten():
+    """Where nothing between the same words differs, the proof goes with the places that it was made of."""
+    memory = proved()
+    for poll in range(7, 57):
+        old, new = (parse(f"<p>Other words of {poll} are here {side}</p>".encode(), "text/html") for side in "ab")
+        memory = looked(memory, old, new, poll)
+
+    assert [] == spread(memory)
+
+
+def test_second_looks_that_find_new_entries_still_end_the_proof():
+    """Visits that stay as they are within a minute are news again."""
+    memory = proved()
+    for poll in range(7, 27):
+        old, new = feed(poll, 100), feed(poll, 100, count=2)
+        memory = looked(memory, old, new, poll, is_second=True)
+
+    assert [] == spread(memory)
