@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from tidings.cli.output import short_time, write_json, write_line, write_warnings
 from tidings.clock import SECOND, SystemClock
 from tidings.errors import PollerBusyError, SentinelError, ServiceError
+from tidings.model.interval import spell_duration
 from tidings.notification.channels import sendable
+from tidings.presentation.writing import tame
 from tidings.service.explain import add_answer
 from tidings.service.life import register
 from tidings.service.notify.rehearse import channels_of, rehearse
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
 
 OF_NAMES = frozenset({"E04", "E21"})
 """What can be wrong with a name."""
-PATIENCE_SECONDS = 2.5
-"""`add --url` answers within three seconds, whatever the page does."""
+PATIENCE_SECONDS = 30.0
+"""So long a first answer is waited for; what for is said on standard error after two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +129,17 @@ async def _rehearse(
 async def _first_look(database: Database, row: SentinelRow, settings: Settings, *, deadline: int) -> str:
     """Look once, ourselves or through the process that polls; return what went wrong, if anything did."""
     clock = SystemClock()
+    begun = clock.now()
     named = {page_id: {row.id} for page_id in database.read(add_answer.page_ids, row.id)}
     said = ""
 
     def say(text: str) -> None:
         nonlocal said
-        said = f"{text.rpartition('; ')[2]}; it is checked after that"
+        waits = text.rpartition("; ")[2]
+        if not said:
+            sys.stderr.write(f"tidings: {tame(waits)}\n")
+            sys.stderr.flush()
+        said = waits
 
     try:
         async with poller(settings, stays=False) as monitor:
@@ -146,12 +153,16 @@ async def _first_look(database: Database, row: SentinelRow, settings: Settings, 
         try:
             found = await checking.ask(database, named, clock=clock, patience=max(0, deadline - clock.now()), say=say)
         except ServiceError:
-            return "the running service has not looked yet; `tidings show` will tell"
+            return f"the running service has not checked the page yet; `tidings show {row.name}` says when it has"
     if found.held:
         return next(iter(found.held.values()))
     if found.refused:
         return "the budget is spent; the first look comes as soon as it allows"
-    return said or "the page has not answered yet; the service will try again" if not found.polls else ""
+    if found.polls:
+        return ""
+    waited = spell_duration(max(SECOND, (clock.now() - begun) // SECOND * SECOND))
+    why = f" ({said})" if said else ""
+    return f"the page has not answered within {waited}{why}; `tidings check {row.name}` or a running service checks it again"
 
 
 def _welcome(name: str, answer: dict[str, Any], problem: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.fakes import Page
+from tidings.cli import first_look
 
 FULL = Path("/dev/full")
 COMMAND = (sys.executable, "-m", "tidings")
@@ -95,6 +97,29 @@ def test_an_unknown_name_is_told_alike_by_all(watched, verb):
     ran = watched(verb, "zzz")
 
     assert (2, 'tidings: there is no sentinel "zzz"; `tidings list` shows all\n') == (ran.code, ran.err)
+
+
+def test_add_says_what_it_waited_for_in_vain(tidings, server, monkeypatch):
+    """The page is watched all the same, and the message says which command checks it again."""
+    over = threading.Event()
+
+    def hang(_, wire):
+        over.wait(10)
+
+    server.pages["/slow"] = hang
+    monkeypatch.setattr(first_look, "PATIENCE_SECONDS", 0.3)
+
+    ran = tidings("add", "--url", server.url("/slow"), "--name", "slow")
+    over.set()
+
+    assert 0 == ran.code
+    assert (
+        "warning   the page has not answered within 1 s; `tidings check slow` or a running service checks it again"
+        in ran.out
+    )
+    assert ["slow"] == [
+        record["name"] for record in tidings("list", "--json").records if record["record"] == "sentinel"
+    ]
 
 
 def test_test_counts_nothing_on_a_page_that_did_not_answer(tidings, server, tmp_path):
