@@ -281,7 +281,7 @@ def _use_everything(
     _say_settings(world, monkeypatch)
     words = [
         ("add", "-"), ("apply", str(tmp_path / "git"), "--dry-run"), ("apply", str(tmp_path / "git")), ("test", "-"),
-        ("list",), ("list", "--all"), ("plan", "--expert"), ("changes",), ("deliveries",), ("deliveries", "--dead"), ("settings",), ("doctor",), ("gc",), ("gc", "--dry-run"),
+        ("list",), ("list", "--all"), ("plan", "--expert"), ("changes",), ("deliveries",), ("deliveries", "--dead"), ("settings",), ("doctor",), ("gc",), ("gc", "--dry-run"), ("lab", "--pages", "2", "--days", "1"),
         ("doctor", "--deep"), ("secret", "list"), ("secret", "drop", "s1"), ("secret", "rotate"), ("check",), ("check", "plain"),
         ("disable", "plain"), ("enable", "plain"), ("add", "--url", server.url("/plain"), "--no-test"), ("drop", "missing"),
         ("alter", "plain", f"Notify By {hook}, console"), ("add", "--url", server.url("/labelled"), "--notify", hook, "--notify", service, "--notify", f"json://127.0.0.4:1/{CHAT}"),
