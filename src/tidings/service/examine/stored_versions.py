@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidings.detection.job.contract import EXTRACTION, WITH_FRAMES, Body, Part
 from tidings.errors import BlobError
@@ -44,6 +44,8 @@ class Stored:
     """what is known of the page's noise"""
 
 
+RECENT: Final = 5
+"""Newest versions that say what a page is usually like (contracts §11: collapsed text)."""
 _WHOLE = frozenset({EXTRACTION, WITH_FRAMES})
 
 
@@ -68,24 +70,34 @@ class Bodies:
     def _read_context(
         self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool, learns: bool
     ) -> Stored:
-        if learns and len(seqs) and noise.read(connection, page_id).is_new:
+        recent = versions.newest_of(connection, page_id, RECENT)
+        newest = recent[0] if recent else None
+        known = noise.read(connection, page_id)
+        if learns and seqs and known.is_new:
             seqs = seqs | versions.newest_seqs(connection, page_id, noise.HISTORY)
-        newest = versions.newest(connection, page_id)
         return replace(
-            self._read(connection, page_id, seqs, is_framed),
-            usual_words=versions.usual_words(connection, page_id),
+            self._read(connection, page_id, seqs, is_framed, known, {version.seq: version for version in recent}),
+            usual_words=sorted(version.words for version in recent)[len(recent) // 2] if recent else None,
             newest=newest,
             holder=members.holder_sha256(connection, newest) if newest is not None else "",
         )
 
-    def _read(self, connection: Connection, page_id: int, seqs: set[int], is_framed: bool) -> Stored:
-        known = noise.read(connection, page_id)
+    def _read(
+        self,
+        connection: Connection,
+        page_id: int,
+        seqs: set[int],
+        is_framed: bool,
+        known: Known | None = None,
+        read: Mapping[int, Version] | None = None,
+    ) -> Stored:
+        """Return versions of a page; `known` and `read` are what of its noise and its versions has been read already."""
         found: dict[int, Body] = {}
         rows: dict[int, Version] = {}
         lost: dict[int, str] = {}
         for seq in sorted(seqs):
             try:
-                rows[seq] = _version(connection, page_id, seq)
+                rows[seq] = read[seq] if read and seq in read else _version(connection, page_id, seq)
                 found[seq] = _body(connection, self._archive, rows[seq])
             except (BlobError, LookupError) as error:
                 lost[seq] = str(error)
@@ -105,7 +117,7 @@ class Bodies:
             {seq: digests[-1] for seq, digests in whole.items() if digests},
             lost,
             times={seq: rows[seq].fetched_at for seq in found},
-            noise=known,
+            noise=noise.read(connection, page_id) if known is None else known,
             parts=parts,
             digests_of_parts={
                 seq: tuple(d for d in found_of if d.extraction not in _WHOLE) for seq, found_of in kept.items()

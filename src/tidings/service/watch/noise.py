@@ -47,8 +47,8 @@ class Known:
 
 def read(connection: Connection, page_id: int) -> Known:
     """Return what is known of a page's noise."""
-    learned = estimates.get(connection, LEARNED, page_id)
-    said = estimates.get(connection, KEPT, page_id) or {}
+    states = estimates.of_page(connection, page_id, LEARNED, KEPT)
+    learned, said = states.get(LEARNED), states.get(KEPT, {})
     wanted = frozenset(said.get("wanted", ()))
     memory = Memory() if learned is None else from_plain(learned).wanting(wanted)
     return Known(memory, frozenset(said.get("names", ())), wanted, learned is None)

@@ -36,6 +36,12 @@ def get(c: Connection, name: str, page_id: int) -> Mapping[str, Any] | None:
     return None if row is None else from_json(row[0])
 
 
+def of_page(c: Connection, page_id: int, first: str, second: str) -> dict[str, Mapping[str, Any]]:
+    """Return what two estimators know of a page, by their names."""
+    text = "SELECT name, state FROM estimate WHERE page_id = :page_id AND name IN (:first, :second)"
+    return {name: from_json(state) for name, state in c.rows(text, page_id=page_id, first=first, second=second)}
+
+
 def put(c: Connection, estimates: Sequence[Estimate]) -> None:
     """Write states."""
     c.many(

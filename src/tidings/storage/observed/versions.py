@@ -17,7 +17,7 @@ _SELECT = (
 )
 _LISTING = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq"
 _ONE = f"{_SELECT} WHERE page_id = :page_id AND seq = :seq"
-_NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1"
+_NEWEST = f"{_SELECT} WHERE page_id = :page_id ORDER BY seq DESC LIMIT :most"
 _LAST = (
     "SELECT page.last_seq, COALESCE(version.seq, 0), COALESCE(version.sha256, '') FROM page LEFT JOIN version ON version.id ="
     " (SELECT id FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT 1) WHERE page.id = :page_id"
@@ -80,21 +80,19 @@ def get(c: Connection, page_id: int, seq: int) -> Version | None:
 
 def newest(c: Connection, page_id: int) -> Version | None:
     """Return the newest version of a page, or None if it has none."""
-    row = c.one(_NEWEST, page_id=page_id)
+    row = c.one(_NEWEST, page_id=page_id, most=1)
     return None if row is None else _to_version(row)
+
+
+def newest_of(c: Connection, page_id: int, most: int) -> list[Version]:
+    """Return the newest versions of a page, the newest first, at most so many."""
+    return [_to_version(row) for row in c.rows(_NEWEST, page_id=page_id, most=most)]
 
 
 def newest_seqs(c: Connection, page_id: int, most: int) -> set[int]:
     """Return the numbers of the newest versions of a page, at most so many."""
     text = "SELECT seq FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :most"
     return {row[0] for row in c.rows(text, page_id=page_id, most=most)}
-
-
-def usual_words(c: Connection, page_id: int, *, among: int = 5) -> int | None:
-    """Return the median number of words of the newest versions, None if there are none (contracts §11: collapsed text)."""
-    text = "SELECT words FROM version WHERE page_id = :page_id ORDER BY seq DESC LIMIT :among"
-    counts = sorted(row[0] for row in c.rows(text, page_id=page_id, among=among))
-    return counts[len(counts) // 2] if counts else None
 
 
 def add(c: Connection, version: Version) -> None:
