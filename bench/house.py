@@ -34,7 +34,7 @@ NO_PARTICIPLES = frozenset(
 )
 TEXTS = re.compile(
     r"\b(?:contracts|trust|faults|detection|scheduling|language|events|storage|house|face|hooks|machines|sentinels_and_events|bid_and_defaults|import_formats)(?:\.md)?(?= §| no\. )"
-    r"|\b\w+\.md\b|\bDESIGN\b|\bstudy of \w+(?= §|\))|\bstudy(?= §)"
+    r"|\b[\w-]+\.md\b|\bDESIGN\b|\bstudy of \w+(?= §|\))|\bstudy(?= §)"
 )
 MANY = 4
 """Parameters from which a function should say what each of them is."""
