@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import regex
-from selectolax.lexbor import LexborNode
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 POINT: Final = "."
 """What stands between an amount and its cents, where a page only writes these higher."""
