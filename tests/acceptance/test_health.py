@@ -313,6 +313,10 @@ def test_every_source_has_a_story() -> None:
         "deliveries": "test_service/test_health",
         "looks": "above",
         "secrets": "test_every_fault",
+        "clock": "test_wrong_clock",
+        "stalls": "unit/service/health/test_interruptions",
+        "outages": "unit/service/health/test_interruptions",
+        "masks": "unit/service/health/test_interruptions",
     }
 
     assert set(SOURCES) == {

@@ -14,7 +14,7 @@ from tests.fakes import Page, response
 from tests.world import World
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import ClockSetBackError
-from tidings.service.run.wrong_clock import findings
+from tidings.service.health.sources import findings
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import hosts, pages
 from tidings.storage.write.charge import budgets
@@ -218,7 +218,9 @@ def test_what_is_said_of_it(times: Times):
     for _ in range(3):
         times.check_through(DAY, HOUR)
     (first, *more) = times.world.events("clock.wrong")
-    (finding,) = times.world.read(lambda c: list(findings(c, now=times.world.clock.wall())))
+    (finding,) = times.world.read(
+        lambda c: list(findings(c, "clock", times.world.settings, now=times.world.clock.wall(), is_polled=False))
+    )
     told = [body["data"] for _, body in times.world.received]
 
     assert 2 == len(more)

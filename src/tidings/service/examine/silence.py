@@ -15,6 +15,7 @@ from tidings.detection.ask.summary import summary
 from tidings.model.change import ChangeSet
 from tidings.model.unit import Event
 from tidings.service.examine.detect import event_of
+from tidings.service.show.records import SILENCED
 from tidings.service.watch.noise import read
 from tidings.storage.watches import changes, events
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 
-SILENCED: Final = "sentinel.silenced"
-"""The type of the event of a sentinel all of whose newest news was left out."""
 MOST_WORDS: Final = 5
 """Places whose words are named to the owner."""
 LATEST: Final = 60

@@ -28,7 +28,6 @@ from tidings.model.version import Blob
 from tidings.service.explain import plan_summary
 from tidings.service.health import browser, kept_secrets, machine, promises, sources
 from tidings.service.health.machine import Usage, Version, quoted
-from tidings.service.run import outages, stall, wrong_clock
 from tidings.service.show.finding import Finding, fail, ok, shortened, spell_count, spell_since, warn
 from tidings.service.sources import websub
 from tidings.settings import Settings
@@ -313,14 +312,11 @@ CHECKS: Final[Mapping[str, Callable[[_Ward], Iterator[Finding]]]] = {
     "invariants": _invariants,
     "secrets": lambda ward: _health(ward, kept_secrets.findings, vault=Vault(ward.settings.data)),
     "lease": _lease,
-    "outages": lambda ward: _health(ward, outages.findings, now=ward.now),
-    "clock": lambda ward: _health(ward, wrong_clock.findings, now=ward.now),
     "browser": lambda ward: _health(ward, browser.findings, settings=ward.settings),
     "intervals": lambda ward: _health(ward, promises.promises, settings=ward.settings),
     "budget": lambda ward: _health(ward, plan_summary.findings, now=ward.now),
     "class": lambda ward: _health(ward, promises.classes, settings=ward.settings, now=ward.now),
     "hubs": lambda ward: _health(ward, websub.findings),
     **{name: partial(_source, name=name) for name in sources.SOURCES if name not in {"lease", "secrets"}},
-    "stalls": lambda ward: _health(ward, stall.findings, now=ward.now),
 }
 """Every check of an open database, in the order in which it is told."""

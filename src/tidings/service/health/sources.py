@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidings.service.health import kept_secrets, news_troubles, overdue, page_troubles
+from tidings.service.health import interruptions, kept_secrets, news_troubles, overdue, page_troubles
 from tidings.service.health.reading import Reading
 from tidings.service.health.trouble import Health, Trouble
 from tidings.service.show.finding import Finding, shortened, spell_since
@@ -111,12 +111,18 @@ def _spell_events(reading: Reading) -> str:
 SOURCES: Final[Mapping[str, Source]] = {
     "lease": Source(_stopped_poller, _spell_lease),
     "secrets": Source(_unopened_secrets, _constant("each opens")),
+    "clock": Source(interruptions.clock, _constant("no record is later than now")),
+    "stalls": Source(
+        interruptions.stalls, _constant("what looks brought could be stored at all times in the last 7 days")
+    ),
+    "outages": Source(interruptions.outages, _constant("the database was not away in the last 7 days")),
     "looks": Source(overdue.overdue, overdue.on_time),
     "pages": Source(page_troubles.failing, page_troubles.none_fails),
     "comparable pages": Source(page_troubles.incomparable, _constant("every page can be compared")),
     "frames": Source(page_troubles.partial, _constant("every frame can be read")),
     "parts": Source(page_troubles.missing_parts, _constant("all selectors match")),
     "healed parts": Source(page_troubles.healed_selectors, _constant("no selector was healed")),
+    "masks": Source(interruptions.silenced, _constant("no sentinel is silenced by what is left out as noise")),
     "restless pages": Source(page_troubles.restless, _constant("no page looks different each time")),
     "moved pages": Source(page_troubles.moved, _constant("no page has moved for good")),
     "hosts": Source(page_troubles.failing_hosts, page_troubles.no_host_fails),

@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING, Final
 from tidings.clock import MINUTE, SECOND
 from tidings.model.sentinel import FetchAt, FetchEvery
 from tidings.model.unit import Event
-from tidings.service.run.stall import RECENT
-from tidings.service.show.finding import Finding, ok, spell_count, spell_since, warn
-from tidings.service.show.records import spell_gap
-from tidings.storage.watches import events
+from tidings.service.show.records import OUTAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tidings.model.interval import Duration, Instant
     from tidings.service.notify.bulletins import Bulletins
     from tidings.service.plan.planner import Planner
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Subscription, Watchlist
-    from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 
-OUTAGE: Final = "store.outage"
 LEAST: Final = MINUTE
 """A shorter outage is no news, whatever the interval."""
 
@@ -77,15 +70,3 @@ class Outages:
                 return 0
             case None:
                 return self._planner.pace(page_id)
-
-
-def findings(c: Connection, *, now: Instant) -> Iterator[Finding]:
-    """Yield the outages of the database in the last days, as far as the running service has seen them."""
-    found = [event for event in events.listing(c, types=(OUTAGE,)) if now - event.at < RECENT]
-    if not found:
-        yield ok("outages", "the database was not away in the last 7 days")
-        return
-    last = found[-1]
-    lasted = spell_gap(last.at - int(last.data["since"]))
-    detail = f"the database was away {spell_count(len(found), 'time')} in the last 7 days, the last time for {lasted} until {spell_since(last.at, now)}: {last.data['reason']}"
-    yield warn("outages", detail, "look at the log of PostgreSQL; the service goes on by itself")

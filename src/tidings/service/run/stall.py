@@ -8,23 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidings.clock import DAY, HOUR
+from tidings.clock import HOUR
 from tidings.errors import StoreStalledError
 from tidings.model.unit import Event
-from tidings.service.show.finding import Finding, ok, spell_count, spell_since, warn
 from tidings.service.show.records import STALLED, rfc3339
-from tidings.storage.watches import events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tidings.model.interval import Duration, Instant
-    from tidings.storage.db.connection import Connection
 
 ONE_FAULT: Final[Duration] = HOUR
 """Stalls that are no further apart are one fault, which is reported once."""
-RECENT: Final[Duration] = 7 * DAY
-"""How long `doctor` speaks of one."""
 
 
 def stall_of(error: BaseException) -> StoreStalledError | None:
@@ -66,14 +61,3 @@ class Stall:
     def note_reported(self) -> None:
         """Note that the report is stored."""
         self._is_reported = True
-
-
-def findings(c: Connection, *, now: Instant) -> Iterator[Finding]:
-    """Yield when nothing could be stored in the last days (for `doctor`)."""
-    found = [event for event in events.listing(c, types=(STALLED,)) if now - event.at < RECENT]
-    if not found:
-        yield ok("stalls", "what looks brought could be stored at all times in the last 7 days")
-        return
-    since = spell_since(found[-1].data["since"], now)
-    detail = f"{spell_count(len(found), 'time')} in the last 7 days nothing could be stored, the last time since {since}: {found[-1].data['reason']}"
-    yield warn("stalls", detail, "df -h; ulimit -a  # as the user that runs Tidings")

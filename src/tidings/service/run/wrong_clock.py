@@ -9,7 +9,7 @@ owners are told once if it was wrong by an hour or more.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
@@ -18,7 +18,7 @@ from tidings.clock import DAY, HOUR, MINUTE, PLAUSIBLE
 from tidings.language.dates import zone_of
 from tidings.model.unit import Event, Unit
 from tidings.service.life.alter import calendar
-from tidings.service.show.finding import Finding, fail, ok, spell_instant, spell_since, warn
+from tidings.service.show.finding import spell_instant
 from tidings.service.show.records import CLOCK_WRONG, spell_gap
 from tidings.service.watch import lifespan
 from tidings.service.watch.cursors import ticks_of
@@ -45,8 +45,6 @@ TOLD_EVERY: Final[Duration] = DAY
 UNLEARNED_FROM: Final[Duration] = DAY
 """What was learned of a page's rate by a clock that was so far ahead is forgotten: a page that did not change "for twelve years" would hardly be
 checked any more."""
-SHOWN_FOR: Final[Duration] = 7 * DAY
-"""So long `doctor` says that the clock was wrong."""
 MEND: Final = "date -u; timedatectl set-ntp true"
 
 
@@ -201,23 +199,3 @@ def unit(wrong: Wrong, bulletins: Bulletins, *, epoch: int, told: Instant | None
     }
     event = Event(type=CLOCK_WRONG, at=now, data=data)
     return bulletins.unit(event, epoch=epoch) if is_announced else Unit(at=now, epoch=epoch, events=(event,))
-
-
-def findings(connection: Connection, *, now: Instant) -> Iterator[Finding]:
-    """Yield what `doctor` says of the clock; `now` is what the machine says."""
-    last, newest = instants.latest(connection), events.newest(connection, CLOCK_WRONG)
-    if now < PLAUSIBLE:
-        yield fail(
-            "clock", f"the machine's clock says {spell_instant(now)}: nobody has set it since the machine started", MEND
-        )
-    elif last is not None and last > now + LOGGED_FROM:
-        detail = (
-            f"the newest record is from {spell_since(last, now)}: the clock was ahead then, or is behind now."
-            " If it is right now, the next check brings all of that back to now"
-        )
-        yield warn("clock", detail, MEND)
-    elif newest is not None and now - newest.at < SHOWN_FOR:
-        said = newest.data["summary"]
-        yield warn("clock", said, MEND) if now - newest.at < DAY else ok("clock", said)
-    else:
-        yield ok("clock", "no record is later than now")

@@ -357,11 +357,14 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     return problem_record(summary, where=sentinel, details=details)
 
 
+SILENCED = "sentinel.silenced"
+"""The type of the event of a sentinel all of whose newest news was left out."""
 CLOCK_WRONG = "clock.wrong"
 """The type of the event that the machine's clock was ahead, and is right again."""
 STALLED = "service.stalled"
 DAMAGED = "data.damaged"
-BULLETINS = ("network.away", "network.back", STALLED, DAMAGED, "store.outage", CLOCK_WRONG)
+OUTAGE = "store.outage"
+BULLETINS = ("network.away", "network.back", STALLED, DAMAGED, OUTAGE, CLOCK_WRONG)
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 

@@ -1,0 +1,88 @@
+"""Troubles of the whole watch: a wrong clock, a data directory that took nothing, a database that was away; and of what masks left out.
+Sources of `service/health/sources.py`. What is over is a trouble for a day, and noted for a week.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidings.clock import DAY, MINUTE, PLAUSIBLE
+from tidings.service.health.trouble import Trouble
+from tidings.service.show.finding import spell_count, spell_instant, spell_since
+from tidings.service.show.records import CLOCK_WRONG, OUTAGE, SILENCED, STALLED, spell_gap
+from tidings.service.watch.masked_places import KEPT
+from tidings.storage.observed import estimates
+from tidings.storage.watches import events
+from tidings.storage.write import instants
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidings.model.interval import Duration, Instant
+    from tidings.service.health.reading import Reading
+    from tidings.service.health.trouble import Severity
+
+RECENT: Final[Duration] = 7 * DAY
+"""So long is said what is over."""
+SET_CLOCK: Final = "date -u; timedatectl set-ntp true"
+
+
+def clock(reading: Reading) -> Iterator[Trouble]:
+    """Yield that the machine's clock is wrong, or was."""
+    last, newest, now = instants.latest(reading.c), events.newest(reading.c, CLOCK_WRONG), reading.now
+    if now < PLAUSIBLE:
+        words = f"the machine's clock says {spell_instant(now)}: nobody has set it since the machine started"
+        yield Trouble(brief="clock", words=words, mend=SET_CLOCK, severity="fail", is_general=True)
+    elif last is not None and last > now + MINUTE:
+        words = (
+            f"the newest record is from {spell_since(last, now)}: the clock was ahead then, or is behind now."
+            " If it is right now, the next check brings all of that back to now"
+        )
+        yield Trouble(brief="clock", words=words, mend=SET_CLOCK, is_general=True)
+    elif newest is not None and now - newest.at < RECENT:
+        yield _over("clock", newest.data["summary"], SET_CLOCK, newest.at, now)
+
+
+def stalls(reading: Reading) -> Iterator[Trouble]:
+    """Yield that nothing could be stored for a while."""
+    now = reading.now
+    if found := events.since(reading.c, STALLED, now - RECENT + 1):
+        last = found[-1]
+        since = spell_since(last.data["since"], now)
+        words = f"{spell_count(len(found), 'time')} in the last 7 days nothing could be stored, the last time since {since}: {last.data['reason']}"
+        yield _over("stalled", words, "df -h; ulimit -a  # as the user that runs Tidings", last.at, now)
+
+
+def outages(reading: Reading) -> Iterator[Trouble]:
+    """Yield that the database was away, as far as the running service has seen it."""
+    now = reading.now
+    if found := events.since(reading.c, OUTAGE, now - RECENT + 1):
+        last = found[-1]
+        lasted = spell_gap(last.at - int(last.data["since"]))
+        words = f"the database was away {spell_count(len(found), 'time')} in the last 7 days, the last time for {lasted} until {spell_since(last.at, now)}: {last.data['reason']}"
+        yield _over("outage", words, "look at the log of PostgreSQL; the service goes on by itself", last.at, now)
+
+
+def _over(brief: str, words: str, mend: str, at: Instant, now: Instant) -> Trouble:
+    severity: Severity = "warn" if now - at < DAY else "note"
+    return Trouble(brief=brief, words=words, mend=mend, severity=severity, since=at, is_general=True)
+
+
+def silenced(reading: Reading) -> Iterator[Trouble]:
+    """Note the sentinels of which all that they would have told lately was left out as noise, while one of these masks is on."""
+    newest = {
+        (event.sentinel_id, event.page_id): event
+        for event in events.since(reading.c, SILENCED, reading.now - RECENT + 1)
+    }
+    for (sentinel_id, page_id), event in newest.items():
+        owner, said = reading.owners.get(sentinel_id or 0), estimates.get(reading.c, KEPT, page_id or 0) or {}
+        if owner is None or set(event.data["masks"]) <= set(said.get("names", ())):
+            continue
+        yield Trouble(
+            brief="silenced",
+            words=f"all that {owner.name} would have told in its last checks was left out as noise, at {spell_since(event.at, reading.now)}",
+            mend=f"tidings mask {owner.name}  # --off MASK lets it be told",
+            severity="note",
+            since=event.at,
+            sentinels=(owner.name,),
+        )

@@ -1,0 +1,78 @@
+"""What keeps all of a watch from its work is told by the one table of health: for a day as a trouble, for a week as a note."""
+
+import pytest
+
+from tests.stores import World, products
+from tidings.clock import DAY, HOUR, SECOND
+from tidings.model.unit import Event, Unit
+from tidings.service.health.sources import health_of
+from tidings.service.watch import noise
+from tidings.settings import Settings
+
+__all__ = ["products"]
+
+
+@pytest.fixture
+def world(products, tmp_path):
+    """Yield a fresh SQLite database with a page that was looked at."""
+    with products.fresh("sqlite", tmp_path / "data") as settings:
+        world = World(settings)
+        world.watch("news", "a")
+        world.commit(world.unchanged(1))
+        yield world
+        world.database.close()
+
+
+def happens(world, kind, *, data, **more):
+    """Write an event of now."""
+    world.commit(Unit(at=world.at, epoch=world.epoch, events=(Event(type=kind, at=world.at, data=data, **more),)))
+
+
+def troubles(world, brief, *, later=HOUR):
+    """Return the troubles of a kind, some time later."""
+    found = world.read(health_of, Settings(), now=world.at + later, is_polled=True)
+    return [trouble for trouble in found.troubles if trouble.brief == brief]
+
+
+@pytest.mark.parametrize(
+    ("kind", "brief", "said"),
+    [
+        ("service.stalled", "stalled", "1 time in the last 7 days nothing could be stored"),
+        ("store.outage", "outage", "the database was away 1 time in the last 7 days"),
+        ("clock.wrong", "clock", "the clock was ahead"),
+    ],
+)
+def test_what_is_over_is_a_trouble_for_a_day_and_a_note_for_a_week(world, kind, brief, said):
+    """It concerns all sentinels, and says what to do."""
+    data = {"since": world.at - 60 * SECOND, "reason": "no room", "summary": "the clock was ahead", "told_at": None}
+    happens(world, kind, data=data)
+    (today,) = troubles(world, brief)
+    (tomorrow,) = troubles(world, brief, later=2 * DAY)
+
+    assert said in today.words
+    assert ("warn", True, True) == (today.severity, today.is_general, bool(today.mend))
+    assert "note" == tomorrow.severity
+    assert [] == troubles(world, brief, later=8 * DAY)
+
+
+def test_a_clock_that_is_behind_what_is_stored_or_that_nobody_set(world):
+    """Both are told while they are so."""
+    (behind,) = troubles(world, "clock", later=-DAY)
+    (unset,) = troubles(world, "clock", later=10 * SECOND - world.at)
+
+    assert ("warn", "fail") == (behind.severity, unset.severity)
+    assert "the clock was ahead then, or is behind now" in behind.words
+    assert [] == troubles(world, "clock")
+
+
+def test_a_sentinel_that_masks_silence_is_noted_until_they_are_off(world):
+    """The note names the command; once each of the masks is off, nothing is silenced."""
+    happens(
+        world, "sentinel.silenced", sentinel_id=1, page_id=1, data={"masks": ["ab12"], "words": [], "endpoints": []}
+    )
+    (trouble,) = troubles(world, "silenced")
+    world.write(noise.switch, 1, frozenset({"ab12"}), at=world.at)
+
+    assert ("note", ("news",)) == (trouble.severity, trouble.sentinels)
+    assert trouble.mend.startswith("tidings mask news")
+    assert [] == troubles(world, "silenced")
