@@ -264,18 +264,18 @@ def test_an_archive_of_files_stays_what_it_is():
 
 
 @pytest.mark.parametrize(
-    ("body", "reason"),
+    ("make", "reason"),
     [
-        (gzip.compress(b" " * 2_000_000), "grows more than 200 times"),
-        (gzip.compress(b"".join(b"%d " % (n * n) for n in range(900_000))), "more than 10,000,000 bytes"),
-        (gzip.compress(b"text of a page " * 100)[:-12], "ends before its end"),
-        (gzip.compress(b"x") * 1_002, "more than 1,000 parts"),
+        (lambda: gzip.compress(b" " * 2_000_000), "grows more than 200 times"),
+        (lambda: gzip.compress(b"".join(b"%d " % (n * n) for n in range(900_000)), 1), "more than 10,000,000 bytes"),
+        (lambda: gzip.compress(b"text of a page " * 100)[:-12], "ends before its end"),
+        (lambda: gzip.compress(b"x") * 1_002, "more than 1,000 parts"),
     ],
     ids=["ratio", "size", "cut", "parts"],
 )
-def test_what_grows_too_much_or_is_cut_is_refused(body, reason):
+def test_what_grows_too_much_or_is_cut_is_refused(make, reason):
     """A bomb is not unpacked to its end, and half a page is none."""
-    assert reason in parse(body, "application/gzip").problem
+    assert reason in parse(make(), "application/gzip").problem
 
 
 def test_a_sitemap_has_up_to_50_000_addresses():
