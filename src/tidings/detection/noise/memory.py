@@ -29,6 +29,8 @@ RETURNS = 2
 MORE_OFTEN_THAN_NOT = 0.5
 NOW_AND_THEN = 0.3
 """Share of the second looks at which a volatile and a rotating thing differed, at least."""
+KEPT = 0.15
+"""The same for what is rotating already: a second look finds one of two contents as it was every other time, and a few in a row are chance."""
 TWICE = 1.5
 """Second looks (with decay) at which it differed, at least: one alone may have come upon real news."""
 FEW, MORE, MANY = 3, 6, 8
@@ -132,7 +134,7 @@ class Thing:
         if self.quick < TWICE:
             return ""
         share = self.quick / (self.quick + self.slow)
-        is_rotating = self.returns >= RETURNS and share > NOW_AND_THEN
+        is_rotating = self.returns >= RETURNS and share > (KEPT if self.since else NOW_AND_THEN)
         if is_rotating and len(self.seen) < MOST_SEEN:
             return "rotating"
         if self.differs_each_time and share > MORE_OFTEN_THAN_NOT:

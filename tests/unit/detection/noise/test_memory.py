@@ -82,6 +82,15 @@ def test_second_looks_that_find_it_still_take_a_mask_off():
     assert ("volatile", "") == (noisy.verdict, calm.verdict)
 
 
+def test_what_shows_few_things_in_turn_is_kept_through_some_that_find_it_still():
+    """One of two contents is found as it was every other time; what has become news is so at all of them."""
+    rotating = heard("abab", quick=(2, 3))
+    few, many = (heard("b" * (n + 1), quick=range(1, n + 1), start=rotating) for n in (5, 13))
+
+    assert ["rotating", "rotating", ""] == [one.verdict for one in (rotating, few, many)]
+    assert "" == heard("ababbbbbbb", quick=(2, *range(4, 10))).verdict  # it never was
+
+
 def test_since_is_when_it_became_noise():
     """Not when it was first seen."""
     assert 5 == heard([*map(str, range(9))], quick=(2, 4)).since
