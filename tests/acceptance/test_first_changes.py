@@ -10,6 +10,7 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.service.health.sources import health_of
 from tidings.service.run.assembly import poller
 from tidings.service.run.monitor import Monitor
 from tidings.service.watch.noise import SECOND_LOOK
@@ -238,3 +239,20 @@ def test_a_place_that_a_second_poll_found_different_waits_later_too(world: World
     assert [] == _found(world)
     assert 5 == len(world.versions())
     assert 2 == sum(poll.reason == SECOND_LOOK for poll in world.polls())
+
+
+def test_health_says_that_a_change_waits(world: World):
+    """`list`, `show` and `doctor` say so until the second poll was made."""
+    _shown(world, _after("blue", "red"))
+    _watch(world)
+    said: list[list[tuple[str, str, tuple[str, ...]]]] = []
+
+    async def story(monitor: Monitor) -> None:
+        for duration in (0, HOUR, 2 * MINUTE):
+            await world.pass_time(monitor, duration)
+            found = world.read(health_of, world.settings, now=world.clock.wall(), is_polled=True)
+            said.append([(trouble.brief, trouble.severity, trouble.sentinels) for trouble in found.troubles])
+
+    play(world, story)
+
+    assert [[], [("second check", "note", ("s",))], []] == said

@@ -316,6 +316,7 @@ def test_every_source_has_a_story() -> None:
         "clock": "test_wrong_clock",
         "stalls": "unit/service/health/test_interruptions",
         "outages": "unit/service/health/test_interruptions",
+        "second checks": "test_first_changes",
         "masks": "unit/service/health/test_interruptions",
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from tidings.model.change import ChangeSet
 from tidings.model.composite import Composite
@@ -58,6 +58,10 @@ class PollRecord:
     reason: str = ""
 
 
+CHANGE: Final = "change"
+"""What is in doubt (`Missing.doubt`) where a change waits for a second poll."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
     """What a subscription looks at and its page did not have (`css ".price"`), as of version `seq` and the sentinel's `revision`.
@@ -72,6 +76,11 @@ class Missing:
     never: tuple[str, ...] = ()
     doubt: tuple[str, ...] = ()
     doubt_at: Instant = 0
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Return whether it stands for a change that the newest poll found and that waits for a second poll."""
+        return CHANGE in self.doubt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

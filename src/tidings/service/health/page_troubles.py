@@ -110,6 +110,21 @@ def missing_parts(reading: Reading) -> Iterator[Trouble]:
             )
 
 
+def unconfirmed(reading: Reading) -> Iterator[Trouble]:
+    """Note the changes that wait for a second check, so that noise is not told before it is known as that."""
+    for sub in reading.remarkable:
+        if sub.missing is None or not sub.missing.is_unconfirmed or sub.missing.revision != sub.revision:
+            continue
+        since = spell_since(sub.missing.doubt_at, reading.now)
+        yield Trouble(
+            brief="second check",
+            words=f"{reading.identities[sub.page_id].given}: a change that was found at {since} is told once a second check confirms it, two minutes later at most",
+            severity="note",
+            since=sub.missing.doubt_at,
+            sentinels=(reading.owners[sub.sentinel_id].name,),
+        )
+
+
 def healed_selectors(reading: Reading) -> Iterator[Trouble]:
     """Yield the selectors that find nothing any more, and what is watched instead."""
     remembering = [sub for sub in reading.remarkable if '"targets"' in sub.remembered]

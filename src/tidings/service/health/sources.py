@@ -121,6 +121,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "comparable pages": Source(page_troubles.incomparable, _constant("every page can be compared")),
     "frames": Source(page_troubles.partial, _constant("every frame can be read")),
     "parts": Source(page_troubles.missing_parts, _constant("all selectors match")),
+    "second checks": Source(page_troubles.unconfirmed, _constant("no change waits for a second check")),
     "healed parts": Source(page_troubles.healed_selectors, _constant("no selector was healed")),
     "masks": Source(interruptions.silenced, _constant("no sentinel is silenced by what is left out as noise")),
     "restless pages": Source(page_troubles.restless, _constant("no page looks different each time")),

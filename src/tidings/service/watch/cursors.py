@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tidings.detection.find import window
 from tidings.detection.find.window import Window
 from tidings.model.sentinel import FetchAt, FetchOnDemand
-from tidings.model.unit import CursorMove, Missing
+from tidings.model.unit import CHANGE, CursorMove, Missing
 from tidings.scheduling.hours import ClockTimes, Hours
 from tidings.scheduling.intervals import FixedInterval
 
@@ -146,13 +146,9 @@ def is_doubtful(sub: Subscription, at: Instant) -> bool:
     return sub.missing is not None and bool(sub.missing.doubt) and at > sub.missing.doubt_at
 
 
-CHANGE: Final = "change"
-"""The name, among doubts about parts of a page, of a change that waits for a second poll."""
-
-
 def is_unconfirmed(sub: Subscription) -> bool:
     """Return whether a change that the newest poll found for a subscription waits for a second poll."""
-    return sub.missing is not None and CHANGE in sub.missing.doubt
+    return sub.missing is not None and sub.missing.is_unconfirmed
 
 
 def unconfirmed(sub: Subscription, at: Instant) -> CursorMove:
