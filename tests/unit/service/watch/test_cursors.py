@@ -1,0 +1,174 @@
+"""Which look a subscription takes, and where its cursor stands after it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.planned import watched
+from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.unit import CursorMove, Missing
+from tidings.service.watch import cursors
+from tidings.service.watch.watchlist import Subscription, WatchedPage
+
+START = 1_700_000_000_000_000 // DAY * DAY
+"""A midnight in UTC."""
+HOURLY = "Fetch every 1 hour slack 10 min"
+
+
+def page_of(clauses: str = "", *, newest: int = 0, **row: Any) -> WatchedPage:
+    """Return a page with one subscription that a sentinel with these clauses made; `row` is what is stored of it."""
+    page = watched(1, clauses, at=START)
+    page.state = replace(page.state, last_seq=newest)
+    page.subscriptions[1].row = replace(page.subscriptions[1].row, **row)
+    return page
+
+
+def sub_of(clauses: str = "", **row: Any) -> Subscription:
+    """Return that subscription."""
+    return page_of(clauses, **row).subscriptions[1]
+
+
+def missing(*doubt: str, revision: int = 1, seq: int = 2) -> Missing:
+    """Return that a look did not find what the sentinel looks at, one minute after the start."""
+    return Missing(seq=seq, revision=revision, names=("words",), doubt=doubt, doubt_at=START + MINUTE)
+
+
+def test_on_change_every_look_is_taken_once_it_may_begin():
+    """Whoever caused it; one from before the sentinel counts for nothing, unless something was taken already."""
+    assert [False, True] == [cursors.takes(sub_of(), START + late) for late in (-1, 0)]
+    assert cursors.takes(sub_of(taken=(1,)), START - 1)
+    assert [False, True] == [cursors.takes(sub_of(since=START + HOUR), START + late) for late in (HOUR - 1, HOUR)]
+
+
+def test_a_fixed_interval_takes_looks_within_its_slack():
+    """From ten minutes before its tick on, whoever caused them, not a µs sooner."""
+    sub = sub_of(HOURLY, taken=(1,), next_tick=START + HOUR)
+
+    assert [False, True, True] == [cursors.takes(sub, START + at) for at in (50 * MINUTE - 1, 50 * MINUTE, 70 * MINUTE)]
+    assert cursors.takes(sub_of(HOURLY), START)
+    assert cursors.takes(sub_of(HOURLY, taken=(1,)), START + 1)
+    assert cursors.takes(sub, START + 1, frozenset({1}))
+    assert not cursors.takes(sub, START + 1, frozenset({2}))
+
+
+def test_a_time_of_day_takes_no_other_look():
+    """Not even the first one: the page is what it is at that time."""
+    sub = sub_of("Fetch at 08:00")
+
+    assert START + 8 * HOUR == cursors.next_tick(sub)
+    assert [False, True] == [cursors.takes(sub, START + at) for at in (8 * HOUR - 1, 8 * HOUR)]
+
+
+def test_on_demand_takes_what_was_asked_for():
+    """No look that somebody else caused."""
+    sub = sub_of("Fetch on demand", taken=(1,))
+
+    assert [False, True] == [cursors.takes(sub, START + HOUR, frozenset(eager)) for eager in ((), (1,))]
+
+
+def test_outside_its_hours_a_look_is_taken_as_a_base_only():
+    """A base is taken whenever it comes."""
+    clauses = "During daily 09:00 to 17:00"
+
+    assert [False, True, True, False] == [
+        cursors.takes(sub_of(clauses, taken=(1,)), START + at * HOUR) for at in (8, 9, 16, 17)
+    ]
+    assert cursors.takes(sub_of(clauses), START + HOUR)
+    assert cursors.takes(sub_of(clauses, taken=(1,)), START, looked_at=START + 9 * HOUR)
+    assert not cursors.takes(sub_of(clauses, taken=(1,)), START + 9 * HOUR, looked_at=START)
+
+
+def test_a_doubt_is_cleared_up_by_the_next_look():
+    """Whatever the ticks say; a doubt of another revision, and a look that is no later, clear up nothing."""
+    sub = sub_of(HOURLY, taken=(1,), next_tick=START + HOUR, missing=missing("words"))
+
+    assert [False, True] == [cursors.is_doubtful(sub, START + MINUTE + late) for late in (0, 1)]
+    assert [False, True] == [cursors.takes(sub, START + MINUTE + late) for late in (0, 1)]
+    assert not cursors.is_doubtful(sub_of(missing=missing()), START + HOUR)
+    assert not cursors.is_doubtful(sub_of(missing=missing("words", revision=9)), START + HOUR)
+
+
+def test_a_change_that_waits_moves_no_cursor():
+    """It is a doubt of its own name; a stored version is taken on its account whenever it was made."""
+    sub = sub_of(HOURLY, taken=(1,), base=1, next_tick=START + HOUR, number=3, seen=1, ticked_at=START)
+    waits = cursors.unconfirmed(sub, START + MINUTE)
+
+    assert replace(waits, missing=None) == cursors.standing_still(sub)
+    assert waits.missing is not None
+    assert ((cursors.CHANGE,), START + MINUTE, 0) == (waits.missing.doubt, waits.missing.doubt_at, waits.missing.seq)
+    assert cursors.is_unconfirmed(replace(sub, row=replace(sub.row, missing=waits.missing)))
+    assert not cursors.is_unconfirmed(sub)
+    assert not cursors.is_unconfirmed(sub_of(missing=missing("words")))
+
+
+def test_a_cursor_after_a_version():
+    """The first is its base; anew it begins with this one and forgets what it had."""
+    first = cursors.taken(sub_of(HOURLY, next_tick=START), 4)
+    sub = sub_of(HOURLY, base=4, taken=(4,), seen=4, number=1, next_tick=START, ticked_at=START - HOUR)
+    second, anew = cursors.taken(sub, 7), cursors.taken(sub, 7, anew=True)
+
+    assert (4, 1, 4, START) == (first.base, first.number, first.seen, first.next_tick)
+    assert (4, 2, 7, START - HOUR) == (second.base, second.number, second.seen, second.ticked_at)
+    assert (1, 7) == (anew.number, anew.seen)
+    assert (4, 0) == (cursors.reference(sub), cursors.reference(sub_of()))
+    assert {4} == cursors.references([sub, sub_of()])
+
+
+def test_a_tick_moves_to_the_next_one_after_a_look():
+    """With a version or without one; a subscription on change has no ticks."""
+    page = page_of(HOURLY, taken=(1,), next_tick=START + HOUR)
+    sub = page.subscriptions[1]
+    at = START + HOUR + MINUTE
+    moved = CursorMove(subscription_id=1, revision=1, base=1, taken=(2,))
+
+    assert (START + 2 * HOUR, at) == (cursors.ticked(sub, at).next_tick, cursors.ticked(sub, at).ticked_at)
+    assert (replace(moved, next_tick=START + 2 * HOUR, ticked_at=at),) == cursors.tick_all((moved,), page, at)
+    assert (moved,) == cursors.tick_all((moved,), page_of(taken=(1,)), at)
+    with pytest.raises(TypeError, match="has no ticks"):
+        cursors.ticks_of(sub_of())
+
+
+@pytest.mark.parametrize(
+    ("row", "behind", "passed"),
+    [
+        ({"taken": (1,), "seen": 1}, (1,), ()),
+        ({"taken": (2,), "seen": 2}, (), (1,)),
+        ({"taken": (1,), "seen": 1, "missing": missing()}, (), (1,)),
+        ({"taken": (1,), "seen": 1, "missing": missing("words")}, (1,), ()),
+        ({}, (1,), ()),
+        ({"taken": (1,), "seen": 1, "next_tick": START + 2 * HOUR}, (), ()),
+    ],
+)
+def test_who_takes_the_newest_stored_version(row: dict[str, Any], behind: tuple[int, ...], passed: tuple[int, ...]):
+    """Who has not seen it, or lacked what it looks at only by a doubt; of the others with a tick, that tick passes."""
+    page = page_of(HOURLY, newest=2, **({"next_tick": START + HOUR} | row))
+    found = cursors.takers_of_stored(page, START + HOUR, frozenset(), ())
+
+    assert (behind, passed) == tuple(tuple(sub.row.id for sub in subs) for subs in found)
+
+
+def test_who_is_owed_a_comparison_takes_what_is_stored():
+    """At any time; where nothing is stored nobody does, and a page on change has no tick to pass."""
+    page = page_of(HOURLY, newest=2, taken=(1,), seen=1, next_tick=START + 2 * HOUR)
+    sub = page.subscriptions[1]
+
+    assert ((sub,), ()) == cursors.takers_of_stored(page, START + HOUR, frozenset(), {1})
+    assert ((), (sub,)) == cursors.takers_of_stored(
+        replace(page, state=replace(page.state, last_seq=0)), START, frozenset(), {1}
+    )
+    assert ((), ()) == cursors.takers_of_stored(page_of(newest=2, taken=(2,), seen=2), START, frozenset(), ())
+
+
+def test_a_look_for_doubts_is_for_those_in_doubt():
+    """No others take it, whether it brings a version or finds the stored one."""
+    sure, doubtful = page_of(newest=2, taken=(1,)), page_of(newest=2, taken=(1,), missing=missing("words"))
+    at = START + HOUR
+
+    assert [0, 1] == [len(cursors.takers_of(page, at, frozenset(), doubtful=True)) for page in (sure, doubtful)]
+    assert [1, 1] == [len(cursors.takers_of(page, at, frozenset())) for page in (sure, doubtful)]
+    assert [0, 1] == [
+        len(cursors.takers_of_stored(page, at, frozenset(), (), doubtful=True)[0]) for page in (sure, doubtful)
+    ]
