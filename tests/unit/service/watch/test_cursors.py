@@ -54,6 +54,13 @@ def test_a_fixed_interval_takes_looks_within_its_slack():
     assert not cursors.takes(sub, START + 1, frozenset({2}))
 
 
+def test_an_event_of_other_origin_asks_for_a_look_and_no_tick_does():
+    """Without its base the page is looked at once."""
+    clauses = "Fetch on demand or on event(deploy)"
+
+    assert [True, False] == [cursors.takes(sub_of(clauses, taken=before), START) for before in ((), (1,))]
+
+
 def test_a_time_of_day_takes_no_other_look():
     """Not even the first one: the page is what it is at that time."""
     sub = sub_of("Fetch at 08:00")
@@ -99,7 +106,11 @@ def test_a_change_that_waits_moves_no_cursor():
     assert replace(waits, missing=None) == cursors.standing_still(sub)
     assert waits.missing is not None
     assert ((cursors.CHANGE,), START + MINUTE, 0) == (waits.missing.doubt, waits.missing.doubt_at, waits.missing.seq)
-    assert cursors.is_unconfirmed(replace(sub, row=replace(sub.row, missing=waits.missing)))
+    waiting = replace(sub, row=replace(sub.row, missing=waits.missing))
+    assert cursors.takes(waiting, START + MINUTE, looked_at=START + MINUTE)
+    assert not cursors.takes(waiting, START + MINUTE)
+    assert not cursors.takes(sub, START + MINUTE, looked_at=START + MINUTE)
+    assert cursors.is_unconfirmed(waiting)
     assert not cursors.is_unconfirmed(sub)
     assert not cursors.is_unconfirmed(sub_of(missing=missing("words")))
 
