@@ -144,7 +144,7 @@ async def measure(arguments: argparse.Namespace, port: int, mode: Any, directory
             mode[0], mode[1] = edit, int(with_tag)
             named = {
                 page_id: {sub.row.sentinel_id for sub in page.subscriptions.values()}
-                for page_id, page in monitor.parts.watchlist.pages.items()
+                for page_id, page in monitor.watchlist.pages.items()
             }
             monitor.looked.clear()
             cpu, child, wall = time.process_time(), children_cpu(), time.perf_counter()
@@ -183,9 +183,7 @@ async def measure(arguments: argparse.Namespace, port: int, mode: Any, directory
         print(f"RSS {peak:.0f} MB (peak, without workers)")
         if arguments.profile:
             pstats.Stats(profile).sort_stats("tottime").print_stats(45)
-        count = await monitor.parts.store.read(
-            lambda c: sum(len(versions.listing(c, p)) for p in monitor.parts.watchlist.pages)
-        )
+        count = await monitor.store.read(lambda c: sum(len(versions.listing(c, p)) for p in monitor.watchlist.pages))
         print(f"{count} versions stored")
 
 

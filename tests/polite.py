@@ -361,7 +361,7 @@ async def _settle(world: World, monitor: Monitor) -> None:
 
 def _waits_for_the_clock(world: World, monitor: Monitor) -> bool:
     sleeping = sum(not future.done() for _, _, future in world.clock._sleepers)
-    queued = sum(len(lane.queue or ()) for lane in monitor.parts.gate._lanes.values())
+    queued = sum(len(lane.queue or ()) for lane in monitor.gate._lanes.values())
     return sleeping > 0 and sleeping + queued >= len(monitor._tasks) and monitor.committer.quiet
 
 
@@ -375,7 +375,7 @@ async def _kill(world: World, monitor: Monitor, rng: random.Random) -> Execution
         if _waits_for_the_clock(world, monitor):
             world.clock.move_to(world.clock.next_wake() or 0)
         await asyncio.sleep(rng.random() / 1_000)
-    store = monitor.parts.store
+    store = monitor.store
     store._waiting.clear()
     tasks = list(monitor._tasks)
     for task in tasks:

@@ -146,7 +146,7 @@ def _no_descriptors(watch: Watch) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     assert watch.monitor is not None
-    loop_time = watch.monitor.parts.grants._fetcher
+    loop_time = watch.monitor.polling.grants._fetcher
     watch.patch(loop_time, "fetch", refuse)
 
 
@@ -255,7 +255,7 @@ DAMAGE = (
 def _die(times: int, cause: Any) -> Act:
     def act(watch: Watch) -> None:
         assert watch.monitor is not None
-        detector = watch.monitor.parts.poller._detector
+        detector = watch.monitor.polling.poller._detector
         runner, left = detector._runner, [times]
 
         async def run(function: Any, argument: Any, *, seconds: float | None = None) -> Any:

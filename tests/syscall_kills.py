@@ -190,7 +190,7 @@ class Cycle:
 
         async def check() -> None:
             async with poller(place.settings) as monitor:
-                named = {page_id: {1} for page_id in monitor.parts.watchlist.pages} or {1: {1}}
+                named = {page_id: {1} for page_id in monitor.watchlist.pages} or {1: {1}}
                 await checking.check(monitor, named)
 
         asyncio.run(check())

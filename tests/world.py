@@ -137,9 +137,9 @@ class World:
     async def monitor(self, *, spreads: bool = False) -> AsyncIterator[Monitor]:
         """Run the service's monitor; it moves when the test says so. `spreads` as for `serve`."""
         async with poller(self.settings, clock=self.clock, stream=self.console, spreads=spreads) as monitor:
-            monitor.parts.store._gather_seconds = 0  # nobody else's units come meanwhile
+            monitor.store._gather_seconds = 0  # nobody else's units come meanwhile
             if self.stores_at_once and not self.url:  # a server may have to be waited for, while the web goes on
-                monitor.parts.store._run = _at_once  # type: ignore[method-assign]
+                monitor.store._run = _at_once  # type: ignore[method-assign]
             yield monitor
 
     async def settle(self, monitor: Monitor) -> None:

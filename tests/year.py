@@ -268,7 +268,7 @@ class _Year:
 
     def _arm(self, monitor: Monitor) -> None:
         """Let every write from some moment on fail, as if the process were gone: what was committed before is all there is."""
-        store = monitor.parts.store
+        store = monitor.store
 
         def mortal(write: Any) -> Any:
             async def wrapped(*arguments: Any, **more: Any) -> Any:

@@ -21,7 +21,7 @@ TEXT = "<title>Prices</title>" + "".join(f"<p>Item {n} costs {n * 3} euro this w
 
 def _suspect(monitor: Monitor, marker: bytes, kind: str) -> None:
     """Let the examination suspect each body with a marker in it, as the rules of `detection/job/plausibility` would."""
-    detector = monitor.parts.poller._detector
+    detector = monitor.polling.poller._detector
     examine = detector._runner.run
 
     async def run(function, job, *, seconds=None):
@@ -198,7 +198,7 @@ def test_a_fault_of_tidings_at_one_page_is_an_error_of_that_page(world: World, m
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
-        fetcher = monitor.parts.grants._fetcher
+        fetcher = monitor.polling.grants._fetcher
         fetch = fetcher.fetch
 
         async def fail(request, permit):

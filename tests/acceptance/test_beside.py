@@ -62,7 +62,7 @@ async def second_look(world: World, monitor: Monitor, *acts: Callable[[], object
     answered = threading.Event()
     during_the_look(world, lambda: answered.wait(10), at=2)
     await world.pass_time(monitor, MINUTE)
-    monitor.ask(1, sentinels={1})
+    monitor.polling.requests.ask(1, sentinels={1})
     while len(world.server.seen) < 2:
         await monitor.step()
     for act in acts:
@@ -126,7 +126,7 @@ def test_a_page_that_comes_back_during_its_look_is_not_asked_twice(make_world):
             monitor,
             lambda: command(world, "disable"),
             lambda: command(world, "enable"),
-            lambda: monitor.ask(1),
+            lambda: monitor.polling.requests.ask(1),
             lambda: None,
         )
         await world.pass_time(monitor, MINUTE)
@@ -148,11 +148,11 @@ def test_what_a_user_decides_first_is_not_stepped_over(world: World):
     async def story(monitor: Monitor) -> None:
         for verb, state in (("disable", "disabled"), ("drop", "ended")):
             world.add(STATEMENT.replace("Sentinel s", f"Sentinel {verb}s") + "1 hour")
-            monitor.parts.planner.touch(await monitor.parts.watchlist.follow())
-            (move,) = activate.course(monitor.parts.watchlist.lives(), now=world.clock.now()).moves
+            monitor.planner.touch(await monitor.watchlist.follow())
+            (move,) = activate.course(monitor.watchlist.lives(), now=world.clock.now()).moves
             name = f"{verb}s"
             elsewhere(world, lambda c: register.command(c, Command(verb, name), now=world.clock.now()))  # type: ignore[arg-type] # noqa: B023 - called in this turn
-            await monitor.parts.lives._write([move])
+            await monitor.lives._write([move])
             await world.pass_time(monitor, 10 * SECOND)
             row = world.read(lambda c: c.one("SELECT state FROM sentinel WHERE id = :id", id=move.sentinel_id))  # noqa: B023 - called in this turn
 
@@ -169,7 +169,7 @@ def test_a_sentinel_that_goes_during_a_comparison_takes_nothing_with_it(world: W
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, MINUTE)
-        detector = monitor.parts.poller._detector
+        detector = monitor.polling.poller._detector
         examine = detector.examine
 
         async def slow(*look: Any, **more: Any) -> Any:
@@ -198,7 +198,7 @@ def test_a_look_that_fails_by_our_fault_is_answered(world: World):
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, MINUTE)
-        poller = monitor.parts.poller
+        poller = monitor.polling.poller
         settle = poller.settle
 
         async def fail(*look: Any, **more: Any) -> Any:
@@ -236,17 +236,17 @@ def test_a_receiver_that_is_free_again_while_the_queue_is_read_is_not_forgotten(
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
-        read = monitor.parts.store.read
+        read = monitor.store.read
 
         async def meanwhile(work: Any, *given: Any, **named: Any) -> Any:
             found = await read(work, *given, **named)
             if work is deliveries.next_due:
-                monitor._next_delivery = 0
+                monitor.sending.next_due = 0
             return found
 
-        monitor.parts.store.read = meanwhile  # type: ignore[assignment,method-assign]
-        monitor._next_delivery = 0
+        monitor.store.read = meanwhile  # type: ignore[assignment,method-assign]
+        monitor.sending.next_due = 0
         await monitor._send(world.clock.now())
-        assert 0 == monitor._next_delivery
+        assert 0 == monitor.sending.next_due
 
     play(world, story)

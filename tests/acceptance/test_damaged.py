@@ -25,7 +25,7 @@ PAGE = (
 
 async def _look(world: World, monitor: Monitor) -> None:
     """Let the next look at the page happen, whenever it is due."""
-    due = monitor.parts.planner.due_at(1)
+    due = monitor.planner.due_at(1)
     assert due is not None
     world.clock.move_to(max(due, world.clock.now() + MINUTE))
     await world.settle(monitor)
@@ -45,7 +45,7 @@ def test_no_damaged_response_is_a_change(make_world):
             await _look(world, monitor)
             world.page("/a", PAGE)
             await _look(world, monitor)
-            if monitor.parts.watchlist.pages[1].state.last_seq != 1:
+            if monitor.watchlist.pages[1].state.last_seq != 1:
                 wrong.append(name)
                 return
 
@@ -122,7 +122,7 @@ def test_two_hundred_damaged_responses_of_real_pages_are_no_change(make_world):
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, HOUR)
-        watched = {urlsplit(page.identity.url).path: page for page in monitor.parts.watchlist.pages.values()}
+        watched = {urlsplit(page.identity.url).path: page for page in monitor.watchlist.pages.values()}
         states = [watched[f"/{number}"] for number in range(len(pages))]
         ids.extend(page.state.page_id for page in states)
         for turn in range(EACH):

@@ -442,7 +442,7 @@ def test_a_job_that_dies_loses_no_change_of_a_page_with_frames(world: World, job
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, MINUTE)
-        detector: Any = monitor.parts.poller._detector
+        detector: Any = monitor.polling.poller._detector
         run, left = detector._runner.run, [job]
 
         async def mortal(function: Any, argument: Any, *, seconds: float | None = None) -> Any:

@@ -52,7 +52,7 @@ def _body(number: int, edition: int) -> str:
 
 async def _grow(monitor: Monitor, to: int) -> None:
     """Let the database have so many pages at the most; as SQLite does it, never fewer than it has."""
-    store = monitor.parts.store
+    store = monitor.store
     await store._run(lambda: store._database._driver._raw.execute(f"PRAGMA max_page_count = {to}").fetchone())  # type: ignore[attr-defined]
 
 
@@ -204,18 +204,18 @@ def test_a_message_that_was_sent_while_the_disk_took_nothing_is_not_sent_again(w
         await world.settle(monitor)
         world.page("/0", _body(0, 2))
         world.clock.advance(MINUTE)
-        sent = monitor.parts.deliverer.attempt
+        sent = monitor.sending.deliverer.attempt
 
         async def attempt(*given: Any, **more: Any) -> Any:
             unit = await sent(*given, **more)
             heard["error"] = StoreFullError("full; make room")
             return unit
 
-        monitor.parts.deliverer.attempt = attempt  # type: ignore[method-assign]
+        monitor.sending.deliverer.attempt = attempt  # type: ignore[method-assign]
         with contextlib.suppress(StoreFullError):
             await world.settle(monitor)
         assert 0 < await _stand(world, monitor, 30)
-        monitor.parts.deliverer.attempt = sent  # type: ignore[method-assign]
+        monitor.sending.deliverer.attempt = sent  # type: ignore[method-assign]
         del heard["error"]
         await world.pass_time(monitor, MINUTE)
 

@@ -16,7 +16,8 @@ from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
 from tidings.model.unit import Grant, Unit
-from tidings.service.run.monitor import REMEMBER_EVERY, Monitor
+from tidings.service.run.memories import REMEMBER_EVERY
+from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import estimates, pages, polls
 from tidings.storage.watches import requests, subscriptions
@@ -102,14 +103,14 @@ def test_a_named_check_of_a_spent_class_says_so(make_world):
     world.add("Create Sentinel b Using {/b} Monitor any change Fetch on demand")
 
     async def story(monitor: Monitor) -> None:
-        planner = monitor.parts.planner
+        planner = monitor.planner
         with unittest.mock.patch.object(planner, "choose", wraps=planner.choose) as choose:
             for _ in range(2):
                 for page in (1, 2):
-                    monitor.ask(page)
+                    monitor.polling.requests.ask(page)
                 await world.settle(monitor)
                 await world.pass_time(monitor, HOUR)
-        assert {1} == monitor.refused_by_budget
+        assert {1} == monitor.polling.requests.refused_by_budget
         assert {0} == {call.kwargs["empty_at"] for call in choose.mock_calls}  # what all polls may cost was never spent
 
     play(world, story)
@@ -239,7 +240,7 @@ def test_a_body_that_was_lost_is_said_to_be_and_the_page_goes_on(world: World):
 
 
 def _kill_jobs(monitor: Monitor, *, times: int) -> None:
-    runner = monitor.parts.poller._detector._runner
+    runner = monitor.polling.poller._detector._runner
     lives = runner.run
     left = [times]
 
@@ -249,7 +250,7 @@ def _kill_jobs(monitor: Monitor, *, times: int) -> None:
             return Died("crash", "the worker died")
         return await lives(function, argument, seconds=seconds)
 
-    monitor.parts.poller._detector._runner = type("Mortal", (), {"run": staticmethod(run), "close": runner.close})()
+    monitor.polling.poller._detector._runner = type("Mortal", (), {"run": staticmethod(run), "close": runner.close})()
 
 
 def test_a_disk_that_takes_no_bodies_is_said_to_who_asked_and_nothing_is_half_stored(make_world, monkeypatch, caplog):
@@ -299,7 +300,7 @@ def test_a_full_disk_is_waited_for(world: World, caplog):
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
-        store = monitor.parts.store
+        store = monitor.store
 
         async def grow(to: int) -> None:
             await store._run(
@@ -340,7 +341,7 @@ async def _look_while(monitor: Monitor, monkeypatch: pytest.MonkeyPatch, commit:
     """Let the first page be looked at while the store commits like this."""
     with monkeypatch.context() as patched:
         patched.setattr(Store, "commit", commit)
-        monitor.ask(1)
+        monitor.polling.requests.ask(1)
         await monitor.step()
         await asyncio.wait(monitor._tasks)
 
@@ -422,7 +423,7 @@ def test_a_request_with_a_long_timeout_may_have_left_just_before_a_crash(make_wo
         await world.settle(monitor)
         ((identity, state),) = world.read(pages.listing)
         grant = Grant(page_id=state.page_id, host=identity.host, cost=1.0, reason="interval")
-        await monitor.parts.store.charge([grant], at=world.clock.now(), epoch=monitor.parts.epoch)
+        await monitor.store.charge([grant], at=world.clock.now(), epoch=monitor.upkeep.epoch)
 
     play(world, dies)
     world.clock.advance(5 * MINUTE)
@@ -430,6 +431,6 @@ def test_a_request_with_a_long_timeout_may_have_left_just_before_a_crash(make_wo
 
     async def lives(monitor: Monitor) -> None:
         ((identity, _),) = world.read(pages.listing)
-        assert restarted + 5 * SECOND == monitor.parts.gate.ready_at(identity.host)
+        assert restarted + 5 * SECOND == monitor.gate.ready_at(identity.host)
 
     play(world, lives)

@@ -270,11 +270,11 @@ def test_lives_leave_nothing_behind(world: World):
             if number % 3 == 2:
                 world.add(f"Drop s{number - 2}; Drop s{number}")
         await world.pass_time(monitor, DAY)
-        watchlist = monitor.parts.watchlist
+        watchlist = monitor.watchlist
 
         assert ({}, {}) == (watchlist.pages, watchlist.sentinels)
         assert ({}, {}, {}) == (watchlist._past, watchlist._meanings, watchlist._places)
-        assert None is monitor.parts.planner.due_at(1)
+        assert None is monitor.planner.due_at(1)
 
     play(world, story)
 

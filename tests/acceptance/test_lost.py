@@ -140,7 +140,7 @@ def test_on_demand_nothing_is_asked_that_nobody_asked_for(world: World) -> None:
     async def story(monitor: Monitor) -> None:
         for body, expected in (("<b id=p>5</b>", []), ("<i>x</i>", []), ("<i>x</i>", ["part.lost"])):
             world.page("/p", body)
-            monitor.ask(1, sentinels=[1])
+            monitor.polling.requests.ask(1, sentinels=[1])
             await world.pass_time(monitor, HOUR)
             assert expected == parts(world)
 

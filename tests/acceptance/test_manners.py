@@ -102,7 +102,7 @@ def test_a_hint_holds_back_no_tick_no_bound_and_no_look_that_is_asked_for(make_w
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 2 * MINUTE)
-        monitor.ask(3)
+        monitor.polling.requests.ask(3)
         await world.settle(monitor)
         await world.pass_time(monitor, 3 * HOUR)
 

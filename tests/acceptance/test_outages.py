@@ -43,7 +43,7 @@ def with_lease(world: World, until: int) -> None:
 
 def away(monitor: Monitor, seconds: float) -> None:
     """Let the database have been away for so long until now."""
-    monitor.parts.store._database.patience._ended.append(Outage(seconds, "no route to host"))
+    monitor.store._database.patience._ended.append(Outage(seconds, "no route to host"))
 
 
 def test_an_outage_that_cost_a_check_is_announced_once(world: World):
@@ -101,7 +101,7 @@ def test_the_lease_of_a_machine_that_died_is_waited_for(elsewhere: World, caplog
         passing = asyncio.create_task(pass_minute())
         async with poller(world.settings, clock=world.clock, patience_seconds=1.0) as monitor:
             await passing
-            return monitor.parts.epoch
+            return monitor.upkeep.epoch
 
     assert 8 == asyncio.run(start())
     assert "waiting for the lease of elsewhere:1:x, which ends in 60 s" in caplog.text
@@ -138,15 +138,15 @@ def test_the_lease_of_a_process_that_died_here_is_over(make_world: Callable[...,
         left = lock.read_bytes()
         await manager.__aexit__(None, None, None)
         held = world.read(leases.current, leases.POLLER)
-        world.write(lambda c: c.execute("UPDATE lease SET holder = :h, until = :u", h=monitor.parts.holder, u=2**60))
+        world.write(lambda c: c.execute("UPDATE lease SET holder = :h, until = :u", h=monitor.upkeep.holder, u=2**60))
         assert "" == held.holder
         lock.write_bytes(left)
-        return monitor.parts.epoch
+        return monitor.upkeep.epoch
 
     epoch = asyncio.run(die())
 
     async def again() -> int:
         async with poller(world.settings, clock=world.clock) as monitor:
-            return monitor.parts.epoch
+            return monitor.upkeep.epoch
 
     assert epoch + 1 == asyncio.run(again())

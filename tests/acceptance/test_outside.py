@@ -50,7 +50,7 @@ def test_a_sentinel_starts_with_an_event_and_ends_with_one(world):
     )
 
     async def story(monitor):
-        take = monitor.parts.outside.take
+        take = monitor.ways_in.events.take
         await world.pass_time(monitor, MINUTE)
         await take("done", {})  # before its start: not its end
         await world.pass_time(monitor, MINUTE)
@@ -76,7 +76,7 @@ def test_one_event_starts_and_the_next_of_it_ends(world):
     async def story(monitor):
         for _ in range(2):
             await world.pass_time(monitor, MINUTE)
-            await monitor.parts.outside.take("deploy", {})
+            await monitor.ways_in.events.take("deploy", {})
         await world.settle(monitor)
 
     play(world, story)
@@ -94,7 +94,7 @@ def test_what_hangs_on_a_sentinel_follows_its_event(world):
 
     async def story(monitor):
         await world.pass_time(monitor, HOUR)
-        await monitor.parts.outside.take("done", {})
+        await monitor.ways_in.events.take("done", {})
         await world.pass_time(monitor, 2 * MINUTE)
 
     play(world, story)
@@ -114,10 +114,10 @@ def test_what_happens_between_two_lives_of_the_service_is_not_lost(world):
     async def first(monitor):
         await world.pass_time(monitor, HOUR)
         world.page("/a", "<p>two</p>")
-        await monitor.parts.outside.take("deploy", {}, key="k")  # and not a step more
+        await monitor.ways_in.events.take("deploy", {}, key="k")  # and not a step more
 
     async def second(monitor):
-        assert not (await monitor.parts.outside.take("deploy", {}, key="k")).is_new
+        assert not (await monitor.ways_in.events.take("deploy", {}, key="k")).is_new
         await world.pass_time(monitor, MINUTE)
 
     play(world, first)
@@ -138,7 +138,7 @@ def test_an_event_brings_a_look_at_once(world):
         await world.pass_time(monitor, HOUR)
         for name, text in (("deploy", "two"), ("done", "three")):
             world.page("/a", f"<p>{text}</p>")
-            await monitor.parts.outside.take(name, {})
+            await monitor.ways_in.events.take(name, {})
             await world.pass_time(monitor, HOUR)
 
     play(world, story)
@@ -155,8 +155,8 @@ def test_an_event_comes_beside_the_interval(world):
 
     async def story(monitor):
         await world.pass_time(monitor, 30 * MINUTE)
-        await monitor.parts.outside.take("deploy", {})
-        await monitor.parts.outside.take("deploy", {})
+        await monitor.ways_in.events.take("deploy", {})
+        await monitor.ways_in.events.take("deploy", {})
         await world.pass_time(monitor, 40 * MINUTE)
 
     play(world, story)
@@ -171,7 +171,7 @@ def test_a_look_that_fails_is_still_owed(world):
     async def story(monitor):
         await world.pass_time(monitor, HOUR)
         world.page("/a", "", status=503)
-        await monitor.parts.outside.take("deploy", {})
+        await monitor.ways_in.events.take("deploy", {})
         await world.pass_time(monitor, MINUTE)
         world.page("/a", "<p>two</p>")
         await world.pass_time(monitor, 5 * HOUR)
@@ -193,7 +193,7 @@ def test_hours_hold_for_events(world):
     async def story(monitor):
         await world.pass_time(monitor, 2 * day - (since % day) + HOUR)
         count = len(world.polls(1))
-        await monitor.parts.outside.take("deploy", {})
+        await monitor.ways_in.events.take("deploy", {})
         await world.pass_time(monitor, 8 * HOUR)
         assert count == len(world.polls(1))
         await world.pass_time(monitor, 2 * HOUR)
@@ -209,7 +209,7 @@ def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):
     begin(world, "Create Sentinel s Using {/a} Monitor all words Fetch on event(deploy) During daily 10:00 to 10:01")
 
     async def story(monitor):
-        await monitor.parts.outside.take("deploy", {})
+        await monitor.ways_in.events.take("deploy", {})
         await world.settle(monitor)
         world.add("Alter s Fetch on event(done)")
         await world.pass_time(monitor, 49 * HOUR)

@@ -60,7 +60,7 @@ def pause(world: World, length: int) -> None:
 async def _paused(world: World, monitor: Monitor, half: int) -> None:
     await world.pass_time(monitor, half)
     assert not [
-        d for page in monitor.parts.watchlist.pages for d in monitor.parts.needs.wanting(page, world.clock.now())
+        d for page in monitor.watchlist.pages for d in monitor.polling.grants._needs.wanting(page, world.clock.now())
     ]
     world.clock.move_to(world.clock.now() + half)
 
@@ -230,7 +230,7 @@ def test_who_ends_in_a_pause_tells_what_had_gathered_and_leaves_nothing(world: W
         await world.pass_time(monitor, HOUR)
         world.add(last)
         await world.pass_time(monitor, HOUR)
-        assert (0, 0, 0) == monitor.parts.rules.sizes
+        assert (0, 0, 0) == monitor.rules.sizes
 
     digest(world, "every 1 week")
     play(world, story)
@@ -268,17 +268,17 @@ def test_lives_of_every_kind_leave_nothing_behind(world: World):
             await world.pass_time(monitor, MINUTE)
             write(world, "a", f"two {turn}")
             await world.pass_time(monitor, HOUR)
-            sizes.append(monitor.parts.rules.sizes.rules)
+            sizes.append(monitor.rules.sizes.rules)
             world.add(";".join(f"Disable {s}" for s in names[::2] if world.sentinel(s).state == "enabled"))
             await world.pass_time(monitor, HOUR)
             world.add(";".join(f"Enable {s}" for s in names[::4] if world.sentinel(s).state == "disabled"))
             await world.pass_time(monitor, HOUR)
             world.add(";".join(f"Drop {s}" for s in names))
             await world.pass_time(monitor, HOUR)
-            assert (0, 0, 0) == monitor.parts.rules.sizes
-            assert ({}, {}) == (monitor.parts.watchlist.pages, monitor.parts.watchlist.sentinels)
-            assert not monitor.parts.needs._by_owner
-        await monitor.parts.rules.remember()
+            assert (0, 0, 0) == monitor.rules.sizes
+            assert ({}, {}) == (monitor.watchlist.pages, monitor.watchlist.sentinels)
+            assert not monitor.polling.grants._needs._by_owner
+        await monitor.rules.remember()
 
     play(world, story)
 

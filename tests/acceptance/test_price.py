@@ -115,7 +115,7 @@ def test_a_certificate_of_the_last_days_is_reckoned_from_what_is_stored(make_wor
             for page in np.flatnonzero(rng.random(3) < [0.05, 0.2, 0.6]):
                 world.page(f"/{page}", f"<p>{edition}</p>")
             await world.pass_time(monitor, 4 * HOUR)
-        planner = monitor.parts.planner
+        planner = monitor.planner
         served.append((planner.proposals.price, [planner.due_at(page) for page in (1, 2, 3)]))
 
     play(world, story)

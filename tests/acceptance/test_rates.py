@@ -405,7 +405,7 @@ def test_the_end_tells_what_has_gathered(world: World, rate: str):
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
         await page.after(monitor, times=8)
-        assert (0, 0, 0) == monitor.parts.rules.sizes
+        assert (0, 0, 0) == monitor.rules.sizes
 
     play(world, story)
 

@@ -303,7 +303,7 @@ def test_the_room_in_a_message_is_that_of_the_service_behind_the_secret(world: W
         await world.settle(monitor)
         keep(world, "after", "tgram://123456789:abcdefg_hijklmnop/12315544/")
         await world.settle(monitor)
-        (held,) = monitor.parts.watchlist.sentinels.values()
+        (held,) = monitor.watchlist.sentinels.values()
         assert ["ntfy", "tgram"] == [target.scheme for target in held.everybody()]
 
     play(world, story)

@@ -160,14 +160,14 @@ def test_pages_wait_for_the_browser_without_a_grant(make_world):
     open_at_once = []
 
     async def story(monitor: Monitor) -> None:
-        choose = monitor.parts.planner.choose
+        choose = monitor.planner.choose
 
         def choosing(*args, **more):
             grants = choose(*args, **more)
             open_at_once.append(len(grants))
             return grants
 
-        monitor.parts.planner.choose = choosing  # type: ignore[method-assign]
+        monitor.planner.choose = choosing  # type: ignore[method-assign]
         await world.pass_time(monitor, MINUTE)
 
     play(world, story)

@@ -131,7 +131,7 @@ def test_as_many_pages_are_looked_at_as_are_watched(world: World):
     counts: list[int] = []
 
     async def story(monitor: Monitor) -> None:
-        pages = monitor.parts.watchlist.pages
+        pages = monitor.watchlist.pages
         for leaving in ((), (0, 3, 6), (9,), (1, 2, 4, 5, 7, 8, 10, 11)):
             for number in leaving:
                 world.add(f"Drop s{number}")
@@ -245,11 +245,11 @@ def test_what_is_held_in_memory_is_what_the_database_would_give(world: World, se
             _say(world, _step(chance, names))
             await world.pass_time(monitor, chance.choice([MINUTE, HOUR, 4 * HOUR]))
             if number % 5 == 4:
-                kept.append((_everything(monitor.parts.watchlist), await _anew(monitor)))
+                kept.append((_everything(monitor.watchlist), await _anew(monitor)))
         for name in names:
             _say(world, f"Drop {name}")
         await world.settle(monitor)
-        last = monitor.parts.watchlist
+        last = monitor.watchlist
         assert ({}, {}) == (last.pages, last.sentinels)
 
     play(world, story)
@@ -268,6 +268,6 @@ def _say(world: World, text: str) -> None:
 
 
 async def _anew(monitor: Monitor) -> dict[str, Any]:
-    watchlist = Watchlist(monitor.parts.store)
+    watchlist = Watchlist(monitor.store)
     await watchlist.load()
     return _everything(watchlist)

@@ -23,7 +23,7 @@ def looks(world: Any, page_id: int) -> list[int]:
 
 
 async def hint(monitor: Monitor, page_id: int) -> None:
-    await monitor.parts.signals.take([page_id])
+    await monitor.ways_in.signals.take([page_id])
 
 
 def test_a_hint_brings_a_look_and_what_it_shows_is_learned(make_world):
@@ -110,10 +110,10 @@ def test_a_hint_of_before_a_look_that_failed_waits(make_world):
         moved = world.clock.now()
         world.page("/a", "<p>busy</p>", status=503)
         world.clock.advance(MINUTE)
-        monitor.ask(1)
+        monitor.polling.requests.ask(1)
         await world.settle(monitor)
         assert "error" == world.polls(1)[-1].outcome
-        await monitor.parts.signals.take([1], at=moved)
+        await monitor.ways_in.signals.take([1], at=moved)
         assert [(moved,)] == [row.waiting for row in world.read(hints.load)[1]]
 
     play(world, story)
@@ -152,7 +152,7 @@ def test_without_a_policy_that_weighs_them_hints_move_nothing(make_world):
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 10 * MINUTE)
-        assert not monitor.parts.signals.is_weighed(1)
+        assert not monitor.ways_in.signals.is_weighed(1)
         await hint(monitor, 1)
         await world.pass_time(monitor, 20 * MINUTE)
         assert 1 == len(looks(world, 1))
@@ -164,7 +164,7 @@ def test_without_a_policy_that_weighs_them_hints_move_nothing(make_world):
 
 
 def are_exact(monitor: Monitor) -> bool:
-    return monitor.parts.signals.hearing.dates_are_exact(monitor.parts.watchlist.pages[1].identity.host)
+    return monitor.ways_in.signals.hearing.dates_are_exact(monitor.watchlist.pages[1].identity.host)
 
 
 def test_dates_of_entries_count_once_a_host_has_proved_them(make_world):
@@ -181,19 +181,19 @@ def test_dates_of_entries_count_once_a_host_has_proved_them(make_world):
         world.page("/feed", body, headers={"Content-Type": "application/atom+xml"})
 
     def exact(monitor: Monitor) -> bool:
-        host = monitor.parts.watchlist.pages[1].identity.host
-        return monitor.parts.signals.hearing.dates_are_exact(host, UPDATED)
+        host = monitor.watchlist.pages[1].identity.host
+        return monitor.ways_in.signals.hearing.dates_are_exact(host, UPDATED)
 
     async def story(monitor: Monitor) -> None:
         for edition in range(55):
             publish(edition, edition)
             for _ in range(2):
-                monitor.ask(1)
+                monitor.polling.requests.ask(1)
                 await world.pass_time(monitor, 2 * MINUTE)
         assert exact(monitor)
         for edition in range(55, 60):
             publish(edition, 54)
-            monitor.ask(1)
+            monitor.polling.requests.ask(1)
             await world.pass_time(monitor, 2 * MINUTE)
         assert not exact(monitor)
 
@@ -211,11 +211,11 @@ def test_dates_count_once_a_host_has_proved_them(make_world):
             world.page(
                 "/honest", f"<p>edition {edition}</p>", headers={"Content-Type": "text/html", "Last-Modified": stamp}
             )
-            monitor.ask(1)
+            monitor.polling.requests.ask(1)
             await world.pass_time(monitor, 2 * MINUTE)
-            monitor.parts.planner.force(1)
+            monitor.planner.force(1)
             await world.pass_time(monitor, 2 * MINUTE)
-        assert monitor.parts.signals.hearing.dates_are_exact(
+        assert monitor.ways_in.signals.hearing.dates_are_exact(
             "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
         )
         for edition in range(6):
@@ -223,9 +223,9 @@ def test_dates_count_once_a_host_has_proved_them(make_world):
             world.page(
                 "/honest", "<p>the last edition</p>", headers={"Content-Type": "text/html", "Last-Modified": stamp}
             )
-            monitor.ask(1)
+            monitor.polling.requests.ask(1)
             await world.pass_time(monitor, 2 * MINUTE)
-        assert not monitor.parts.signals.hearing.dates_are_exact(
+        assert not monitor.ways_in.signals.hearing.dates_are_exact(
             "127.0.0.1:" + world.server.url("/").split(":")[2].strip("/")
         )
 

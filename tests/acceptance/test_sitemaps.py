@@ -91,7 +91,7 @@ def test_a_date_that_moved_is_told_although_the_service_dies_when_it_has_kept_it
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, DAY)
         site.lay(site.urlset(a=SECOND_DATE, b=FIRST, c=FIRST))
-        take, keep = monitor.parts.signals.take, monitor.parts.sitemaps._keep
+        take, keep = monitor.ways_in.signals.take, monitor.sitemaps._keep
 
         async def takes(page_ids: Any, **more: Any) -> Any:
             told.extend(page_ids)
@@ -101,8 +101,8 @@ def test_a_date_that_moved_is_told_although_the_service_dies_when_it_has_kept_it
             await keep(*kept)
             raise asyncio.CancelledError
 
-        monkeypatch.setattr(monitor.parts.signals, "take", takes)
-        monkeypatch.setattr(monitor.parts.sitemaps, "_keep", dies)
+        monkeypatch.setattr(monitor.ways_in.signals, "take", takes)
+        monkeypatch.setattr(monitor.sitemaps, "_keep", dies)
         await world.pass_time(monitor, 7 * HOUR)
 
     play(world, story)
@@ -156,7 +156,7 @@ def test_a_sitemap_that_lists_too_little_is_left_alone(make_world):
 
 def covered(monitor: Monitor) -> set[int]:
     """Return the pages for which it counts that no sitemap says anything."""
-    return set(monitor.parts.signals.hearing.pages_of(KIND))
+    return set(monitor.ways_in.signals.hearing.pages_of(KIND))
 
 
 @pytest.mark.parametrize("why", ["gone", "too few pages"])

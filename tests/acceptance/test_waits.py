@@ -28,7 +28,7 @@ def watch(world: World, *paths: str) -> None:
 async def checked(world: World, monitor: Monitor, named: bool = True, **more: Any) -> Checked:
     """Check all pages, by name or as they are due, and let time pass meanwhile."""
     await monitor.live()
-    pages: dict[int, set[int]] | None = {page_id: set() for page_id in monitor.parts.watchlist.pages} if named else None
+    pages: dict[int, set[int]] | None = {page_id: set() for page_id in monitor.watchlist.pages} if named else None
     task = asyncio.create_task(checking.check(monitor, pages, **more))
     idle = 0
     while not task.done():

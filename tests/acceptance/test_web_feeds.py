@@ -19,7 +19,7 @@ from tidings.web.entrances import application
 def _open(world: World, monitor: Monitor) -> Any:
     """Return the door of a running service, as requests meet it."""
     door = Door(world.settings)
-    monitor.on_unit = lambda unit, _: door.hear(unit)
+    monitor.committer.listen(door.hear)
     return application(door.inside(monitor))
 
 

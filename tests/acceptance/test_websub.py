@@ -53,7 +53,7 @@ class Hub:
     async def verify(self, monitor: Monitor, mode: str = "subscribe", **more: str) -> str | None:
         """Ask whether it was asked, as the standard has it."""
         params = {"hub.mode": mode, "hub.topic": self.asked[-1]["hub.topic"], "hub.challenge": "c0ffee", **more}
-        return await monitor.parts.subscriber.verify(self.token(), params)
+        return await monitor.ways_in.hubs.verify(self.token(), params)
 
     async def tell(self, monitor: Monitor, *, method: str = "sha256", secret: str | None = None) -> bool:
         """Distribute content, signed."""
@@ -66,12 +66,12 @@ class Hub:
         signature = (
             f"{method}={hmac.new(key.encode(), body, method if method in ('sha1', 'sha512') else 'sha256').hexdigest()}"
         )
-        return await monitor.parts.subscriber.deliver(self.token(), body, signature)
+        return await monitor.ways_in.hubs.deliver(self.token(), body, signature)
 
 
 async def begin(world: World, monitor: Monitor) -> None:
     """Open the door, let the feed be looked at and the hub be asked."""
-    monitor.parts.subscriber.open()
+    monitor.ways_in.hubs.open()
     await world.pass_time(monitor, 2 * MINUTE)
 
 
@@ -163,7 +163,7 @@ def test_what_is_not_signed_says_nothing(make_world, method):
     async def story(monitor: Monitor) -> None:
         await begin(world, monitor)
         await hub.verify(monitor)
-        deliver, token = monitor.parts.subscriber.deliver, hub.token()
+        deliver, token = monitor.ways_in.hubs.deliver, hub.token()
         refused = [
             await hub.tell(monitor, secret="guessed"),
             await hub.tell(monitor, method="md5"),
@@ -193,7 +193,7 @@ def test_nobody_subscribes_us_to_what_we_did_not_ask_for(make_world):
             await hub.verify(monitor, **{"hub.challenge": ""}),
             await hub.verify(monitor, **{"hub.challenge": "x" * 2_000}),
             await hub.verify(monitor, mode="other"),
-            await monitor.parts.subscriber.verify("another", {"hub.mode": "subscribe", "hub.challenge": "x"}),
+            await monitor.ways_in.hubs.verify("another", {"hub.mode": "subscribe", "hub.challenge": "x"}),
         ]
         assert [None] * 6 == answers
         assert ours == rows(world)
@@ -211,17 +211,17 @@ def test_a_lease_is_renewed_before_it_ends_and_over_a_restart(make_world):
         await hub.verify(monitor, **{"hub.lease_seconds": str(DAY // SECOND)})
 
     async def second(monitor: Monitor) -> None:
-        monitor.parts.subscriber.open()
+        monitor.ways_in.hubs.open()
         await world.pass_time(monitor, 15 * HOUR)
         assert 1 == len(hub.asked)
         await world.pass_time(monitor, 2 * HOUR)
         assert hub.asked[0] == hub.asked[1]
-        assert {"websub"} == monitor.parts.signals.hearing.kinds(1)
+        assert {"websub"} == monitor.ways_in.signals.hearing.kinds(1)
         await world.pass_time(monitor, 9 * HOUR)
-        assert set() == monitor.parts.signals.hearing.kinds(1)
+        assert set() == monitor.ways_in.signals.hearing.kinds(1)
         assert "asked" == rows(world)[0].state
         assert "c0ffee" == await hub.verify(monitor)
-        assert {"websub"} == monitor.parts.signals.hearing.kinds(1)
+        assert {"websub"} == monitor.ways_in.signals.hearing.kinds(1)
 
     play(world, first)
     play(world, second)
@@ -240,7 +240,7 @@ def test_a_hub_that_does_not_answer_is_asked_again_later_and_later(make_world):
         assert "answered 500" in rows(world)[0].problem
         await hub.verify(monitor, mode="denied", **{"hub.reason": "no feeds here"})
         assert ("refused", "the hub refuses: no feeds here") == (rows(world)[0].state, rows(world)[0].problem)
-        assert not monitor.parts.subscriber.knows(hub.token())
+        assert not monitor.ways_in.hubs.knows(hub.token())
         await world.pass_time(monitor, 23 * HOUR)
         assert 4 == len(hub.asked)
 
@@ -267,7 +267,7 @@ def test_when_the_watch_ends_it_is_given_back(make_world, answers):
             await world.pass_time(monitor, DAY)
             assert 1 + LEAVE_ATTEMPTS == len(hub.asked)
         assert [] == rows(world)
-        assert set() == monitor.parts.signals.hearing.kinds(1)
+        assert set() == monitor.ways_in.signals.hearing.kinds(1)
 
     play(world, story)
 
@@ -284,7 +284,7 @@ def test_link_headers_go_first_and_a_feed_that_names_no_hub_is_left(make_world):
         assert ["https://x.example/topic"] == [form["hub.topic"] for form in hub.asked]
         await hub.verify(monitor)
         hub.publish(2, link="")
-        monitor.ask(1)
+        monitor.polling.requests.ask(1)
         await world.pass_time(monitor, 2 * MINUTE)
         assert ["subscribe", "unsubscribe"] == [form["hub.mode"] for form in hub.asked]
 
@@ -316,8 +316,8 @@ def test_without_a_public_address_what_was_asked_is_forgotten(make_world):
 
     async def later(monitor: Monitor) -> None:
         await begin(world, monitor)
-        assert not monitor.parts.subscriber.knows(hub.token())
-        assert set() == monitor.parts.signals.hearing.kinds(1)
+        assert not monitor.ways_in.hubs.knows(hub.token())
+        assert set() == monitor.ways_in.signals.hearing.kinds(1)
 
     play(world, asked)
     world.flags["serve.public_url"] = ""
@@ -337,7 +337,7 @@ def test_a_crash_leaves_hubs_and_hints_in_agreement(make_world, lost, kinds):
         await hub.verify(monitor)
 
     async def after(monitor: Monitor) -> None:
-        assert kinds == monitor.parts.signals.hearing.kinds(1)
+        assert kinds == monitor.ways_in.signals.hearing.kinds(1)
 
     play(world, before)
     assert world.read(websub.listing)
@@ -357,7 +357,7 @@ def test_a_hub_that_a_feed_names_no_more_is_not_asked_after_a_restart(make_world
     async def named(monitor: Monitor) -> None:
         await world.pass_time(monitor, 2 * MINUTE)
         hub.publish(2, link="")
-        monitor.ask(1)
+        monitor.polling.requests.ask(1)
         await world.pass_time(monitor, 2 * MINUTE)
 
     async def unnamed(monitor: Monitor) -> None:
@@ -387,7 +387,7 @@ def test_hubs_are_asked_although_the_disk_was_full_meanwhile(make_world, monkeyp
 
     async def story(monitor: Monitor) -> None:
         await world.settle(monitor)
-        monitor.parts.subscriber.open()
+        monitor.ways_in.hubs.open()
         with monkeypatch.context() as patched:
             patched.setattr(service, "_put", nearly_full)
             with pytest.raises(StoreFullError):

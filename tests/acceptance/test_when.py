@@ -59,11 +59,11 @@ def test_on_demand_is_only_looked_at_when_asked(world: World):
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 3 * DAY)
         assert [] == world.polls()
-        monitor.ask(1, sentinels=(1,))
+        monitor.polling.requests.ask(1, sentinels=(1,))
         await world.settle(monitor)
         world.page("/a", "<p>two</p>")
         await world.pass_time(monitor, 3 * DAY)
-        monitor.ask(1, sentinels=(1,))
+        monitor.polling.requests.ask(1, sentinels=(1,))
         await world.settle(monitor)
 
     play(world, story)
@@ -80,12 +80,12 @@ def test_on_demand_does_not_see_what_others_look_at(world: World):
     )
 
     async def story(monitor: Monitor) -> None:
-        monitor.ask(1, sentinels=(2,))
+        monitor.polling.requests.ask(1, sentinels=(2,))
         for number in range(1, 4):
             await world.pass_time(monitor, 2 * HOUR)
             world.page("/a", f"<p>count {number}</p>")
         await world.pass_time(monitor, 2 * HOUR)
-        monitor.ask(1, sentinels=(2,))
+        monitor.polling.requests.ask(1, sentinels=(2,))
         await world.settle(monitor)
 
     play(world, story)
@@ -132,7 +132,7 @@ def test_on_change_keeps_to_its_hours_too(make_world):
         world.page("/a", "x")
         await world.pass_time(monitor, 8 * HOUR)
         before = len(world.polls())
-        monitor.ask(1)
+        monitor.polling.requests.ask(1)
         await world.settle(monitor)
         assert before + 1 == len(world.polls())
 

@@ -68,7 +68,7 @@ def test_a_keyword_sentinel_cares_for_few_changes_and_says_so(world, capsys):
 
     async def story(monitor: Monitor) -> None:
         await hours(world, monitor, news(13, " flood"))
-        weights.extend(weight(page) for page in monitor.parts.watchlist.pages.values())
+        weights.extend(weight(page) for page in monitor.watchlist.pages.values())
 
     play(world, story)
 
@@ -91,7 +91,7 @@ def test_several_sentinels_on_a_page_count_together(world):
 
     async def story(monitor: Monitor) -> None:
         await world.pass_time(monitor, 1)
-        weights.extend(weight(page) for page in monitor.parts.watchlist.pages.values())
+        weights.extend(weight(page) for page in monitor.watchlist.pages.values())
 
     world.page("/a", news(1)[0])
     play(world, story)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tidings.model.unit import Unit
     from tidings.service.run.monitor import Monitor
     from tidings.settings import Settings
-    from tidings.storage.write.commit import Committed
 
 PATIENCE_SECONDS = 15.0
 """A service that starts while `check` or `add --url` takes its look waits for it."""
@@ -88,23 +87,20 @@ async def _watch(arguments: argparse.Namespace, settings: Settings, door: Door, 
         door.bind()
         printer = Printer(monitor, as_json=arguments.json, verbose=arguments.verbose)
 
-        def heard(unit: Unit, committed: Committed) -> None:
-            printer(unit, committed)
-            door.hear(unit)
-
-        monitor.on_unit = heard
+        monitor.committer.listen(printer)
+        monitor.committer.listen(door.hear)
         await monitor.live()
-        count = len(monitor.parts.watchlist.pages)
+        count = len(monitor.watchlist.pages)
         took = time.perf_counter() - begun
         _announce(
-            f"ready: {spell_count(count, 'page')}, {spell_count(len(monitor.parts.watchlist.sentinels), 'sentinel')},"
+            f"ready: {spell_count(count, 'page')}, {spell_count(len(monitor.watchlist.sentinels), 'sentinel')},"
             f" data in {settings.data} ({took:.2f} s)"
         )
         stopped = asyncio.create_task(stop.wait())
-        stopped.add_done_callback(lambda _: monitor.parts.store.hurry())
+        stopped.add_done_callback(lambda _: monitor.store.hurry())
         try:
             async with _answering(door, monitor, stop):
-                await _loop(monitor, stopped)
+                await _loop(monitor, stopped, most=round(settings.serve.tick_seconds * SECOND))
         except StaleEpochError as error:
             _announce(f"stopped: {error}")
             return error.exit_code
@@ -157,8 +153,8 @@ async def _answering(door: Door, monitor: Monitor, stop: asyncio.Event) -> Async
             await door.close()
 
 
-async def _loop(monitor: Monitor, stopped: asyncio.Task[bool]) -> None:
-    most = round(monitor.parts.settings.serve.tick_seconds * SECOND)
+async def _loop(monitor: Monitor, stopped: asyncio.Task[bool], *, most: int) -> None:
+    """Step until stopped; rest for `most` µs at a time."""
     told = ""
     while not stopped.done():
         try:
@@ -191,9 +187,8 @@ class Printer:
         self.is_unheard = False
         """whether standard output took nothing the last time"""
 
-    def __call__(self, unit: Unit, committed: Committed) -> None:
+    def __call__(self, unit: Unit) -> None:
         """Print what one committed unit brought."""
-        del committed
         try:
             self._print(unit)
         except (BrokenPipeError, OutputError) as error:
@@ -205,7 +200,7 @@ class Printer:
             self.is_unheard = True
 
     def _print(self, unit: Unit) -> None:
-        watchlist = self._monitor.parts.watchlist
+        watchlist = self._monitor.watchlist
         for row in unit.changes:
             page = watchlist.pages.get(row.page_id)
             owner = watchlist.sentinels.get(row.sentinel_id)

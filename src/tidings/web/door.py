@@ -47,20 +47,20 @@ class Door:
         listening.cancel()
         if self._serving.done():
             self._serving.result()
-        monitor.parts.subscriber.open()
+        monitor.ways_in.hubs.open()
 
     def inside(self, monitor: Monitor) -> Inside:
         """Return what is behind the door."""
-        parts = monitor.parts
+        ways_in = monitor.ways_in
         return Inside(
             settings=self._settings,
-            store=parts.store,
-            clock=parts.clock,
-            hooks=parts.outside,
-            signals=parts.signals,
-            hubs=parts.subscriber,
-            epoch=parts.epoch,
-            holder=parts.holder,
+            store=monitor.store,
+            clock=monitor.clock,
+            hooks=ways_in.events,
+            signals=ways_in.signals,
+            hubs=ways_in.hubs,
+            epoch=monitor.upkeep.epoch,
+            holder=monitor.upkeep.holder,
             arrivals=self.arrivals,
         )
 

@@ -26,14 +26,14 @@ def _found(*kinds: str) -> tuple[Any, Any]:
     watchlist = SimpleNamespace(pages={1: page}, sentinels={1: owner})
     change = SimpleNamespace(page_id=1, sentinel_id=1, summary="1 text updated", quiet=False)
     unit = SimpleNamespace(changes=(change,), poll=None, page=None)
-    return SimpleNamespace(parts=SimpleNamespace(watchlist=watchlist)), unit
+    return SimpleNamespace(watchlist=watchlist), unit
 
 
 def test_what_is_found_is_printed(capsys):
     """One line a change: whose, what, where."""
     monitor, unit = _found()
 
-    Printer(monitor, as_json=False, verbose=False)(unit, SimpleNamespace())  # type: ignore[arg-type]
+    Printer(monitor, as_json=False, verbose=False)(unit)
 
     assert "s: 1 text updated  http://a.example/\n" == capsys.readouterr().out
 
@@ -42,9 +42,9 @@ def test_news_for_the_console_is_printed_once(capsys):
     """The console is a channel: what it writes is not written beside it too."""
     for kinds in (("console",), ("webhook", "console")):
         monitor, unit = _found(*kinds)
-        Printer(monitor, as_json=False, verbose=False)(unit, SimpleNamespace())  # type: ignore[arg-type]
+        Printer(monitor, as_json=False, verbose=False)(unit)
     monitor, unit = _found("webhook")
-    Printer(monitor, as_json=False, verbose=False)(unit, SimpleNamespace())  # type: ignore[arg-type]
+    Printer(monitor, as_json=False, verbose=False)(unit)
 
     assert "s: 1 text updated  http://a.example/\n" == capsys.readouterr().out
 
@@ -56,7 +56,7 @@ def test_a_reader_that_has_left_stops_nothing(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdout", _Left())
 
     for _ in range(3):
-        printer(unit, SimpleNamespace())  # type: ignore[arg-type]
+        printer(unit)
 
     assert printer.is_unheard
     assert (

@@ -14,6 +14,7 @@ from tidings.clock import DAY
 from tidings.detection.ask.summary import summary
 from tidings.model.change import ChangeSet
 from tidings.model.unit import Event
+from tidings.presentation.writing import cut
 from tidings.service.examine.detect import event_of
 from tidings.service.show.records import SILENCED
 from tidings.service.watch.noise import read
@@ -36,6 +37,8 @@ MOST_WORDS: Final = 5
 LATEST: Final = 60
 """Changes of a page among which one that has settled is looked for."""
 NEVER: Final = 0
+LONGEST: Final = 160
+"""So much is kept of what a page showed that looks different each time."""
 
 
 class Silence:
@@ -163,3 +166,18 @@ def _found(whole: ChangeSet, masked: Iterable[Masked]) -> ChangeSet:
         frames=(),
         masked=(),
     )
+
+
+def evidence(connection: Connection, page_id: int, memory: Memory | None) -> dict[str, str]:
+    """Return what a page showed before and shows now, and the mask that would leave it out, "" if none would.
+
+    Best is what is known to differ at nearly every look and may be masked; else what was new in the newest change that was found.
+    """
+    if memory is not None and memory.offers:
+        thing = max(memory.offers, key=lambda one: one.changed)
+        return {"showed": thing.examples[0], "shows": thing.examples[1], "mask": thing.id}
+    old = new = ""
+    for stored in changes.listing(connection, page_id=page_id, limit=1):
+        found = stored.row.found
+        old, new = (*found.updated, (next(iter(found.deleted), ""), next(iter(found.inserted), "")))[0]
+    return {"showed": cut(old, LONGEST), "shows": cut(new, LONGEST), "mask": ""}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.errors import (
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.frames import Ask
     from tidings.service.poll.poller import Poller
+    from tidings.service.poll.requests import Asked
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.hints import Hearing
     from tidings.service.watch.needs import Needs
@@ -55,18 +56,6 @@ NETWORK_WORDS: Final = {
     "network.down": "our own network seems to be down: most hosts cannot be reached",
     "network.up": "our own network is back",
 }
-
-
-@dataclass(slots=True)
-class Asked:
-    """Who wants a page to be looked at now: rows of `request`, sentinels; `first`: right after `add --url`, before robots.txt;
-    `alone`: without its frames.
-    """
-
-    requests: list[int] = field(default_factory=list)
-    sentinels: set[int] = field(default_factory=set)
-    first: bool = False
-    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from tidings.service.examine.doubts import FIRST_POLLS, waiting
 from tidings.service.examine.framed_page import FramedPage, followed
 from tidings.service.examine.judge import judge
 from tidings.service.examine.poll_result import Turn
+from tidings.service.examine.silence import evidence
 from tidings.service.plan.next_poll import confirmed_after
 from tidings.service.poll import build_request
-from tidings.service.poll.restless_pages import evidence
 from tidings.service.poll.unit import unit_of
 from tidings.service.watch import noise
 from tidings.service.watch.cursors import is_doubtful, references, takers_of, takers_of_stored, tick_all, ticked

@@ -47,12 +47,16 @@ from tidings.service.notify import resolving
 from tidings.service.notify.bulletins import Bulletins
 from tidings.service.notify.deliver import Deliverer
 from tidings.service.notify.guarded_senders import GuardedErrands
+from tidings.service.notify.send import Sending
 from tidings.service.plan.planner import Planner
 from tidings.service.poll.build_request import Asker
 from tidings.service.poll.frames import Frames
 from tidings.service.poll.grants import Grants
 from tidings.service.poll.keep import Keeper
+from tidings.service.poll.pay import Payer
 from tidings.service.poll.poller import Poller
+from tidings.service.poll.polling import Polling
+from tidings.service.poll.requests import Requests
 from tidings.service.poll.sitemaps import Sitemaps
 from tidings.service.rules.complex_needs import ComplexNeeds
 from tidings.service.rules.composites import Composites
@@ -62,8 +66,10 @@ from tidings.service.rules.joint_reports import Reporter
 from tidings.service.rules.rates_of_news import Noise, Telling
 from tidings.service.run import takeover, wrong_clock
 from tidings.service.run.collector import Collector
-from tidings.service.run.monitor import LEASE, Monitor, Parts
+from tidings.service.run.memories import Memories
+from tidings.service.run.monitor import Inbox, Monitor, WaysIn
 from tidings.service.run.outages import Outages
+from tidings.service.run.upkeep import LEASE, Stall, Upkeep
 from tidings.service.sources.outside_events import Outside
 from tidings.service.sources.outside_sources import Sources
 from tidings.service.sources.signals import Signals
@@ -347,8 +353,15 @@ async def _build(
         zone=settings.serve.zone,
         gathers_noise=settings.notify.noisy_changes > 0,
     )
-    needs = Needs()
-    signals = Signals(store, watchlist.pages, clock, epoch=epoch, reads=reads_of(settings.schedule.policy))
+    needs, inbox = Needs(), Inbox()
+    signals = Signals(
+        store,
+        watchlist.pages,
+        clock,
+        epoch=epoch,
+        reads=reads_of(settings.schedule.policy),
+        hear=inbox.take_hint,
+    )
     planner = open_planner(settings, watchlist.pages, needs, spreads=spreads, hearing=signals.hearing)
     noise = Noise(settings.notify.noisy_changes, round(settings.notify.noisy_seconds * SECOND))
     committer = Committer(store)
@@ -385,7 +398,7 @@ async def _build(
         log.error("addresses of receivers stay as an older version kept them, not encrypted: %s", error)  # noqa: TRY400 - the text says all
     signing = await store.write(_signing, settings, vault, now)
     senders = _senders(stack, settings, client, signing, installation, stream)
-    outside = Outside(store, vault, clock)
+    outside = Outside(store, vault, clock, hear=inbox.take_event)
     subscriber = Subscriber(
         store,
         watchlist.pages,
@@ -414,60 +427,106 @@ async def _build(
         epoch=epoch,
         hash_seed=installation.hash_seed,
     )
-    monitor = Monitor(
-        Parts(
-            settings=settings,
-            clock=clock,
-            store=store,
-            watchlist=watchlist,
-            planner=planner,
-            gate=gate,
-            committer=committer,
-            poller=poll,
-            frames=frames,
-            grants=grants,
-            bulletins=bulletins,
-            lives=Lives(store, watchlist, planner, committer, epoch=epoch),
-            needs=needs,
-            signals=signals,
-            subscriber=subscriber,
-            sitemaps=Sitemaps(
-                store,
-                watchlist.pages,
-                signals,
-                runner,
-                named=client.robots.sitemaps,
-                ask=grants.ask_for,
-                keep=grants.keep,
-                least=settings.schedule.sitemap_pages,
-                epoch=epoch,
-            ),
-            rules=Rules(
-                store, watchlist, committer, (telling, composites, complex_needs, Summons(store, needs)), epoch=epoch
-            ),
-            outages=Outages(store, watchlist, planner, committer, bulletins, epoch=epoch),
-            outside=outside,
-            sources=Sources(store, settings.events, outside, epoch=epoch, clock=clock),
-            deliverer=Deliverer(
-                senders,
-                disable_after=round(settings.notify.disable_days * DAY),
-                awaits=telling.awaits,
-                following=lambda delivery, now: store.read(deliveries.following, delivery, now=now),
-                sentinels=watchlist.sentinels.values,
-                address_of=lambda address: store.read(resolving.address_of, vault, address),
-            ),
-            collector=Collector(store, archive, settings.store, epoch=epoch),
-            copies=copies,
-            epoch=epoch,
-            holder=holder,
-            say=lock.say,
-            soundness=soundness,
-        )
+    requests = Requests(store, watchlist.pages, planner, hear_again=inbox.hear_again)
+    payer = Payer(store, planner, gate, has_classes=bool(settings.budget.classes), epoch=epoch)
+    polling = Polling(
+        store,
+        watchlist.pages,
+        planner,
+        payer,
+        requests,
+        grants,
+        poll,
+        frames,
+        most=settings.schedule.concurrency,
+        epoch=epoch,
     )
+    lives = Lives(store, watchlist, planner, committer, epoch=epoch)
+    behaviours = (telling, composites, complex_needs, Summons(store, needs))
+    rules = Rules(store, watchlist, committer, behaviours, epoch=epoch)
+    deliverer = Deliverer(
+        senders,
+        disable_after=round(settings.notify.disable_days * DAY),
+        awaits=telling.awaits,
+        following=lambda delivery, now: store.read(deliveries.following, delivery, now=now),
+        sentinels=watchlist.sentinels.values,
+        address_of=lambda address: store.read(resolving.address_of, vault, address),
+    )
+    sending = Sending(store, committer, deliverer, clock, epoch=epoch)
+    sitemaps = Sitemaps(
+        store,
+        watchlist.pages,
+        signals,
+        runner,
+        named=client.robots.sitemaps,
+        ask=grants.ask_for,
+        keep=grants.keep,
+        least=settings.schedule.sitemap_pages,
+        epoch=epoch,
+    )
+    monitor = Monitor(
+        clock=clock,
+        store=store,
+        committer=committer,
+        watchlist=watchlist,
+        planner=planner,
+        gate=gate,
+        upkeep=Upkeep(
+            settings.data,
+            clock,
+            store,
+            committer,
+            gate,
+            bulletins,
+            sending,
+            soundness,
+            Stall(lock.say),
+            Outages(store, watchlist, planner, committer, bulletins, epoch=epoch),
+            lease=round(settings.serve.lease_seconds * SECOND),
+            holder=holder,
+            epoch=epoch,
+        ),
+        lives=lives,
+        rules=rules,
+        polling=polling,
+        sending=sending,
+        sources=Sources(store, settings.events, outside, epoch=epoch, clock=clock),
+        sitemaps=sitemaps,
+        memories=Memories(
+            store, committer, planner, signals, watchlist.pages, policy=settings.schedule.policy, epoch=epoch
+        ),
+        collector=Collector(store, archive, settings.store, epoch=epoch),
+        inbox=inbox,
+        ways_in=WaysIn(outside, signals, subscriber),
+    )
+    committer.listen_to_numbers(copies.note)
+    # Who hears of a unit once it is durable, in this order: hints before the watchlist has the page's new state, the planner after it.
+    for hear in (
+        signals.observe,
+        subscriber.hear,
+        watchlist.settle,
+        rules.note,
+        lives.note,
+        planner.observe,
+        polling.note,
+        sending.note,
+        monitor.hear_committed,
+    ):
+        committer.listen(hear)
+    committer.listen_to_refusals(monitor.hear_refused)
     await monitor.start()
     if wrong is not None:
-        await monitor.tell_wrong_clock(wrong)
+        await _tell_wrong_clock(wrong, store, committer, bulletins, epoch)
     return monitor
+
+
+async def _tell_wrong_clock(
+    wrong: wrong_clock.Wrong, store: Store, committer: Committer, bulletins: Bulletins, epoch: int
+) -> None:
+    """Write that the clock was wrong, with a message to each recipient where it may have kept something from them."""
+    log.warning("%s", wrong.text)
+    told = await store.read(wrong_clock.told_at)
+    await committer.write(wrong_clock.unit(wrong, bulletins, epoch=epoch, told=told))
 
 
 @contextlib.asynccontextmanager

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tidings.storage.db.database import Database
     from tidings.storage.observed.polls import PollRow
     from tidings.storage.watches.changes import StoredChange
-    from tidings.storage.write.commit import Committed
 
 REST = 200 * MILLISECOND
 
@@ -59,7 +58,7 @@ async def check(
     named: dict[int, set[int]] | None = None,
     *,
     limit: Duration | None = None,
-    on_unit: Callable[[Unit, Committed], None] | None = None,
+    on_unit: Callable[[Unit], None] | None = None,
     first: bool = False,
     alone: bool = False,
     waits: bool = False,
@@ -72,68 +71,73 @@ async def check(
     Raises `StoreStalledError` where what the looks brought cannot be stored. `limit` bounds how long hosts are waited for. `first`: the look right after `add --url`, before robots.txt; `alone`: the frames of
     the pages are left for the look after.
     """
-    clock = monitor.parts.clock
+    clock = monitor.clock
     begun = clock.now()
-    last = await monitor.parts.store.read(events.last_seq)
+    last = await monitor.store.read(events.last_seq)
     found = Checked()
     poll_ids: list[int] = []
     change_ids: list[str] = []
 
-    def hear(unit: Unit, committed: Committed) -> None:
+    def hear(unit: Unit) -> None:
         if unit.poll is not None:
             poll_ids.append(unit.poll.poll_id)
         change_ids.extend(row.id for row in unit.changes if not row.quiet)
         if on_unit is not None:
-            on_unit(unit, committed)
+            on_unit(unit)
 
-    monitor.on_unit = hear
-    await monitor.live()
-    for page_id, asking in (named or {}).items():
-        monitor.ask(page_id, sentinels=asking, first=first, alone=alone)
-    wanted = set(named) if named is not None else monitor.parts.planner.due_pages(begun)
-    if named is not None:
-        monitor.only = wanted
-    heard_at, heard = begun, 0
-    while True:
-        try:
-            await monitor.step()
-        except ClockSetBackError:
-            found.is_set_back = True
-        waiting = (wanted & monitor.parts.watchlist.pages.keys()) - monitor.looked - monitor.refused_by_budget
-        if not waits:
-            waiting = await _without_held(monitor, waiting, found)
-        if len(poll_ids) > heard:
-            heard_at, heard = clock.now(), len(poll_ids)
-        if say is not None and clock.now() - heard_at > SHORT and (waiting or not monitor.quiescent()):
-            say(f"{heard} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
-        is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
-        if is_done and ((due := monitor.parts.rules.next_due(clock.now())) is None or due > clock.now()):
-            break
-        is_over = limit is not None and clock.now() - begun >= limit
-        if is_over or (found.is_set_back and monitor.quiescent()):
-            found.late = waiting
-            break
-        await monitor.rest(most=REST)
-    if monitor.stall.error is not None:
-        raise monitor.stall.error
-    found.refused = monitor.refused_by_budget & wanted
-    found.polls = await monitor.parts.store.read(_polls, poll_ids)
-    found.changes = await monitor.parts.store.read(_changes, change_ids)
-    found.troubles = await monitor.parts.store.read(_troubles, last)
+    end = monitor.committer.listen(hear)
+    try:
+        await monitor.live()
+        for page_id, asking in (named or {}).items():
+            monitor.polling.requests.ask(page_id, sentinels=asking, first=first, alone=alone)
+        wanted = set(named) if named is not None else monitor.planner.due_pages(begun)
+        if named is not None:
+            monitor.only = wanted
+        heard_at, heard = begun, 0
+        while True:
+            try:
+                await monitor.step()
+            except ClockSetBackError:
+                found.is_set_back = True
+            waiting = (
+                (wanted & monitor.watchlist.pages.keys()) - monitor.looked - monitor.polling.requests.refused_by_budget
+            )
+            if not waits:
+                waiting = await _without_held(monitor, waiting, found)
+            if len(poll_ids) > heard:
+                heard_at, heard = clock.now(), len(poll_ids)
+            if say is not None and clock.now() - heard_at > SHORT and (waiting or not monitor.quiescent()):
+                say(f"{heard} of {len(wanted)} checked; waiting for {spell_wait(monitor, waiting, clock.now())}")
+            is_done = not waiting and monitor.quiescent() and not await monitor.owes_deliveries()
+            if is_done and ((due := monitor.rules.next_due(clock.now())) is None or due > clock.now()):
+                break
+            is_over = limit is not None and clock.now() - begun >= limit
+            if is_over or (found.is_set_back and monitor.quiescent()):
+                found.late = waiting
+                break
+            await monitor.rest(most=REST)
+    finally:
+        end()
+    if monitor.upkeep.error is not None:
+        raise monitor.upkeep.error
+    found.refused = monitor.polling.requests.refused_by_budget & wanted
+    found.polls = await monitor.store.read(_polls, poll_ids)
+    found.changes = await monitor.store.read(_changes, change_ids)
+    found.troubles = await monitor.store.read(_troubles, last)
     return found
 
 
 async def _without_held(monitor: Monitor, waiting: set[int], found: Checked) -> set[int]:
     """Return the pages that are still waited for; those of hosts that are left alone for long are noted instead, with why."""
-    parts, now, left = monitor.parts, monitor.parts.clock.now(), set(waiting)
+    now, left = monitor.clock.now(), set(waiting)
     for page_id in waiting:
-        if parts.planner.is_busy(page_id):
+        if monitor.planner.is_busy(page_id):
             continue
-        host = parts.watchlist.pages[page_id].identity.host
-        until = parts.gate.state(host).paused_until
+        host = monitor.watchlist.pages[page_id].identity.host
+        until = monitor.gate.state(host).paused_until
         if until is not None and is_held(until, now):
-            found.held[page_id] = await parts.store.read(spell_hold, host, until, now)
-            monitor.withdraw(page_id)
+            found.held[page_id] = await monitor.store.read(spell_hold, host, until, now)
+            monitor.polling.requests.withdraw(page_id)
             left.discard(page_id)
         elif page_id in found.held:
             left.discard(page_id)

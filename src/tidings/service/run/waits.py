@@ -45,27 +45,28 @@ def _spell_time(until: Instant, now: Instant) -> str:
 
 def spell_wait(monitor: Monitor, waiting: Collection[int], now: Instant) -> str:
     """Return what a monitor waits for that has still to check these pages."""
-    parts = monitor.parts
-    pages = [parts.watchlist.pages[page_id] for page_id in waiting if page_id in parts.watchlist.pages]
-    idle = [page for page in pages if not parts.planner.is_busy(page.state.page_id)]
-    busy = [page for page in pages if parts.planner.is_busy(page.state.page_id)]
-    held = [(until, page) for page in idle if is_held(until := parts.gate.state(page.identity.host).paused_until, now)]
+    pages = [monitor.watchlist.pages[page_id] for page_id in waiting if page_id in monitor.watchlist.pages]
+    idle = [page for page in pages if not monitor.planner.is_busy(page.state.page_id)]
+    busy = [page for page in pages if monitor.planner.is_busy(page.state.page_id)]
+    held = [
+        (until, page) for page in idle if is_held(until := monitor.gate.state(page.identity.host).paused_until, now)
+    ]
     if held:
         until, page = min(held, key=lambda one: one[0] or 0)
         return f"{page.identity.host}, which is held until {_spell_time(until or 0, now)}"
     if busy:
         identity = busy[0].identity
         return f"{'the browser that renders' if identity.render else 'the answer of'} {identity.given}"
-    if idle and monitor.budget_pays_at > now:
-        return f"the budget, which pays again in {spell_duration(_whole(monitor.budget_pays_at - now))}"
+    if idle and monitor.polling.payer.pays_at > now:
+        return f"the budget, which pays again in {spell_duration(_whole(monitor.polling.payer.pays_at - now))}"
     for page in idle:
         host = page.identity.host
-        ready = parts.gate.ready_at(host)
+        ready = monitor.gate.ready_at(host)
         if ready == NEVER:
             return f"other requests to {host}"
         if ready > now:
-            return f"{host}, which is asked once in {spell_duration(_whole(parts.gate.gap(host)))}"
-    return "receivers of messages" if parts.deliverer.in_flight else "what was found to be stored"
+            return f"{host}, which is asked once in {spell_duration(_whole(monitor.gate.gap(host)))}"
+    return "receivers of messages" if monitor.sending.is_busy else "what was found to be stored"
 
 
 def _whole(duration: Duration) -> Duration:

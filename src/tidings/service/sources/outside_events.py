@@ -54,13 +54,13 @@ class Taken:
 
 
 class Outside:
-    """The way in for events of other origin. `on_taken` hears of each that was new, once it is durable."""
+    """The way in for events of other origin. `hear` hears the name of each that was new, once it is durable."""
 
-    def __init__(self, store: Store, vault: Vault, clock: Clock) -> None:
+    def __init__(self, store: Store, vault: Vault, clock: Clock, *, hear: Callable[[str], None]) -> None:
         self._store = store
         self._vault = vault
         self._clock = clock
-        self.on_taken: Callable[[str], Any] = lambda _: None
+        self.hear = hear
 
     async def admit(self, name: str, proves: Callable[[Secret], bool]) -> None:
         """Return if whoever brings a webhook `proves` that it has its token.
@@ -80,7 +80,7 @@ class Outside:
         """
         result = await self._store.write(take, name, params, at=self._clock.now(), key=key)
         if result.is_new:
-            self.on_taken(name)
+            self.hear(name)
         return result
 
 

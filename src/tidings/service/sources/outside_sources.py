@@ -93,7 +93,7 @@ class Sources:
         finally:
             self._looking.discard(row.id)
         if happened:
-            self._way.on_taken(row.name)
+            self._way.hear(row.name)
 
     async def _see(self, row: SourceRow) -> Sight:
         source = source_of(row)

@@ -65,7 +65,7 @@ class Taken:
 class Signals:
     """Takes signals and keeps what is known of them. `pages` is the watchlist's own table, `reads` are the columns that the policy reads.
 
-    `on_taken` hears which pages were spoken of, once that is durable.
+    `hear` hears which pages were spoken of, once that is durable.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class Signals:
         *,
         epoch: int,
         reads: Collection[str],
+        hear: Callable[[Iterable[int]], None],
     ) -> None:
         self._store = store
         self._pages = pages
@@ -87,7 +88,7 @@ class Signals:
         self.hearing = Hearing(self._host_of)
         self._updated: dict[int, Instant] = {}
         """of each feed the newest date of its entries"""
-        self.on_taken: Callable[[Iterable[int]], Any] = lambda _: None
+        self._tell = hear
 
     async def load(self) -> None:
         """Read what is known."""
@@ -140,7 +141,7 @@ class Signals:
                 owed = Drained([], rows, [])
                 await self._write(owed, _take, rows, key, pages=len(watched), at=now, epoch=self._epoch)
         if rows:
-            self.on_taken({row.page_id for row in rows})
+            self._tell({row.page_id for row in rows})
         return Taken(len(watched), is_new=True)
 
     async def _write(self, owed: Drained, fn: Callable[..., None], *args: Any, **kw: Any) -> None:

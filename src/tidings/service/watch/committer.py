@@ -1,7 +1,7 @@
 """Commit: every unit of this process goes through here, and who must know hears of it.
 
 The store groups what many tasks commit at the same time into one transaction (contracts §1); a task waits for its own unit only. A unit
-that the store refuses is recorded there as a problem, told to `on_refused`, and raised to who wrote it.
+that the store refuses is recorded there as a problem, told to those who listen, and raised to who wrote it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from tidings.errors import StaleEpochError, StoreBusyError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tidings.model.interval import Instant
     from tidings.model.unit import Unit
     from tidings.storage.write.commit import Committed
     from tidings.storage.write.store import Store
@@ -28,10 +29,9 @@ class Committer:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._open = 0
-        self.on_committed: Callable[[Unit, Committed], None] = _ignore
-        """hears each unit once it is durable, in the order of the database"""
-        self.on_refused: Callable[[Unit, Exception], None] = _ignore
-        """hears each unit that was not written, and why"""
+        self._heard: list[Callable[[Unit], None]] = []
+        self._numbered: list[Callable[[int, Instant], None]] = []
+        self._refused: list[Callable[[Unit, Exception], None]] = []
         self.lost: StaleEpochError | None = None
         """set once the lease is found lost: nothing of this process is written any more"""
 
@@ -39,6 +39,19 @@ class Committer:
     def quiet(self) -> bool:
         """Say whether nothing waits to be written."""
         return self._open == 0
+
+    def listen(self, hear: Callable[[Unit], None]) -> Callable[[], None]:
+        """Let `hear` hear each unit once it is durable, in the order of the database, after all that listened before; return what ends that."""
+        self._heard.append(hear)
+        return lambda: self._heard.remove(hear)
+
+    def listen_to_numbers(self, hear: Callable[[int, Instant], None]) -> None:
+        """Let `hear` hear the number of the last event of each unit that has any, and its instant, before the unit is heard."""
+        self._numbered.append(hear)
+
+    def listen_to_refusals(self, hear: Callable[[Unit, Exception], None]) -> None:
+        """Let `hear` hear each unit that was not written, and why."""
+        self._refused.append(hear)
 
     async def write(self, unit: Unit) -> Committed:
         """Return once a unit is durable; raise what the store said against it."""
@@ -50,9 +63,14 @@ class Committer:
         if isinstance(result, Exception):
             if isinstance(result, StaleEpochError):
                 self.lost = result
-            self.on_refused(unit, result)
+            for refused in self._refused:
+                refused(unit, result)
             raise result
-        self.on_committed(unit, result)
+        if result.event_seqs:
+            for numbered in self._numbered:
+                numbered(result.event_seqs[-1], unit.events[-1].at)
+        for heard in [*self._heard]:
+            heard(unit)
         return result
 
     async def _offer(self, unit: Unit) -> Committed | Exception:
@@ -62,7 +80,3 @@ class Committer:
                 return result
         (result,) = await self._store.commit([unit])
         return result
-
-
-def _ignore(unit: Unit, answer: object) -> None:
-    """Hear nothing."""

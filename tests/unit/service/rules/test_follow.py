@@ -125,7 +125,7 @@ class Home:
         self.watchlist = Watchlist(self.store)
         await self.watchlist.load()
         self.rules = Rules(self.store, self.watchlist, committer, (self.behaviour,), epoch=self.epoch)
-        committer.on_committed = lambda unit, _: self.rules.note(unit)
+        committer.listen(self.rules.note)
         write = committer.write
 
         async def mortal(unit: Unit) -> Any:

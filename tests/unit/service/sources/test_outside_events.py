@@ -123,8 +123,7 @@ def test_a_webhook_needs_its_token(world: World):
 
     async def story() -> list[str]:
         store = Store(world.reopened(), gather_seconds=0)
-        way = Outside(store, vault, ManualClock(world.at))
-        way.on_taken = heard.append
+        way = Outside(store, vault, ManualClock(world.at), hear=heard.append)
         refused = []
         for name, word in (("deploy", "x"), ("deploy", ""), ("other", token.reveal()), ("deploy", "\ud800")):
             with pytest.raises(UnknownNameError) as error:
@@ -147,7 +146,7 @@ def source(world: World, **wanted: Any) -> Sources:
     return Sources(
         store,
         EventSettings(**wanted),
-        Outside(store, Vault(world.settings.data), clock),
+        Outside(store, Vault(world.settings.data), clock, hear=lambda _: None),
         epoch=world.epoch,
         clock=clock,
     )

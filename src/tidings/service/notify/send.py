@@ -1,0 +1,107 @@
+"""Send: messages that are due are attempted, one a receiver at a time, and what comes of each attempt is committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidings.clock import SECOND
+from tidings.errors import StoreStalledError
+from tidings.notification.retry import TRIED_EVERY
+from tidings.storage.watches import deliveries
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
+    from tidings.clock import Clock
+    from tidings.model.interval import Instant
+    from tidings.model.unit import Unit
+    from tidings.service.notify.deliver import Deliverer
+    from tidings.service.watch.committer import Committer
+    from tidings.storage.watches.deliveries import DeliveryRow
+    from tidings.storage.write.store import Store
+
+
+class Sending:
+    """What waits to be sent. `next_due` is when there may be something (None: nobody waits)."""
+
+    def __init__(self, store: Store, committer: Committer, deliverer: Deliverer, clock: Clock, *, epoch: int) -> None:
+        self._store = store
+        self._committer = committer
+        self.deliverer = deliverer
+        self._clock = clock
+        self._epoch = epoch
+        self._unwritten: list[tuple[Unit, DeliveryRow]] = []
+        """what attempts to deliver have brought that could not be stored yet"""
+        self.next_due: Instant | None = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Say whether an attempt is under way."""
+        return bool(self.deliverer.in_flight)
+
+    def wake(self) -> None:
+        """Hear that there may be something to send."""
+        self.next_due = 0
+
+    def note(self, unit: Unit) -> None:
+        """Hear of a unit that was committed."""
+        if unit.deliveries:
+            self.wake()
+
+    async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
+        """Return the attempts that are to be made now."""
+        if self.next_due is None or now < self.next_due:
+            return []
+        self.next_due = None  # whoever has something to send meanwhile, or a receiver that is free again, says so
+        next_due: Instant | None = 0
+        try:
+            due = await self._store.read(deliveries.first_due, now=now, tried_every=TRIED_EVERY)
+            chosen = self.deliverer.choose(due)
+            self.deliverer.in_flight.update(delivery.endpoint_id for delivery in chosen)
+            attempts = [self._attempt(delivery) for delivery in chosen]
+            if due:  # the end of an attempt looks again; where all of these are under way, a second passes
+                next_due = now + SECOND
+            else:
+                next_due = await self._next_due(now)
+        finally:
+            if self.next_due is None:
+                self.next_due = next_due
+        return attempts
+
+    async def owes(self, now: Instant) -> bool:
+        """Say whether something waits to be sent now."""
+        due = await self._next_due(now)
+        return due is not None and due <= now
+
+    async def store_again(self) -> None:
+        """Store what attempts brought while nothing could be stored. Raises `StoreStalledError` while that is still so."""
+        while self._unwritten:
+            unit, delivery = self._unwritten[0]
+            await self._committer.write(unit)
+            del self._unwritten[0]
+            self._free(delivery)
+
+    async def _next_due(self, now: Instant) -> Instant | None:
+        return await self._store.read(deliveries.next_due, now=now, tried_every=TRIED_EVERY)
+
+    async def _attempt(self, delivery: DeliveryRow) -> None:
+        try:
+            unit = await self.deliverer.attempt(delivery, epoch=self._epoch, now=self._clock.now())
+        except BaseException:
+            self._free(delivery)
+            raise
+        try:
+            await self._committer.write(unit)
+        except StoreStalledError:
+            self._unwritten.append((unit, delivery))  # its receiver is not asked again before this is stored
+            raise
+        except BaseException:
+            self._free(delivery)
+            raise
+        self._free(delivery)
+
+    def _free(self, delivery: DeliveryRow) -> None:
+        """Let the next message to the same receiver go."""
+        self.deliverer.in_flight.discard(delivery.endpoint_id)
+        self.wake()

@@ -1,0 +1,118 @@
+"""Polling: what a step starts. Pages that are paid for are polled; what is owed of a stored version is served without a poll."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings.storage.observed import comparisons
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from tidings.model.interval import Instant
+    from tidings.model.unit import Charged, Unit
+    from tidings.service.plan.planner import Planner
+    from tidings.service.poll.frames import Frames
+    from tidings.service.poll.grants import Grants
+    from tidings.service.poll.pay import Payer
+    from tidings.service.poll.poller import Poller
+    from tidings.service.poll.requests import Requests
+    from tidings.service.watch.watchlist import WatchedPage
+    from tidings.storage.write.store import Store
+
+Spawn = Callable[[Coroutine[Any, Any, None], int], None]
+"""Starts a task that works on a page."""
+GRANTS_A_TICK: Final = 64
+
+
+class Polling:
+    """Starts polls, at most `most` at a time. `watched` is the watchlist's own table."""
+
+    def __init__(
+        self,
+        store: Store,
+        watched: Mapping[int, WatchedPage],
+        planner: Planner,
+        payer: Payer,
+        requests: Requests,
+        grants: Grants,
+        poller: Poller,
+        frames: Frames,
+        *,
+        most: int,
+        epoch: int,
+    ) -> None:
+        self._store = store
+        self._watched = watched
+        self._planner = planner
+        self.payer = payer
+        self.requests = requests
+        self.grants = grants
+        self.poller = poller
+        self._frames = frames
+        self._most = most
+        self._epoch = epoch
+        self._owed: dict[int, tuple[int, int]] = {}
+        """comparisons whose job died, by subscription: the page, and how often that was"""
+
+    async def load(self) -> None:
+        """Read what is owed from before, and who asks for pages."""
+        for row in await self._store.read(comparisons.pending):
+            self._owed[row.subscription_id] = (row.page_id, row.attempt)
+        await self.requests.hear()
+
+    def note(self, unit: Unit) -> None:
+        """Hear of a unit that was committed: comparisons are owed, or not any more."""
+        for row in unit.comparisons:
+            if row.status == "pending":
+                self._owed[row.subscription_id] = (row.page_id, row.attempt)
+            else:
+                self._owed.pop(row.subscription_id, None)
+
+    def end(self, page_id: int) -> list[int]:
+        """Hear that the work on a page is over; return the requests that it was to answer."""
+        self._frames.ended(page_id)
+        return self.requests.end(page_id)
+
+    def serve(self, now: Instant, spawn: Spawn) -> None:
+        """Try comparisons again whose job died, and serve ticks from a version that was checked lately."""
+        for page, owed in self._servable():
+            spawn(self.poller.serve(page, at=now, epoch=self._epoch, owed=owed), page.state.page_id)
+
+    def _servable(self) -> Iterator[tuple[WatchedPage, dict[int, int]]]:
+        """Yield the pages to be served, reserved, with what is owed of each."""
+        by_page: dict[int, dict[int, int]] = {}
+        for sub_id, (page_id, attempt) in self._owed.items():
+            by_page.setdefault(page_id, {})[sub_id] = attempt
+        for page_id in self._planner.servable():
+            by_page.setdefault(page_id, {})
+        for page_id, owed in by_page.items():
+            page = self._watched.get(page_id)
+            if page is None:
+                for sub_id in owed:
+                    self._owed.pop(sub_id, None)
+            elif self._planner.reserve(page_id):
+                yield page, owed
+
+    async def poll(self, now: Instant, spawn: Spawn, *, under_way: int, only: Collection[int] | None) -> None:
+        """Choose the pages to be polled now, pay for them and start; `under_way` are tasks that run already, `only` leaves all other pages alone."""
+        free = min(GRANTS_A_TICK, self._most - under_way)
+        if free <= 0 or (self.payer.is_empty(now) and not self.requests):
+            return
+        charged, unpaid = await self.payer.pay(now, most=free, only=only)
+        for paid in charged:
+            spawn(self._poll(paid), paid.grant.page_id)
+        for grant in unpaid:
+            await self.requests.refuse_unpaid(grant.page_id)
+        if unpaid:
+            await self.payer.wait_for(unpaid[0], now)
+
+    async def _poll(self, charged: Charged) -> None:
+        page_id = charged.grant.page_id
+        page = self._watched.get(page_id)
+        if page is None:
+            self._planner.release(page_id)
+            return  # dropped between the grant and now; what was charged stays charged
+        owed = {sub_id: attempt for sub_id, (its_page, attempt) in self._owed.items() if its_page == page_id}
+        await self.grants.look(charged, page, self.requests.begin(page_id), owed)
