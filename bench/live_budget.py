@@ -23,12 +23,12 @@ from tidings.estimation.learner import GammaLearner
 from tidings.lab.compare import ALL
 from tidings.lab.traces import Outcome, Series, is_calibrated_on, outcome, page_equal, windows
 from tidings.model.interval import DAY, HOUR, MINUTE
+from tidings.model.poll_reason import Why
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import HeedsHours
 from tidings.scheduling.price.hours import PriceHours
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.simulate.ledger import Polls
-from tidings.service.plan.choose import SPARE
 
 TICK, STEP = 30 * MINUTE, 10 * MINUTE
 
@@ -78,7 +78,7 @@ def week(days: int = 8) -> None:
             trims.append(service.planner.pricing.trim.factor)
         looks = service.looks[before:]
         print(
-            f"day {day}: {len(looks)} looks of 300, {sum(why == SPARE for *_, why in looks)} spare; trim {min(trims):.2f} to {max(trims):.2f}",
+            f"day {day}: {len(looks)} looks of 300, {sum(why is Why.SPARE for *_, why in looks)} spare; trim {min(trims):.2f} to {max(trims):.2f}",
             flush=True,
         )
 
@@ -107,7 +107,7 @@ def main() -> None:
         print(f"\n## 1/{number} of the sources' looks: {half.budget / given.days:.0f} a day")
         found, days, service = live(series, 1 / number, given.policy)
         print(row("the service", found, half.budget))
-        pricing, spare = service.planner.pricing, sum(why == SPARE for *_, why in service.looks)
+        pricing, spare = service.planner.pricing, sum(why is Why.SPARE for *_, why in service.looks)
         print(
             f"{'':14} by day from the second on: {days[1:].min():.2f} to {days[1:].max():.2f}, mean {days[1:].mean():.3f}; "
             f"spare looks {spare / max(len(service.looks), 1):.1%}; trim {pricing.trim.factor:.2f}, waits stretched {pricing.stretch:.1f}",

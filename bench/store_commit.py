@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings.model.page import PageIdentity, PageState
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import FetchEvery, Interest, Sentinel, Watched
 from tidings.model.unit import Charged, CursorMove, Grant, PollRecord, Unit
 from tidings.settings import Settings
@@ -51,7 +52,7 @@ def charge_all(database: Database, count: int, epoch: int) -> list[Charged]:
     charged: list[Charged] = []
     for start in range(0, count, 64):
         grants = [
-            Grant(page_id=1 + i % PAGES, host=f"h{i % PAGES}.example", cost=1.0, reason="due")
+            Grant(page_id=1 + i % PAGES, host=f"h{i % PAGES}.example", cost=1.0, reason=PollReason(Why.INTERVAL))
             for i in range(start, min(start + 64, count))
         ]
         charged += [entry for entry in database.write(charge.charge, grants, at=START + start, epoch=epoch) if entry]

@@ -14,6 +14,7 @@ from tidings.fetching import address
 from tidings.fetching.politeness import HostGate
 from tidings.language import parser
 from tidings.model.page import PageState
+from tidings.model.poll_reason import Why
 from tidings.model.sentinel import Sentinel
 from tidings.model.unit import Grant, PollOutcome, PollRecord, Unit
 from tidings.scheduling.budget import TokenBucket
@@ -82,7 +83,7 @@ class Service:
         self.clock = ManualClock()
         self.pages = {page.state.page_id: page for page in pages}
         self.changes = changes or {}
-        self.looks: list[tuple[int, int, str]] = []
+        self.looks: list[tuple[int, int, Why]] = []
         self.requests = more.pop("requests", 1)
         burst = more.pop("burst", a_day)
         self.bucket = TokenBucket(rate=a_day * SECOND / DAY, burst=burst, level=burst / 2, at=self.clock.now())
@@ -107,7 +108,7 @@ class Service:
         for grant in self.planner.choose(now, self.gate, tokens=self.bucket.level, limit=64, spare=spare):
             paid = self.bucket.take(grant.cost * self.requests, now=now)
             self.bucket = paid or replace(self.bucket, level=0.0)
-            self.looks.append((now, grant.page_id, grant.reason))
+            self.looks.append((now, grant.page_id, grant.reason.why))
             self.planner.observe(self._looked(grant, now))
 
     def run(self, duration: int, *, tick: int = MINUTE) -> None:

@@ -19,6 +19,7 @@ import pytest
 
 from tidings.model.change import ChangeSet, Edit, ObjectCount
 from tidings.model.page import PageIdentity, PageState
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import FetchEvery, FetchOnChange, Interest, Sentinel, State, Watched
 from tidings.model.unit import (
     ChangeRow,
@@ -245,7 +246,7 @@ class World:
     def charge(self, page_id: int = 1, *, cost: float = 1.0) -> Charged:
         """Pay for one poll."""
         self.at += SECOND
-        grant = Grant(page_id=page_id, host=f"{page_id}.example", cost=cost, reason="due")
+        grant = Grant(page_id=page_id, host=f"{page_id}.example", cost=cost, reason=PollReason(Why.INTERVAL))
         (charged,) = self.write(charge.charge, [grant], at=self.at, epoch=self.epoch)
         assert charged is not None
         return charged

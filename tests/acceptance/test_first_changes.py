@@ -10,10 +10,10 @@ import pytest
 
 from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
+from tidings.model.poll_reason import Why
 from tidings.service.health.sources import health_of
 from tidings.service.run.assembly import poller
 from tidings.service.run.monitor import Monitor
-from tidings.service.watch.noise import SECOND_LOOK
 
 ANY = "any change"
 NAMED = {
@@ -238,7 +238,7 @@ def test_a_place_that_a_second_poll_found_different_waits_later_too(world: World
 
     assert [] == _found(world)
     assert 5 == len(world.versions())
-    assert 2 == sum(poll.reason == SECOND_LOOK for poll in world.polls())
+    assert 2 == sum(poll.reason.why is Why.SECOND for poll in world.polls())
 
 
 def test_health_says_that_a_change_waits(world: World):

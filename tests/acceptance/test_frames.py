@@ -12,6 +12,7 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.isolation.runner import Died
 from tidings.service.run.monitor import Monitor
+from tidings.service.show.reasons import spell_reason
 from tidings.storage.observed import members
 
 FRAMES = '<title>Manual</title><frameset cols="20%,80%"><frame src="menu.html"><frame src="text.html"></frameset>'
@@ -95,7 +96,7 @@ def test_every_request_is_charged_to_a_poll_of_its_page(world: World):
     play(world, lambda monitor: world.pass_time(monitor, 2 * HOUR + MINUTE))
 
     assert len(world.server.seen) == sum(poll.cost for poll in world.polls())
-    assert ["frame"] * 3 == [poll.reason for poll in world.polls(2)]
+    assert ["frame"] * 3 == [spell_reason(poll.reason) for poll in world.polls(2)]
 
 
 def test_the_gap_of_the_host_is_kept_between_members(make_world: Any):

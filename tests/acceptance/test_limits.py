@@ -15,6 +15,7 @@ from tidings.archive.files import Files
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreFullError
 from tidings.isolation.runner import Died
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import Grant, Unit
 from tidings.service.run.memories import REMEMBER_EVERY
 from tidings.service.run.monitor import Monitor
@@ -422,7 +423,7 @@ def test_a_request_with_a_long_timeout_may_have_left_just_before_a_crash(make_wo
     async def dies(monitor: Monitor) -> None:
         await world.settle(monitor)
         ((identity, state),) = world.read(pages.listing)
-        grant = Grant(page_id=state.page_id, host=identity.host, cost=1.0, reason="interval")
+        grant = Grant(page_id=state.page_id, host=identity.host, cost=1.0, reason=PollReason(Why.INTERVAL))
         await monitor.store.charge([grant], at=world.clock.now(), epoch=monitor.upkeep.epoch)
 
     play(world, dies)

@@ -6,6 +6,7 @@ from tests.world import play
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.service.explain.on_time_report import captures
 from tidings.service.run.check import check
+from tidings.service.show.reasons import spell_reason
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
 from tidings.storage.observed import pages
 
@@ -348,7 +349,7 @@ def test_looks_come_soon_after_expected_updates(make_world, policy, pace):
     world.add(PROMPT)
 
     play(world, beat(world, 90, 36))
-    reasons = [poll.reason for poll in world.polls()]
+    reasons = [spell_reason(poll.reason) for poll in world.polls()]
     made = world.read(captures, held(world, "prompt"), now=world.clock.now())
 
     assert "an update was expected, to be seen within 5 min" in reasons

@@ -13,8 +13,8 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import HOUR, MINUTE
+from tidings.model.poll_reason import Why
 from tidings.service.run.monitor import Monitor
-from tidings.service.watch.noise import SECOND_LOOK
 
 SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Fetch every 1 hour Notify By webhook {/hook}"
 ADS = """cheap red boots;win a car today;learn to sing in a week;the best soap of all;new roofs by Miller;fly to the moon;a warm coat;tea from
@@ -85,7 +85,7 @@ def test_an_advertisement_is_learned_across_restarts_and_a_price_is_told(world: 
     watched(world, lambda: next(ads), ["€5"] * 7)
     before = len(told(world))
     polls = world.polls()
-    seconds = [poll for poll in polls if poll.reason == SECOND_LOOK]
+    seconds = [poll for poll in polls if poll.reason.why is Why.SECOND]
 
     async def story(monitor: Monitor) -> None:
         for price in ["€5", "€5", "€7"]:
@@ -119,11 +119,11 @@ def test_a_second_look_outlives_the_service(world: World, away: int, seconds: in
         await world.settle(monitor)
 
     play(world, until_news)
-    assert [2, 0] == [len(world.versions()), sum(poll.reason == SECOND_LOOK for poll in world.polls())]
+    assert [2, 0] == [len(world.versions()), sum(poll.reason.why is Why.SECOND for poll in world.polls())]
     world.clock.advance(away)
     play(world, lambda monitor: world.pass_time(monitor, 5 * MINUTE))
 
-    assert seconds == sum(poll.reason == SECOND_LOOK for poll in world.polls()[2:3])
+    assert seconds == sum(poll.reason.why is Why.SECOND for poll in world.polls()[2:3])
     assert [] == world.violations()
 
 
@@ -144,7 +144,7 @@ def test_what_a_second_look_brings_is_told_by_the_next_look(world: World) -> Non
 
     play(world, story)
 
-    assert SECOND_LOOK == world.polls()[-2].reason
+    assert Why.SECOND is world.polls()[-2].reason.why
     assert (1, 2) == (len(meanwhile), len(told(world)))
     assert "3" in told(world)[-1][0]
     assert [] == world.violations()

@@ -12,6 +12,7 @@ from tests.world import World, play
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import SentinelError, UsageError
 from tidings.service.life import register
+from tidings.service.show.reasons import spell_reason
 from tidings.service.sources.outside_sources import PROBLEM
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import outside
@@ -35,7 +36,7 @@ def lived(world: World, name: str, since: int) -> tuple[str, int | None, int | N
 
 def looks(world: World, since: int) -> list[tuple[int, str]]:
     """Return when the page was looked at, and why."""
-    return [(poll.charged_at - since, poll.reason) for poll in world.polls(1)]
+    return [(poll.charged_at - since, spell_reason(poll.reason)) for poll in world.polls(1)]
 
 
 def told(world: World) -> list[dict[str, object]]:
@@ -201,7 +202,7 @@ def test_hours_hold_for_events(world):
     play(world, story)
 
     assert 10 * HOUR == world.polls(1)[-1].charged_at % day
-    assert "event deploy" == world.polls(1)[-1].reason
+    assert "event deploy" == spell_reason(world.polls(1)[-1].reason)
 
 
 def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):
@@ -216,7 +217,7 @@ def test_a_sentinel_that_is_altered_owes_no_look_for_what_it_left(world):
 
     play(world, story)
 
-    assert [] == [poll.reason for poll in world.polls(1) if "deploy" in poll.reason]
+    assert [] == [poll.reason for poll in world.polls(1) if "deploy" in spell_reason(poll.reason)]
 
 
 def test_events_are_dropped_only_when_nobody_waits(world):

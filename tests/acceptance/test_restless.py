@@ -13,8 +13,8 @@ import pytest
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.poll_reason import Why
 from tidings.service.run.monitor import Monitor
-from tidings.service.watch.noise import SECOND_LOOK
 from tidings.storage.observed import pages
 
 SENTINEL = "Create Sentinel shop Using {/a} Monitor any change Notify By webhook {/hook}"
@@ -137,7 +137,7 @@ def test_a_page_that_is_new_each_hour_is_not_called_restless(make_world):
 
     assert [] == told(world)
     assert 71 == len(world.changes("shop"))
-    assert 3 <= len([poll for poll in world.polls() if poll.reason == SECOND_LOOK]) <= 16
+    assert 3 <= len([poll for poll in world.polls() if poll.reason.why is Why.SECOND]) <= 16
 
 
 def test_a_fixed_interval_hears_of_it_too(make_world):

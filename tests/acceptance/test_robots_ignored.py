@@ -47,7 +47,7 @@ def test_a_page_with_a_reason_is_watched_and_each_look_says_why(world: World):
     assert ["new", "unchanged", "unchanged"] == [p.outcome for p in world.polls(1)]
     assert {"interval; robots.txt ignored: this site is mine"} == set(reasons)
     assert {("error", "robots")} == {(p.outcome, p.kind) for p in world.polls(2)}
-    assert {"interval"} == {p.note for p in world.polls(3)}
+    assert {"interval"} == {poll_record(p, url="")["reason"] for p in world.polls(3)}
 
 
 def test_the_crawl_delay_is_kept_by_those_who_ignore_the_rest(world: World):

@@ -13,6 +13,7 @@ from tests.fakes import Page
 from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import StoreFullError
+from tidings.model.poll_reason import Why
 from tidings.service.poll.sitemaps import KIND
 from tidings.service.run.monitor import Monitor
 from tidings.storage.observed import hints
@@ -52,7 +53,7 @@ class Site:
 
 
 def polls(world: World) -> list[Any]:
-    return [poll for poll in world.polls() if poll.reason.startswith("sitemap")]
+    return [poll for poll in world.polls() if poll.reason.why is Why.SITEMAP]
 
 
 def test_a_date_that_moves_is_a_hint(make_world):
@@ -129,7 +130,9 @@ def test_a_reading_that_a_full_disk_left_open_is_ended_later(make_world, monkeyp
         assert [] == world.read(open_polls)
 
     play(world, story)
-    assert {("error", "disk"), ("unchanged", "")} == {(p.outcome, p.kind) for p in world.polls() if p.reason == KIND}
+    assert {("error", "disk"), ("unchanged", "")} == {
+        (p.outcome, p.kind) for p in world.polls() if p.reason.why is Why.SITEMAP
+    }
 
 
 def _date(seconds: int) -> str:

@@ -10,10 +10,12 @@ import pytest
 from tests.world import World, play
 from tidings.cli import planning
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.poll_reason import Why
 from tidings.model.wall import instant_of, local_of
 from tidings.service.explain.explain_sentinel import BY_TURNS
 from tidings.service.explain.plan_list import agenda
 from tidings.service.run.monitor import Monitor
+from tidings.service.show.reasons import spell_reason
 from tidings.service.show.records import rfc3339
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -104,7 +106,7 @@ def test_a_fixed_interval_keeps_to_its_hours(world: World):
 
     play(world, lambda monitor: world.pass_time(monitor, 4 * DAY))
     looks = [local_of(p.charged_at, PARIS) for p in world.polls()]
-    reasons = {p.reason for p in world.polls() if p.reason.startswith("interval")}
+    reasons = {spell_reason(p.reason) for p in world.polls() if p.reason.why in {Why.INTERVAL, Why.OPENING}}
 
     assert all(t.weekday() < 5 and 8 <= t.hour < 18 for t in looks)
     assert ("27 13:00", "27 17:50", "30 08:00") == (

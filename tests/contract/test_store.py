@@ -23,6 +23,7 @@ from tidings.model.asking import Header, Value
 from tidings.model.change import FrameShare, ObjectPlace
 from tidings.model.outcome import Validators
 from tidings.model.page import HostState, PageState
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import State
 from tidings.model.unit import (
     ComparisonRow,
@@ -62,6 +63,8 @@ FAR = 2**60
 
 
 # -- sentinels, pages, subscriptions ---------------------------------------------------------------------------------
+
+DUE = PollReason(Why.INTERVAL)
 
 
 def test_a_sentinel_comes_back_as_it_was_stored(world: World):
@@ -193,7 +196,7 @@ def test_a_page_state_comes_back_whole(world: World):
 
 
 def _grants(count: int, **more: object) -> list[Grant]:
-    given = {"page_id": 1, "host": "a.example", "cost": 1.0, "reason": "due"} | more
+    given = {"page_id": 1, "host": "a.example", "cost": 1.0, "reason": DUE} | more
     return [Grant(**given) for _ in range(count)]  # type: ignore[arg-type]
 
 
@@ -231,7 +234,7 @@ def test_a_charge_leaves_an_open_poll_and_the_start_of_its_host(world: World):
 
     assert [entry.poll_id for entry in charged if entry] == world.open_polls()
     poll = world.read(polls.open_polls)[0]
-    assert (1, world.epoch, START + 5, 1.0, "due", None) == (
+    assert (1, world.epoch, START + 5, 1.0, DUE, None) == (
         poll.page_id, poll.epoch, poll.charged_at, poll.cost, poll.reason, poll.outcome,
     )  # fmt: skip
     assert START + 5 == world.read(hosts.state, "a.example").started_at
@@ -241,7 +244,7 @@ def test_a_grant_that_costs_more_waits_while_a_cheaper_one_is_paid(world: World)
     """Grants are paid in their order, each from what is left; the answers keep their places."""
     world.watch()
     world.write(charge.set_budget, "small", rate_per_second=0.0, burst=2.5, at=START)
-    grants = [Grant(page_id=1, host="h", cost=cost, reason="due", budget="small") for cost in (2.0, 1.0, 0.5)]
+    grants = [Grant(page_id=1, host="h", cost=cost, reason=DUE, budget="small") for cost in (2.0, 1.0, 0.5)]
 
     charged = world.write(charge.charge, grants, at=START, epoch=world.epoch)
 
@@ -254,7 +257,7 @@ def test_in_turn_nobody_spends_what_a_dearer_grant_before_it_waits_for(world: Wo
     for name in ("small", "other"):
         world.write(charge.set_budget, name, rate_per_second=0.0, burst=2.5, at=START)
     asked = [(1.0, "small"), (2.0, "small"), (0.5, "small"), (1.0, "other")]
-    grants = [Grant(page_id=1, host="h", cost=cost, reason="due", budget=budget) for cost, budget in asked]
+    grants = [Grant(page_id=1, host="h", cost=cost, reason=DUE, budget=budget) for cost, budget in asked]
 
     charged = world.write(charge.charge, grants, at=START, epoch=world.epoch, in_turn=True)
 

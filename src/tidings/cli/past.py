@@ -15,6 +15,7 @@ from tidings.presentation.edits import headline
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import FORMS, VIEWS, presenter
 from tidings.service.life import register
+from tidings.service.show.reasons import spell_poll
 from tidings.service.show.records import change_record, poll_record, quarantine_record, rfc3339, version_record
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import pages, polls, versions
@@ -173,7 +174,7 @@ def _polls(connection: Connection, page_id: int, url: str, arguments: argparse.N
                 r.outcome or "under way",
                 r.kind or str(r.status or "-"),
                 f"{r.bytes:,}",
-                r.note or r.reason,
+                spell_poll(r),
             )
             for r in rows
         ),

@@ -14,6 +14,7 @@ from tidings.model.change import ChangeSet
 from tidings.model.composite import Composite
 from tidings.model.interval import Instant
 from tidings.model.page import HostState, PageState
+from tidings.model.poll_reason import PollReason
 from tidings.model.sentinel import State
 from tidings.model.version import Blob, Digest, Member, Version
 from tidings.model.weight import WHOLE
@@ -28,7 +29,7 @@ class Grant:
     page_id: int
     host: str
     cost: float
-    reason: str
+    reason: PollReason
     budget: str = WHOLE
 
 

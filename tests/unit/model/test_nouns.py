@@ -11,6 +11,7 @@ import pytest
 import tidings.model
 from tidings import clock
 from tidings.model import interval
+from tidings.model.poll_reason import Why
 from tidings.model.secret import Secret
 
 MODULES = [
@@ -29,6 +30,7 @@ MADE = {  # what a noun needs at least, where a field has no default
     "bool": False,
     "bytes": b"",
     "Secret": Secret("a"),
+    "Why": Why.CHANGE,
 }
 
 

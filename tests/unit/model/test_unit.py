@@ -4,6 +4,7 @@ import dataclasses
 from typing import get_args
 
 from tidings.model import unit
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import Charged, Grant, PollRecord, Timer, Unit
 
 
@@ -32,7 +33,7 @@ def test_outcomes_of_polls_are_those_of_the_design():
 
 def test_a_grant_takes_from_the_default_budget():
     """Where nothing is said, one budget pays for all."""
-    assert "default" == Grant(page_id=1, host="a.example", cost=1.0, reason="due").budget
+    assert "default" == Grant(page_id=1, host="a.example", cost=1.0, reason=PollReason(Why.INTERVAL)).budget
 
 
 def test_a_poll_record_counts_one_request():

@@ -146,7 +146,7 @@ def of_no_change(
         turn=result,
         state=state,
         events=events,
-        record=result.record("unchanged", reason=partial or result.reason, kind=PARTIAL if partial else ""),
+        record=result.record("unchanged", reason=partial, kind=PARTIAL if partial else ""),
         compared=compared or Compared(),
         status=changes_of_status(result, events, instance),
         headers=headers,
@@ -200,7 +200,7 @@ def of_version(
         events=events,
         record=result.record(
             "new" if is_first else "changed",
-            reason=compared.died or partial or result.reason,
+            reason=compared.died or partial,
             text_changed=differs,
             kind=PARTIAL if partial else "",
         ),

@@ -79,7 +79,7 @@ def of_body(result: PollResult, fetched: Fetched, stored: Stored, takers: tuple[
         status=fetched.status,
         is_unframed=fetched.framing == "unframed",
         usual_words=stored.usual_words if before.last_seq else None,
-        noise=noise.of_look(stored.noise, page, stored.times, at, seq, reason=result.reason),
+        noise=noise.of_look(stored.noise, page, stored.times, at, seq, why=result.why),
     )
 
 

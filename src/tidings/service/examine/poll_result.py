@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tidings.model.unit import PollRecord
+from tidings.service.show.reasons import ROBOTS
 from tidings.service.watch.page_schedule import robots_ignored
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
     from tidings.model.outcome import Outcome
     from tidings.model.page import HostState
+    from tidings.model.poll_reason import Why
     from tidings.model.unit import Charged, PollOutcome
     from tidings.service.watch.watchlist import WatchedPage
 
@@ -46,13 +48,15 @@ class PollResult(Turn):
     ours: bool = False
 
     @property
-    def reason(self) -> str:
+    def why(self) -> Why:
         """Return why the page was polled."""
-        return self.charged.grant.reason
+        return self.charged.grant.reason.why
 
-    def record(self, outcome: PollOutcome, *, reason: str, text_changed: bool = False, kind: str = "") -> PollRecord:
-        """Return the record of this poll."""
-        ignored = robots_ignored(self.page)
+    def record(
+        self, outcome: PollOutcome, *, reason: str = "", text_changed: bool = False, kind: str = ""
+    ) -> PollRecord:
+        """Return the record of this poll; `reason` is what there is to say of its end."""
+        said = (reason, f"{ROBOTS}: {ignored}" if (ignored := robots_ignored(self.page)) else "")
         return PollRecord(
             poll_id=self.charged.poll_id,
             page_id=self.page.state.page_id,
@@ -63,5 +67,5 @@ class PollResult(Turn):
             kind=kind,
             bytes=self.outcome.wire_bytes,
             requests=self.outcome.requests,
-            reason=f"{reason}; robots.txt ignored: {ignored}" if ignored else reason,
+            reason="; ".join(filter(None, said)),
         )

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY
+from tidings.model.poll_reason import Why
 from tidings.model.sentinel import FetchEvery, FetchOnChange
 from tidings.scheduling.intervals import FixedInterval
-from tidings.service.plan import expected
 from tidings.service.watch.cursors import hours_of, ticks_of
 from tidings.service.watch.watchlist import Subscription
 from tidings.storage.observed import polls
@@ -83,7 +83,7 @@ def _expected(connection: Connection, subs: Sequence[Subscription], since: Insta
             if poll.charged_at < since:
                 break
             if poll.outcome in {"new", "unchanged", "changed"}:
-                if poll.reason.startswith(expected.IN_TIME):
+                if poll.reason.why is Why.EXPECTED:
                     yield "captured"
-                elif poll.reason.startswith(expected.LATE):
+                elif poll.reason.why is Why.OVERDUE:
                     yield "missed"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tidings.clock import SECOND
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import Grant
 from tidings.model.weight import WHOLE
 from tidings.scheduling import allocator
@@ -31,7 +32,6 @@ NEEDED: Final = 4e14
 TICKED: Final = 1e14
 """Bids of looks that somebody asked for, of those that are needed in time (times 1 to 2 by their rank), and of ticks (plus seconds of
 lateness) and second looks, which are worth nothing later: before whatever a policy bids."""
-SPARE: Final = "on change, sooner than it would be, since the budget has looks to spare"
 MOST_SPARE: Final = 1024
 """So many pages are looked through for those that are worth a spare look: those that have waited longest, as parts of their waits."""
 
@@ -111,7 +111,7 @@ class Chooser:
         if not may.any():
             return []
         chosen = self._allocated(rows[may], bids[may], self._ready(rows[may], now, gate), limits)
-        return [self._granted(row, SPARE) for row in chosen]
+        return [self._granted(row, PollReason(Why.SPARE)) for row in chosen]
 
     def _longest_waiting(self, rows: Rows, now: Instant) -> Rows:
         if len(rows) <= MOST_SPARE:
@@ -151,7 +151,7 @@ class Chooser:
         best: list[int] = rows[chosen].tolist()
         return best
 
-    def _granted(self, row: int, reason: str) -> Grant:
+    def _granted(self, row: int, reason: PollReason) -> Grant:
         """Reserve a page and return the grant of a look at it."""
         roster = self._roster
         page = self._pages[int(roster.ids[row])]
@@ -176,10 +176,10 @@ class Chooser:
         best = could[np.argsort(-self._bids(could, now, needed), kind="stable")][:free]
         return np.sort(np.concatenate([rows[~roster.rendered[rows]], best]))
 
-    def _reason(self, row: int, now: Instant) -> str:
+    def _reason(self, row: int, now: Instant) -> PollReason:
         """Return why a page is looked at."""
         if self._roster.forced[row]:
-            return "asked for"
+            return PollReason(Why.ASKED)
         page_id = int(self._roster.ids[row])
         if (needed := self._needs.most_urgent(page_id, now)) is not None:
             return needed.reason(now)

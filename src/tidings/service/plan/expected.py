@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tidings.model.interval import spell_duration
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import FetchOnChange
 from tidings.scheduling.expected import RATE, execution_interval, learned_interval, next_update, rate_interval
 from tidings.service.watch.cursors import hours_of
@@ -14,11 +15,6 @@ from tidings.service.watch.needs import Deadline
 if TYPE_CHECKING:
     from tidings.model.interval import Duration
     from tidings.service.watch.watchlist import WatchedPage
-
-IN_TIME = "an update was expected"
-"""How the reason of a look begins that was made in the interval of an expected update."""
-LATE = "the look for an expected update is late"
-"""How that of one begins which was made when the interval was over: that update was missed."""
 
 
 def has_expectations(page: WatchedPage) -> bool:
@@ -50,7 +46,7 @@ def expected(page: WatchedPage, learned: Mapping[str, Any]) -> Iterator[Deadline
                 page.state.page_id,
                 sub.row.sentinel_id,
                 hours_of(sub).open_part(asked) if sub.owner.sentinel.during else asked,
-                f"{IN_TIME}, to be seen within {within}",
-                late=f"{LATE}: it was to be made within {within}",
+                PollReason(Why.EXPECTED, within),
+                late=PollReason(Why.OVERDUE, within),
                 is_heard=False,
             )

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.model.interval import spell_duration
+from tidings.model.poll_reason import PollReason, Why
 from tidings.scheduling.policy import NEVER
 from tidings.service.plan.freshness import is_fresh_until
 from tidings.service.plan.spread import Apart
-from tidings.service.watch.noise import SECOND_LOOK, second_at
+from tidings.service.watch.noise import second_at
 from tidings.service.watch.page_schedule import (
     Tick,
     bounds,
@@ -159,18 +160,16 @@ class Dues:
         rests_until = max(self.not_before(page), self._missed.get(page_id, 0), fresh)
         return rests_until <= now and first_open_on_change(page, now) == now and first_open(page, now) == now
 
-    def why(self, page_id: int, *, ticks: bool) -> str:
+    def why(self, page_id: int, *, ticks: bool) -> PollReason:
         """Return why a page is looked at; `ticks`: for a tick of a fixed interval."""
         if ticks:
-            return "interval, moved to where its hours begin" if page_id in self._moved else "interval"
+            return PollReason(Why.OPENING if page_id in self._moved else Why.INTERVAL)
         if page_id in self._second:
-            return SECOND_LOOK
+            return PollReason(Why.SECOND)
         eased = self._eased.get(page_id)
         if eased is None:
-            return "on change"
-        return (
-            f"on change, {spell_duration(-(-eased // SECOND) * SECOND)} later since its server said that it stays fresh"
-        )
+            return PollReason(Why.CHANGE)
+        return PollReason(Why.EASED, spell_duration(-(-eased // SECOND) * SECOND))
 
     def second_now(self, now: Instant) -> list[int]:
         """Return the pages whose second poll, to tell noise from news, may be made now."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tidings.model.weight import WHOLE
 from tidings.service.examine.framed_page import Frame
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from tidings.service.plan.planner import Planner
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
-
-REASON: Final = "frame"
-"""Why a frame is asked for, in the record of its poll."""
 
 Ask = Callable[[WatchedPage, str, str], Awaitable[str]]
 """Asks for a page, given why robots.txt is not obeyed ("": it is), and returns once what came of it is durable: "", or why it was not

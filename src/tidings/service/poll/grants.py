@@ -22,11 +22,11 @@ from tidings.errors import (
 )
 from tidings.fetching import address, files
 from tidings.model.outcome import Failed, Fetched, Outcome, Validators
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import Event, Grant, PollRecord, Unit
 from tidings.service.examine.judge import is_contradiction, is_known
 from tidings.service.examine.poll_result import PollResult
 from tidings.service.poll.circuit import Circuits
-from tidings.service.poll.frames import REASON as FRAME
 from tidings.service.poll.network import NetworkWatch
 from tidings.service.show.records import BULLETINS, bulletin_record
 from tidings.storage.observed import polls
@@ -146,7 +146,7 @@ class Grants:
             host=page.identity.host,
             cost=self._planner.cost(page.identity, budget),
             budget=budget,
-            reason=f"{FRAME}; robots.txt ignored: {ignoring}" if ignoring else FRAME,
+            reason=PollReason(Why.FRAME, ignoring),
         )
         asked = await self._ask_unplanned(
             grant,

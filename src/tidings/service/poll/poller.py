@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import MINUTE
 from tidings.detection.noise.memory import Memory
 from tidings.model.outcome import Failed, Fetched, FetchRequest, Unchanged, Validators
+from tidings.model.poll_reason import Why
 from tidings.model.unit import FrameRow
 from tidings.model.version import Member
 from tidings.service.examine import findings, look, page_state
@@ -178,7 +179,7 @@ class Poller:
     async def _examine_body(self, result: PollResult, fetched: Fetched) -> Shown:
         """Examine a new body; those of a page with frames wait for what the frames show."""
         page, last = result.page, result.page.state.last_seq
-        takers = takers_of(page, result.at, result.eager, doubtful=noise.is_second(result.reason, result.eager))
+        takers = takers_of(page, result.at, result.eager, doubtful=noise.is_second(result.why, result.eager))
         stored = await self._stored(result, references(takers) | ({last} if last else set()), learns=True)
         body = look.of_body(result, fetched, stored, takers)
         compared = await self._detector.examine(body, attempts=result.owed)
@@ -204,7 +205,7 @@ class Poller:
                 ids,
                 ask,
                 since=result.charged.at,
-                is_asked=result.reason.startswith("asked for"),
+                is_asked=result.why is Why.ASKED,
                 ignoring=robots_ignored(result.page),
             )
             result = replace(result, at=self._frames.now())
@@ -266,11 +267,11 @@ class Poller:
         self, result: PollResult, answer: Unchanged | Fetched, frames: FramedPage | None
     ) -> Findings:
         page, at = result.page, result.at
-        is_second = frames is None and noise.is_second(result.reason, result.eager)
+        is_second = frames is None and noise.is_second(result.why, result.eager)
         memory = None
         if is_second or (frames is None and await self._silence.settles(page)):
             known = await self._store.read(noise.read, page.state.page_id)
-            memory = noise.rested(known, page.state, at, reason=result.reason)
+            memory = noise.rested(known, page.state, at, why=result.why)
         compared: Compared | None = None
         named: tuple[FrameRow, ...] | None = None
         if is_second and not any(is_doubtful(s, at) for s in page.subscriptions.values()):

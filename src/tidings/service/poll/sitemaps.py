@@ -20,6 +20,7 @@ from tidings.errors import AddressError
 from tidings.fetching import address
 from tidings.isolation.runner import Died
 from tidings.model.outcome import Failed, FetchRequest, Unchanged, Validators
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import Estimate, Grant, PollRecord, Unit
 from tidings.service.examine import page_state
 from tidings.storage.observed import estimates, pages
@@ -207,7 +208,7 @@ class Sitemaps:
             validators=state.validators if is_same_question else Validators(),
             final_url=state.final_url,
         )
-        answered = await self._ask(Grant(page_id=page_id, host=host, cost=1.0, reason=KIND), request)
+        answered = await self._ask(Grant(page_id=page_id, host=host, cost=1.0, reason=PollReason(Why.SITEMAP)), request)
         if isinstance(answered, str):
             log.info("the sitemap %s waits: %s", url, answered)
             return Sitemap({}, {})

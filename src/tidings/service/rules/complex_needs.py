@@ -16,6 +16,7 @@ from tidings.events.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.model.composite import Part
 from tidings.model.interval import ExecutionInterval, spell_duration
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.version import version_id
 from tidings.model.weight import WHOLE
 from tidings.scheduling.hours import Hours
@@ -228,7 +229,7 @@ def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline
         waits = [w for group in need.groups if group.missing for w in group.waits if w.captured_at is None]
         together = tuple(wait.interval for wait in waits)
         for wait in waits:
-            why = f"needed within {spell_duration(wait.interval.end - wait.interval.start)}: Then"
+            why = PollReason(Why.THEN, spell_duration(wait.interval.end - wait.interval.start))
             yield Deadline(wait.page, sentinel_id, wait.interval, why, left=need.missing, together=together)
 
 

@@ -21,6 +21,7 @@ from tidings.events.node import Context
 from tidings.events.rule import Action, Condition, Coupling, Raised, Rule
 from tidings.language import expressions
 from tidings.model.interval import ExecutionInterval, spell_duration
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import FetchAt, FetchEvery
 from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, heard, own, postponed
 from tidings.service.rules.joint_reports import Report, named_pages
@@ -119,7 +120,7 @@ class Composites:
                     page_id,
                     sentinel_id,
                     ExecutionInterval(start, end),
-                    "needed to the end of a window: AND across pages",
+                    PollReason(Why.TOGETHER),
                 )
                 for _, page_id, start, end in sought
             ],

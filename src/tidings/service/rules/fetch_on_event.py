@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tidings.clock import MINUTE
 from tidings.events.rule import Action, Condition, Coupling, Rule
 from tidings.model.interval import ExecutionInterval
+from tidings.model.poll_reason import PollReason, Why
 from tidings.scheduling.hours import Hours
 from tidings.service.rules.behaviour import NO_DEEDS, Arrangement, Deeds, Wanted, happening, heard
 from tidings.service.watch.needs import LOOKED, Deadline
@@ -97,9 +98,16 @@ def _rule(name: str, hears: Primitive, **data: Any) -> Rule:
 
 def _deadlines(sentinel_id: int, memory: Mapping[str, Any]) -> Iterable[Deadline]:
     for page, owed in memory.get("due", {}).items():
-        why = f"event {owed['event']}"
+        event = owed["event"]
         interval = ExecutionInterval(owed["start"], owed["end"])
-        yield Deadline(int(page), sentinel_id, interval, why, late=f"{why}, late", is_kept=True)
+        yield Deadline(
+            int(page),
+            sentinel_id,
+            interval,
+            PollReason(Why.EVENT, event),
+            late=PollReason(Why.EVENT_LATE, event),
+            is_kept=True,
+        )
 
 
 def _pages(connection: Connection, sentinel_id: int) -> list[int]:

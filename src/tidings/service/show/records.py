@@ -13,6 +13,7 @@ from tidings.model.change import ChangeSet, ObjectPlace, shares
 from tidings.model.version import version_id
 from tidings.model.weight import WHOLE
 from tidings.notification.secrecy import shown
+from tidings.service.show.reasons import spell_poll
 
 if TYPE_CHECKING:
     from tidings.model.composite import Composite, Part
@@ -161,7 +162,7 @@ def poll_record(row: PollRow, *, url: str) -> Record:
         "bytes": row.bytes,
         "cost": row.cost,
         "requests": row.requests,
-        "reason": row.note or row.reason,
+        "reason": spell_poll(row),
     }
     if row.outcome in {"error", "quarantined"}:
         record["kind"] = row.kind

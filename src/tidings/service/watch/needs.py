@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tidings.model.poll_reason import PollReason
 from tidings.model.unit import Event
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class Deadline:
     page_id: int
     sentinel_id: int
     interval: ExecutionInterval
-    why: str
-    late: str = ""
+    why: PollReason
+    late: PollReason | None = None
     left: int = 1
     together: tuple[ExecutionInterval, ...] = ()
     is_heard: bool = True
@@ -46,9 +47,9 @@ class Deadline:
             return self.interval.start <= begun
         return self.is_heard and self.interval.start <= at <= self.interval.end
 
-    def reason(self, now: Instant) -> str:
+    def reason(self, now: Instant) -> PollReason:
         """Return why a look is made now."""
-        return self.late if self.late and now > self.interval.end else self.why
+        return self.late if self.late is not None and now > self.interval.end else self.why
 
 
 class Needs:

@@ -16,6 +16,7 @@ from tidings.detection.noise.looks import Looked, calm, is_soon
 from tidings.detection.noise.memory import ORDER, VALUES, Memory, Thing, from_plain, to_plain
 from tidings.document.extraction import extraction_of
 from tidings.errors import UsageError
+from tidings.model.poll_reason import Why
 from tidings.model.unit import Estimate
 from tidings.service.show.records import Record, rfc3339
 from tidings.service.watch.masked_places import KEPT, LEARNED
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedPage
     from tidings.storage.db.connection import Connection
 
-SECOND_LOOK = "second look, to tell noise from news"
-"""Why a page is looked at again after a minute; nobody is told what it brings before the next look of their own."""
 HISTORY = 8
 """So many stored versions teach what is known of a page that was watched before anything was learned."""
 
@@ -62,10 +61,8 @@ def switch(
     estimates.put(connection, [Estimate(page_id=page_id, name=KEPT, state=state, at=at)])
 
 
-def of_look(
-    known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, reason: str
-) -> Noise:
-    """Return what a job is told of the noise of a page that was just looked at, for a `reason`, and shows its version `seq`."""
+def of_look(known: Known, page: WatchedPage, times: Mapping[int, Instant], at: Instant, seq: int, *, why: Why) -> Noise:
+    """Return what a job is told of the noise of a page that was just looked at, for a reason `why`, and shows its version `seq`."""
     state = page.state
     older = sorted(times)[-HISTORY:] if known.is_new else []
     return Noise(
@@ -75,7 +72,7 @@ def of_look(
         times=times,
         learns=seq > 1,
         polls=state.polls + 1,
-        is_second=_says_noise(reason, state, at),
+        is_second=_says_noise(why, state, at),
         history=tuple(older) if len(older) > 1 else (),
         asked=tuple(
             dict.fromkeys(
@@ -108,21 +105,21 @@ def of_archive(known: Known, times: Mapping[int, Instant], before: int, seq: int
     )
 
 
-def _says_noise(reason: str, state: PageState, at: Instant) -> bool:
+def _says_noise(why: Why, state: PageState, at: Instant) -> bool:
     """Return whether a look says what is noise: it was made for that, within about a minute of the one before."""
-    return reason == SECOND_LOOK and is_soon(state.checked_at or 0, at)
+    return why is Why.SECOND and is_soon(state.checked_at or 0, at)
 
 
-def is_second(reason: str, eager: Collection[int]) -> bool:
+def is_second(why: Why, eager: Collection[int]) -> bool:
     """Return whether a look was made only to tell noise from news: `eager` are the sentinels that asked for it themselves."""
-    return reason == SECOND_LOOK and not eager
+    return why is Why.SECOND and not eager
 
 
-def rested(known: Known, state: PageState, at: Instant, *, reason: str) -> Memory | None:
+def rested(known: Known, state: PageState, at: Instant, *, why: Why) -> Memory | None:
     """Return what is known after a look that found nothing changed, None if nothing is."""
     if known.is_new:
         return None
-    return calm(known.memory, Looked(state.polls + 1, at, _says_noise(reason, state, at)))
+    return calm(known.memory, Looked(state.polls + 1, at, _says_noise(why, state, at)))
 
 
 def estimates_of(memory: Memory | None, page_id: int, *, at: Instant, has_second: bool = False) -> tuple[Estimate, ...]:

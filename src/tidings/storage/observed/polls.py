@@ -8,6 +8,7 @@ from typing import Any
 
 from tidings.errors import UnitError
 from tidings.model.interval import Duration, Instant
+from tidings.model.poll_reason import PollReason
 from tidings.model.unit import Grant, PollOutcome, PollRecord
 from tidings.storage.db.connection import UNLIMITED, Connection, select
 from tidings.storage.db.values import plain
@@ -22,7 +23,7 @@ class PollRow:
     epoch: int
     charged_at: Instant
     cost: float
-    reason: str
+    reason: PollReason
     budget: str
     finished_at: Instant | None
     outcome: PollOutcome | None
@@ -115,7 +116,9 @@ def begin(c: Connection, grants: Sequence[Grant], *, at: Instant, epoch: int) ->
     """Write the charge of a poll for each grant and return their ids, in the order of the grants."""
     # Writers take turns on both databases, so every higher id is one of these.
     before = c.value("SELECT COALESCE(MAX(id), 0) FROM poll")
-    c.batch(_INSERT, [(grant.page_id, epoch, at, float(grant.cost), grant.reason, grant.budget) for grant in grants])
+    c.batch(
+        _INSERT, [(grant.page_id, epoch, at, float(grant.cost), grant.reason.stored, grant.budget) for grant in grants]
+    )
     return [row[0] for row in c.rows("SELECT id FROM poll WHERE id > :before ORDER BY id", before=before)]
 
 
@@ -157,5 +160,6 @@ def cut_off(c: Connection, *, epoch: int, now: Instant, longest: Duration) -> in
 
 def _to_row(row: tuple[Any, ...]) -> PollRow:
     values = [*row]
+    values[5] = PollReason.read(row[5])
     values[9] = bool(row[9])
     return PollRow(*values)

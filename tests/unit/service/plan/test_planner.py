@@ -16,13 +16,13 @@ from tidings.lab.gardener.policy import Medd
 from tidings.lab.policies.index_and_rates import LambdaCrawl
 from tidings.lab.policies.polite import PoliteLambdaCrawl
 from tidings.model.interval import ExecutionInterval
+from tidings.model.poll_reason import PollReason, Why
 from tidings.scheduling.learned import Learned
 from tidings.scheduling.policy import Population
 from tidings.scheduling.price.contest import Contest, contest
 from tidings.scheduling.price.policy import Price
 from tidings.scheduling.round_robin import RoundRobin
 from tidings.service.plan import price as pricing
-from tidings.service.plan.choose import SPARE
 from tidings.service.watch.needs import Deadline, Needs
 
 NOBODY = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def test_what_the_budget_has_to_spare_goes_to_those_who_bid_most():
     made.step()
     best = [page for page in (np.argsort(-bids, kind="stable") + 1).tolist() if page not in due]
 
-    assert best[:3] == [page for _, page, why in made.looks[before:] if why == SPARE]
+    assert best[:3] == [page for _, page, why in made.looks[before:] if why is Why.SPARE]
     assert len(due) + 3 == len(made.looks) - before
 
 
@@ -82,7 +82,7 @@ def test_where_the_budget_does_not_bind_nobody_is_asked_more_often_than_the_pace
     made.run(2 * DAY, tick=10 * MINUTE)
 
     assert made.planner.proposals.price == Price().floor
-    assert not any(why == SPARE for _, _, why in made.looks)
+    assert not any(why is Why.SPARE for _, _, why in made.looks)
     assert len(made.looks) < 5 * 60
 
 
@@ -96,7 +96,7 @@ def test_spare_looks_keep_floors_hours_hosts_and_the_pace_of_the_floor():
     for _ in range(3):
         made.run(DAY, tick=10 * MINUTE)
         made.bucket = replace(made.bucket, level=made.bucket.burst)
-    spare = [(at, page) for at, page, why in made.looks if why == SPARE]
+    spare = [(at, page) for at, page, why in made.looks if why is Why.SPARE]
     gaps = {page: np.diff(made.of(page)) for page in range(1, 9)}
     at_once = [at for at, page in spare if page > 5]
 
@@ -178,8 +178,10 @@ def test_needs_are_ranked_as_the_settings_say(ranking: str, first: int):
     service.run(2 * MINUTE)
     now = service.clock.now()
     sooner, later = ExecutionInterval(now, now + HOUR), ExecutionInterval(now, now + 2 * HOUR)
-    needs.settle("then", 1, [Deadline(page, 1, sooner, "why", left=3, together=(sooner,) * 3) for page in (1, 3)])
-    needs.settle("then", 2, [Deadline(2, 2, later, "why")])
+    needs.settle(
+        "then", 1, [Deadline(page, 1, sooner, PollReason(Why.THEN), left=3, together=(sooner,) * 3) for page in (1, 3)]
+    )
+    needs.settle("then", 2, [Deadline(2, 2, later, PollReason(Why.THEN))])
     service.clock.move_to(now + MINUTE)
     grants = service.planner.choose(now + MINUTE, service.gate, tokens=1, limit=1)
 

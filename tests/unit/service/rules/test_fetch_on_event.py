@@ -8,6 +8,7 @@ from tidings.clock import SECOND
 from tidings.events.occurrence import Occurrence
 from tidings.events.rule import Firing
 from tidings.language.parser import parse
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import Sentinel
 from tidings.service.rules.behaviour import Moment
 from tidings.service.rules.fetch_on_event import PROMPT, Summons
@@ -68,7 +69,8 @@ def test_events_before_the_look_are_served_together():
     deadline = story.needs.most_urgent(PAGE, AT + SECOND)
 
     assert deadline is not None
-    assert (AT + SECOND, AT + PROMPT, "event release") == (deadline.interval.start, deadline.interval.end, deadline.why)
+    assert (AT + SECOND, AT + PROMPT) == (deadline.interval.start, deadline.interval.end)
+    assert PollReason(Why.EVENT, "release") == deadline.why
 
 
 @pytest.mark.parametrize(("events", "owed"), [("on event(release)", {}), ("on event(deploy)", {str(PAGE)})])

@@ -1,13 +1,14 @@
 """The deadlines that the planner serves."""
 
 from tidings.model.interval import ExecutionInterval
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import PollRecord, Unit
 from tidings.service.watch.needs import LOOKED, Deadline, Needs
 
 
 def deadline(page, sentinel, start, end, **more):
     """Return a deadline."""
-    return Deadline(page, sentinel, ExecutionInterval(start, end), "needed", **more)
+    return Deadline(page, sentinel, ExecutionInterval(start, end), PollReason(Why.THEN), **more)
 
 
 def polled(page, at, outcome="unchanged"):
@@ -69,9 +70,9 @@ def test_what_is_settled_anew_replaces_what_was_and_is_told():
 
 def test_a_look_that_is_late_says_so():
     """Its reason is another one when its interval is over."""
-    late = deadline(7, 1, 0, 9, late="too late")
+    late = deadline(7, 1, 0, 9, late=PollReason(Why.OVERDUE))
 
-    assert ["needed", "needed", "too late"] == [late.reason(at) for at in (0, 9, 10)]
+    assert [Why.THEN, Why.THEN, Why.OVERDUE] == [late.reason(at).why for at in (0, 9, 10)]
 
 
 def test_what_is_over_is_served_no_more():

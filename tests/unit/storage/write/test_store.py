@@ -9,6 +9,7 @@ import pytest
 
 from tests.stores import World
 from tidings.errors import StaleEpochError, StoreBusyError, UnitError
+from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import Grant, Unit
 from tidings.settings import Settings, StoreSettings
 from tidings.storage.db.connection import Connection
@@ -33,7 +34,7 @@ def _commit(world: World, *groups: Sequence[Unit]) -> list[list[Committed | Exce
 def test_reads_writes_and_charges_go_through_the_thread(world: World):
     """The async face gives what the functions return; a change from outside is noticed."""
     world.watch()
-    grant = Grant(page_id=1, host="h", cost=1.0, reason="due")
+    grant = Grant(page_id=1, host="h", cost=1.0, reason=PollReason(Why.INTERVAL))
 
     async def run() -> tuple[str | None, int, bool]:
         opened = Store(world.reopened())

@@ -1,0 +1,47 @@
+"""Reasons: why a page was polled, as a sentence for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidings.model.poll_reason import PollReason, Why
+
+if TYPE_CHECKING:
+    from tidings.storage.observed.polls import PollRow
+
+ROBOTS: Final = "robots.txt ignored"
+"""How the note of a poll begins that did not obey robots.txt and says nothing else."""
+
+_SENTENCES: Final = {
+    Why.ASKED: "asked for",
+    Why.EVENT: "event {}",
+    Why.EVENT_LATE: "event {}, late",
+    Why.TOGETHER: "needed to the end of a window: AND across pages",
+    Why.THEN: "needed within {}: Then",
+    Why.EXPECTED: "an update was expected, to be seen within {}",
+    Why.OVERDUE: "the look for an expected update is late: it was to be made within {}",
+    Why.INTERVAL: "interval",
+    Why.OPENING: "interval, moved to where its hours begin",
+    Why.SECOND: "second look, to tell noise from news",
+    Why.CHANGE: "on change",
+    Why.EASED: "on change, {} later since its server said that it stays fresh",
+    Why.SPARE: "on change, sooner than it would be, since the budget has looks to spare",
+    Why.FRAME: "frame",
+    Why.SITEMAP: "sitemap",
+    Why.OTHER: "{}",
+}
+
+
+def spell_reason(reason: PollReason) -> str:
+    """Return a reason as a sentence; one of an older version as that has stored it."""
+    if reason.sentence or (reason.why is Why.FRAME and not reason.of):
+        return reason.sentence or _SENTENCES[reason.why]
+    said = _SENTENCES[reason.why].format(reason.of)
+    return f"{said}; {ROBOTS}: {reason.of}" if reason.why is Why.FRAME else said
+
+
+def spell_poll(row: PollRow) -> str:
+    """Return why a page was polled, or how that ended if there is more to say of it."""
+    if row.note.startswith(ROBOTS):
+        return f"{spell_reason(row.reason)}; {row.note}"
+    return row.note or spell_reason(row.reason)
