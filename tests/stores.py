@@ -18,6 +18,7 @@ import psycopg
 import pytest
 
 from tidings.model.change import ChangeSet, Edit, ObjectCount
+from tidings.model.event_type import EventType
 from tidings.model.page import PageIdentity, PageState
 from tidings.model.poll_reason import PollReason, Why
 from tidings.model.sentinel import FetchEvery, FetchOnChange, Interest, Sentinel, State, Watched
@@ -320,7 +321,11 @@ class World:
     def news(self, change: ChangeRow, endpoint_id: int, body: bytes = b"news") -> dict[str, Any]:
         """Return the parts of a unit that tell of a change at once."""
         event = Event(
-            type="change.found", at=self.at, sentinel_id=change.sentinel_id, page_id=change.page_id, change_id=change.id
+            type=EventType.CHANGE_FOUND,
+            at=self.at,
+            sentinel_id=change.sentinel_id,
+            page_id=change.page_id,
+            change_id=change.id,
         )
         draft = DeliveryDraft(
             endpoint_id=endpoint_id,

@@ -18,6 +18,7 @@ import tidings.cli.show
 from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR
+from tidings.model.event_type import EventType
 from tidings.model.unit import Event
 from tidings.service.health.sources import SOURCES, health_of
 from tidings.service.run.assembly import poller
@@ -200,7 +201,9 @@ def _not_stored(world: World) -> None:
     world.page("/a", "<p>one")
     watch(world)
     hours(world, 0)
-    broken = Event(type="problem.unit", at=world.clock.now(), page_id=1, data={"error": "the disk took nothing"})
+    broken = Event(
+        type=EventType.PROBLEM_UNIT, at=world.clock.now(), page_id=1, data={"error": "the disk took nothing"}
+    )
     world.write(events.append, [broken])
 
 

@@ -16,6 +16,7 @@ from tests.world import World, play
 from tidings.cli.main import main
 from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import AddressError, SecretError, UsageError
+from tidings.model.event_type import EventType
 from tidings.model.secret import Secret
 from tidings.model.unit import EndpointMove, Event
 from tidings.service.health import kept_secrets
@@ -362,7 +363,7 @@ def test_what_an_older_version_kept_plain_is_encrypted_at_the_start_on_any_datab
 
     def older(c: Connection) -> list[int]:
         sentinels.rewrite(c, 1, 1, plain)
-        events.append(c, [Event(type="delivery.dead", at=1, data={"address": hook})])
+        events.append(c, [Event(type=EventType.DELIVERY_DEAD, at=1, data={"address": hook})])
         ids = [endpoints.ensure(c, "webhook", hook), endpoints.ensure(c, "apprise", "ntfy://t0ken")]
         endpoints.move(c, [EndpointMove(endpoint_id=ids[0], failing_since=None, reason=f"no answer from {hook}")])
         return ids

@@ -21,6 +21,7 @@ from tidings.errors import (
 )
 from tidings.model.asking import Header, Value
 from tidings.model.change import FrameShare, ObjectPlace
+from tidings.model.event_type import EventType
 from tidings.model.outcome import Validators
 from tidings.model.page import HostState, PageState
 from tidings.model.poll_reason import PollReason, Why
@@ -623,7 +624,7 @@ def test_changes_are_listed_by_sentinel_page_time_and_quietness(world: World):
     """Every condition narrows; quiet changes are listed only when asked for; the newest comes first."""
     world.told()
     rows = [world.change(id=f"c{i}", quiet=i == 2, detected_at=world.at + i) for i in (1, 2, 3)]
-    told = [Event(type="change.found", at=1, sentinel_id=1, change_id=row.id) for row in rows]
+    told = [Event(type=EventType.CHANGE_FOUND, at=1, sentinel_id=1, change_id=row.id) for row in rows]
     world.commit(world.unit(changes=tuple(rows), events=tuple(told)))
 
     def ids(**conditions: Any) -> list[str]:
@@ -996,12 +997,13 @@ def test_garbage_is_listed_until_it_is_cleared(world: World):
 
 def test_events_are_listed_by_number_and_type(world: World):
     """`after`, `types` and `limit` narrow the events; data comes back as it was."""
-    told = [Event(type=f"t{i % 2}", at=i, page_id=i, data={"i": i, "text": "\0é"}) for i in range(4)]
+    types = (EventType.PAGE_OK, EventType.PAGE_MOVED)
+    told = [Event(type=types[i % 2], at=i, page_id=i, data={"i": i, "text": "\0é"}) for i in range(4)]
     assert [1, 2, 3, 4] == world.write(events.append, told)
 
     assert [3, 4] == [row.seq for row in world.read(events.listing, after=2)]
-    assert [2, 4] == [row.seq for row in world.read(events.listing, types=["t1"])]
-    assert [1, 2] == [row.seq for row in world.read(events.listing, types=("t0", "t1"), limit=2)]
+    assert [2, 4] == [row.seq for row in world.read(events.listing, types=[types[1]])]
+    assert [1, 2] == [row.seq for row in world.read(events.listing, types=types, limit=2)]
     assert [] == world.read(events.listing, types=[])
     assert {"i": 3, "text": "\0é"} == world.read(events.listing, after=3)[0].data
 

@@ -12,6 +12,7 @@ import pytest
 from tests.fakes import WebServer
 from tests.world import World, play
 from tidings.clock import DAY
+from tidings.model.event_type import EventType
 from tidings.model.secret import Secret
 from tidings.model.telling import secret_of
 from tidings.model.unit import EndpointMove, Event
@@ -202,7 +203,7 @@ def _as_older_versions_left_it(c: Connection, hook: str, chat: str) -> dict[int,
     tag_defaults.put(c, "shop", defaults)
     other = endpoints.ensure(c, "apprise", chat)
     endpoints.move(c, [EndpointMove(endpoint_id=other, failing_since=1, reason=f"no answer from {chat}")])
-    events.append(c, [Event(type="delivery.dead", at=1, data={"address": hook, "reason": f"at {chat}"})])
+    events.append(c, [Event(type=EventType.DELIVERY_DEAD, at=1, data={"address": hook, "reason": f"at {chat}"})])
     body = b'{"type": "change.found", "data": {"was": "waits"}}'
     c.execute(
         "UPDATE delivery SET status = 'waiting', attempt = 1, finished_at = NULL, body = :body, error = :error WHERE id ="

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from tidings.model.change import ChangeSet
 from tidings.model.composite import Composite
+from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.page import HostState, PageState
 from tidings.model.poll_reason import PollReason
@@ -154,9 +155,9 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened; the store numbers it at commit. `type` is dotted: change.found, page.error, sentinel.ended."""
+    """Something that happened; the store numbers it at commit."""
 
-    type: str
+    type: EventType
     at: Instant
     sentinel_id: int | None = None
     page_id: int | None = None

@@ -11,6 +11,7 @@ import pytest
 import tidings.model
 from tidings import clock
 from tidings.model import interval
+from tidings.model.event_type import EventType
 from tidings.model.poll_reason import Why
 from tidings.model.secret import Secret
 
@@ -31,6 +32,7 @@ MADE = {  # what a noun needs at least, where a field has no default
     "bytes": b"",
     "Secret": Secret("a"),
     "Why": Why.CHANGE,
+    "EventType": EventType.PAGE_OK,
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tidings.clock import ManualClock
 from tidings.errors import UnknownNameError
+from tidings.model.event_type import EventType
 from tidings.model.secret import Secret
 from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.notification.channels import LaidOut
@@ -156,7 +157,7 @@ async def tell(inside: Inside, kind: str, sentinel_id: int, *records: Mapping[st
     endpoint_id = await inside.store.write(endpoints.ensure, kind, "")
     news = News(sentinel=str(records[0]["sentinel"]), scheme="", records=records, at=now)
     message = render(kind, news)
-    told = Event(type="change.found", at=now, sentinel_id=sentinel_id)
+    told = Event(type=EventType.CHANGE_FOUND, at=now, sentinel_id=sentinel_id)
     (made,) = await inside.store.commit([Unit(at=now, epoch=inside.epoch, events=(told,))])
     (seq,) = made.event_seqs  # type: ignore[union-attr]
     draft = DeliveryDraft(

@@ -7,6 +7,7 @@ import pytest
 from tests.asgi import ask, following
 from tests.unit.presentation.records import record
 from tests.unit.web.insides import inside, tell, watch
+from tidings.model.event_type import EventType
 from tidings.model.unit import Event, Unit
 from tidings.storage.watches import events
 from tidings.web import stream
@@ -99,7 +100,7 @@ def test_a_long_past_is_read_in_bounded_parts(tmp_path):
     async def story(within, app):
         number = await watch(within, "shop")
         await tell(within, "stream", number, *changes(5))
-        noise = tuple(Event(type="page.ok", at=1) for _ in range(40))
+        noise = tuple(Event(type=EventType.PAGE_OK, at=1) for _ in range(40))
         await within.store.commit([Unit(at=1, epoch=within.epoch, events=noise)])
         await tell(within, "stream", number, *changes(2, start=5))
         after, found = 0, []

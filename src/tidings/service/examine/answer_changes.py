@@ -14,6 +14,7 @@ from tidings.detection.ask.headers import evaluate_headers, header_names, kept_o
 from tidings.detection.ask.summary import summary
 from tidings.detection.kinds.states import OK, evaluate_states, state_of, watches_state
 from tidings.document.canonical import RULES_VERSION
+from tidings.model.event_type import EventType
 from tidings.model.outcome import SECRET_HEADERS, Fetched
 from tidings.model.unit import ChangeRow
 from tidings.service.watch.cursors import standing_still, takes
@@ -43,12 +44,12 @@ def changes_of_status(result: PollResult, events: Sequence[Event], instance: Ins
     """Return a change for each subscription that monitors the status of the page, if the page's `events` say that it is another now:
     a page that goes into an error, out of it or into another one.
     """
-    after = next((event for event in events if event.type in {"page.error", "page.ok"}), None)
+    after = next((event for event in events if event.type in {EventType.PAGE_ERROR, EventType.PAGE_OK}), None)
     if after is None:
         return ()
     before = result.page.state
     old = state_of(before.kind, None) if before.health == "error" else OK
-    new = OK if after.type == "page.ok" else state_of(after.data["kind"], after.data.get("status"))
+    new = OK if after.type == EventType.PAGE_OK else state_of(after.data["kind"], after.data.get("status"))
     return tuple(_changes(result, old, new, instance))
 
 

@@ -20,6 +20,7 @@ from tidings.detection.kinds.interests import interests_of
 from tidings.document.canonical import RULES_VERSION
 from tidings.document.extraction import extraction_of
 from tidings.isolation.runner import Died, Done
+from tidings.model.event_type import EventType
 from tidings.model.unit import ChangeRow, ComparisonRow, CursorMove, Event, Missing
 from tidings.service.show.records import spell_gap
 from tidings.service.watch.composite_parts import PART
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import Subscription
     from tidings.storage.db.instance import Instance
 
-QUIET = "change.quiet"
+QUIET = EventType.CHANGE_QUIET
 """The type of the event of a change that is all noise: nobody hears of it."""
 
 
@@ -237,7 +238,7 @@ def _across(sub: Subscription, checked_at: Instant | None) -> str:
 
 def _given_up_event(sub: Subscription, look: Look, reason: str) -> Event:
     return Event(
-        type="comparison.given_up",
+        type=EventType.COMPARISON_GIVEN_UP,
         at=look.at,
         sentinel_id=sub.row.sentinel_id,
         page_id=sub.row.page_id,
@@ -331,7 +332,7 @@ def _mended(sub: Subscription, look: Look, examination: Examination) -> Iterator
     every = (one for found in examination.targets if found.key == sub.row.id for one in found.mended)
     for mended in {one.selector: one for one in every}.values():
         yield Event(
-            type="part.healed",
+            type=EventType.PART_HEALED,
             at=look.at,
             sentinel_id=sub.row.sentinel_id,
             page_id=sub.row.page_id,
@@ -360,9 +361,9 @@ def _absences(sub: Subscription, look: Look, move: CursorMove, *, is_told: bool)
     is_quiet = is_told or asks_for_more
     gone = sorted(now - was) if sub.row.taken else []
     for type_, names in (
-        ("part.lost", gone),
-        ("part.back", sorted(was - now - never)),
-        ("part.appeared", sorted((was - now) & never)),
+        (EventType.PART_LOST, gone),
+        (EventType.PART_BACK, sorted(was - now - never)),
+        (EventType.PART_APPEARED, sorted((was - now) & never)),
     ):
         for name in names:
             yield Event(
@@ -371,14 +372,14 @@ def _absences(sub: Subscription, look: Look, move: CursorMove, *, is_told: bool)
                 sentinel_id=sub.row.sentinel_id,
                 page_id=sub.row.page_id,
                 data={"part": name, "version": look.seq}
-                | ({"quiet": True} if is_quiet and type_ == "part.appeared" else {}),
+                | ({"quiet": True} if is_quiet and type_ == EventType.PART_APPEARED else {}),
             )
 
 
 def event_of(row: ChangeRow) -> Event:
     """Return the event of a change: of news, of a part of a composite, or of what is all noise."""
     return Event(
-        type=QUIET if row.noise else PART if row.quiet else "change.found",
+        type=QUIET if row.noise else PART if row.quiet else EventType.CHANGE_FOUND,
         at=row.detected_at,
         sentinel_id=row.sentinel_id,
         page_id=row.page_id,

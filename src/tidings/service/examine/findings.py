@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tidings.estimation.saturation import is_doubtful
+from tidings.model.event_type import EventType
 from tidings.model.hub import Hub
 from tidings.model.outcome import Failed, Fetched, Unchanged
 from tidings.model.unit import Event, Quarantined
@@ -337,7 +338,7 @@ def _first_events(
     facts = seen.facts
     said = tuple(
         replace(event, data={**event.data, "words": facts.first_words})
-        if event.type == "page.ok" and event.data.get("first")
+        if event.type == EventType.PAGE_OK and event.data.get("first")
         else event
         for event in events
     )
@@ -354,4 +355,4 @@ def _first_events(
         "problem": seen.problem,
         **({"frames": len(frames.frames)} if frames is not None else {}),
     }
-    return (*said, Event(type="page.first", at=at, page_id=page_id, data=data))
+    return (*said, Event(type=EventType.PAGE_FIRST, at=at, page_id=page_id, data=data))

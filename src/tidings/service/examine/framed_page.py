@@ -16,6 +16,7 @@ from tidings.errors import AddressError
 from tidings.fetching import address, files
 from tidings.fetching.redirects import HARMLESS
 from tidings.model.asking import Asking
+from tidings.model.event_type import EventType
 from tidings.model.outcome import Fetched
 from tidings.model.unit import Event, FrameRow
 from tidings.model.version import Member, member_list
@@ -123,9 +124,9 @@ class FramedPage:
         if is_told and not self.told:
             failing = [frame for frame in self.frames if frame.state.health == "error"]
             details = [{"url": f.identity.given, "kind": f.state.kind, "reason": f.state.reason} for f in failing]
-            return (Event(type="page.partial", at=at, page_id=page_id, data={"frames": details}),)
+            return (Event(type=EventType.PAGE_PARTIAL, at=at, page_id=page_id, data={"frames": details}),)
         if self.told and not is_told:
-            return (Event(type="page.whole", at=at, page_id=page_id),)
+            return (Event(type=EventType.PAGE_WHOLE, at=at, page_id=page_id),)
         return ()
 
     def state(self, state: PageState, at: Instant, *, floor: Duration) -> PageState:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND, WEEK
 from tidings.estimation.saturation import looked
+from tidings.model.event_type import EventType
 from tidings.model.outcome import ErrorKind, Failed, Fetched, Unchanged
 from tidings.model.page import MOVED_SIGHTS
 from tidings.model.unit import Event
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.page import PageState
 
-SATURATED: Final = "page.saturated"
+SATURATED: Final = EventType.PAGE_SATURATED
 """The type of the event of a page that looks different each time."""
 FAILURES_TO_ERROR: Final = 2
 SHAKY_AT_LEAST: Final = HOUR
@@ -107,10 +108,10 @@ def _news_of(before: PageState, state: PageState, data: Mapping[str, Any], at: I
     if state.health != "error":
         return ()
     if before.health != "error" or before.kind != state.kind:
-        return (Event(type="page.error", at=at, page_id=state.page_id, data=data),)
+        return (Event(type=EventType.PAGE_ERROR, at=at, page_id=state.page_id, data=data),)
     since, last = data["since"], before.polled_at
     if last is not None and last - since < GONE_AFTER <= at - since:
-        return (Event(type="page.gone", at=at, page_id=state.page_id, data=data),)
+        return (Event(type=EventType.PAGE_GONE, at=at, page_id=state.page_id, data=data),)
     return ()
 
 
@@ -218,11 +219,11 @@ def after_look(
     is_first = state.last_seq == 0 and state.failures > 0
     if state.health == "error" or is_first:
         data = {"kind": state.kind, "since": state.failing_since, "first": is_first}
-        events = (Event(type="page.ok", at=at, page_id=state.page_id, data=data),)
+        events = (Event(type=EventType.PAGE_OK, at=at, page_id=state.page_id, data=data),)
     since, sights = _move(state, moved, at)
     if sights == MOVED_SIGHTS and state.moved_sights < MOVED_SIGHTS:
         data = {"to": moved, "since": since}
-        events = (*events, Event(type="page.moved", at=at, page_id=state.page_id, data=data))
+        events = (*events, Event(type=EventType.PAGE_MOVED, at=at, page_id=state.page_id, data=data))
     saturation = looked(state.saturation, at=at, last=state.checked_at, differs=differs, floor=floor)
     if saturation.since is not None and state.saturation.since is None:
         events = (*events, Event(type=SATURATED, at=at, page_id=state.page_id, data={"looks": saturation.looks}))

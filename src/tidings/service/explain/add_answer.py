@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidings.language import expressions
+from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchEvery
 from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
@@ -41,7 +42,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
     sentinel = meaning(row.text)
     (page_id, *_) = page_ids(connection, sentinel_id)
     identity, state = pages.identity(connection, page_id), pages.state(connection, page_id)
-    facts = events.newest(connection, "page.first", page_id=page_id)
+    facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
     seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
     coming = outlook(connection, row, find=register.lives(connection, dropped=True), settings=settings, now=now)
     look = next((prospect for prospect in coming if prospect.what == "look"), None)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidings.clock import DAY, HOUR, SECOND
+from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
 from tidings.service.show.finding import Finding, ok, warn
 from tidings.storage.watches import events
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
 
-PRICED: Final = "plan.priced"
+PRICED: Final = EventType.PLAN_PRICED
 """The event in which the service keeps what the budget makes of the pace."""
 FRESH: Final[Duration] = 3 * HOUR
 ONLY_FIRST: Final = frozenset({"best_effort", "best_effort_weighted"})

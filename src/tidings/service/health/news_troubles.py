@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tidings.clock import DAY, MINUTE
+from tidings.model.event_type import EventType
 from tidings.model.telling import secret_of
 from tidings.model.weight import WHOLE
 from tidings.service.health.trouble import Trouble
@@ -123,7 +124,7 @@ def lost_classes(reading: Reading) -> Iterator[Trouble]:
 
 def unstored(reading: Reading) -> Iterator[Trouble]:
     """Yield what could not be written in the last days (events `problem.unit`)."""
-    found = [e for e in events.listing(reading.c, types=("problem.unit",)) if reading.now - e.at < RECENT]
+    found = [e for e in events.listing(reading.c, types=(EventType.PROBLEM_UNIT,)) if reading.now - e.at < RECENT]
     if not found:
         return
     last = found[-1]

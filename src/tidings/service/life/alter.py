@@ -13,6 +13,7 @@ from tidings.detection.find import window
 from tidings.detection.find.window import Window
 from tidings.fetching import address
 from tidings.language.dates import ends_at, starts_at
+from tidings.model.event_type import EventType
 from tidings.model.unit import Event, SentinelMove
 from tidings.service.notify import activate
 from tidings.service.watch import lifespan
@@ -102,7 +103,7 @@ def confirm(connection: Connection, row: SentinelRow, *, now: Instant) -> None:
         if sub.seen:
             subscriptions.rewrite(connection, sub.id, base=sub.seen, taken=(sub.seen,), number=1)
     data = {"name": row.name}
-    events.append(connection, [Event(type="sentinel.confirmed", at=now, sentinel_id=row.id, data=data)])
+    events.append(connection, [Event(type=EventType.SENTINEL_CONFIRMED, at=now, sentinel_id=row.id, data=data)])
 
 
 def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare, after: Compare) -> None:

@@ -16,6 +16,7 @@ from tidings.fetching import address
 from tidings.language.forms import parse_file
 from tidings.language.verify import Known
 from tidings.language.write import printer
+from tidings.model.event_type import EventType
 from tidings.model.sentinel import CreateEvent, Defaults, Sentinel
 from tidings.model.unit import Event
 from tidings.service.life import references, register
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 Action = Literal["created", "altered", "replaced", "unchanged", "dropped", "left alone"]
-APPLIED = "sentinel.applied"
+APPLIED = EventType.SENTINEL_APPLIED
 """The type, in the log, of the note that files are the truth for a sentinel."""
-EVENT_APPLIED = "event.applied"
+EVENT_APPLIED = EventType.EVENT_APPLIED
 """The same for an event of other origin, which `data` has as `event`."""
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tidings.clock import DAY
 from tidings.errors import SecretError
+from tidings.model.event_type import EventType
 from tidings.model.unit import DeliveryResult, Event, Unit
 from tidings.notification.channel import Message, Refused, Sender, Sent
 from tidings.notification.retry import PATIENT_ATTEMPTS, judge_endpoint, next_attempt
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tidings.service.watch.watchlist import WatchedSentinel
     from tidings.storage.watches.deliveries import DeliveryRow
 
-STREAMED = "stream.record"
+STREAMED = EventType.STREAM_RECORD
 """A record is on the stream from here on; `data` says which delivery's and which line of it."""
 
 
@@ -168,13 +169,13 @@ class Deliverer:
         if not self._awaits(delivery.sentinel_id, delivery.endpoint_id):
             return ()
         data = {"endpoint": delivery.endpoint_id, "last": delivery.last_seq}
-        return (Event(type="delivery.done", at=now, sentinel_id=delivery.sentinel_id, data=data),)
+        return (Event(type=EventType.DELIVERY_DONE, at=now, sentinel_id=delivery.sentinel_id, data=data),)
 
 
 def _dead_letter(delivery: DeliveryRow, result: DeliveryResult, now: Instant) -> Event:
     address = shown(delivery.kind, delivery.address)
     data = {"delivery": delivery.id, "endpoint": delivery.endpoint_id, "address": address, "reason": result.error}
-    return Event(type="delivery.dead", at=now, sentinel_id=delivery.sentinel_id, data=data)
+    return Event(type=EventType.DELIVERY_DEAD, at=now, sentinel_id=delivery.sentinel_id, data=data)
 
 
 def _streamed(delivery: DeliveryRow, now: Instant) -> Iterator[Event]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tidings.model.event_type import EventType
 from tidings.model.unit import DeliveryDraft, EndpointMove, Event
 from tidings.notification.retry import SILENT
 from tidings.notification.secrecy import shown
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from tidings.storage.watches.deliveries import DeliveryRow
 
 log = logging.getLogger("tidings.service")
-FAILING = "endpoint.failing"
-OFF = "endpoint.off"
-OK = "endpoint.ok"
+FAILING = EventType.ENDPOINT_FAILING
+OFF = EventType.ENDPOINT_OFF
+OK = EventType.ENDPOINT_OK
 
 
 def endpoint_text(event: NoticeEvent) -> str:
@@ -95,7 +96,7 @@ class Receivers:
         return move, (event,), made
 
     @staticmethod
-    def _kind(delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, at: Instant) -> str | None:
+    def _kind(delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, at: Instant) -> EventType | None:
         """Return the type of the notice that is due, None if there is nothing to say that was not said."""
         if move.failing_since is None:
             return OK if delivery.noticed else None

@@ -21,6 +21,7 @@ from tidings.errors import (
     UnitError,
 )
 from tidings.fetching import address, files
+from tidings.model.event_type import EventType
 from tidings.model.outcome import Failed, Fetched, Outcome, Validators
 from tidings.model.poll_reason import PollReason, Why
 from tidings.model.unit import Event, Grant, PollRecord, Unit
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tidings.service")
 NETWORK_WORDS: Final = {
-    "network.down": "our own network seems to be down: most hosts cannot be reached",
-    "network.up": "our own network is back",
+    EventType.NETWORK_DOWN: "our own network seems to be down: most hosts cannot be reached",
+    EventType.NETWORK_UP: "our own network is back",
 }
 
 
@@ -278,7 +279,7 @@ class Grants:
         await self._poller.settle(PollResult(page=page, at=at, epoch=charged.epoch, charged=charged, outcome=failed))
         is_told = isinstance(error, UnitError | StoreStalledError)  # by the store itself, by the stall
         if isinstance(error, StoreError) and not is_told:
-            problem = Event(type="problem.unit", at=at, page_id=page.state.page_id, data={"error": str(error)})
+            problem = Event(type=EventType.PROBLEM_UNIT, at=at, page_id=page.state.page_id, data={"error": str(error)})
             await self._committer.write(Unit(at=at, epoch=charged.epoch, events=(problem,)))
 
     def _further(self, charged: Charged) -> Callable[[str], Awaitable[None]]:

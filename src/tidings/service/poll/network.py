@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from tidings.clock import HOUR, MINUTE
+from tidings.model.event_type import EventType
 
 if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
@@ -31,20 +32,20 @@ class NetworkWatch:
         self._since: Instant | None = None
         self._is_announced = False
 
-    def news(self, at: Instant) -> tuple[tuple[str, Instant], ...]:
+    def news(self, at: Instant) -> tuple[tuple[EventType, Instant], ...]:
         """Return what is new since the last call: (type of event, since when it was down), at most one of each."""
         if not self.is_down:
             since, self._since = self._since, None
             was_announced, self._is_announced = self._is_announced, False
             if since is None:
                 return ()
-            return (("network.up", since), *((("network.back", since),) if was_announced else ()))
+            return ((EventType.NETWORK_UP, since), *(((EventType.NETWORK_BACK, since),) if was_announced else ()))
         if self._since is None:
             self._since = at
-            return (("network.down", at),)
+            return ((EventType.NETWORK_DOWN, at),)
         if at - self._since >= LASTING and not self._is_announced:
             self._is_announced = True
-            return (("network.away", self._since),)
+            return ((EventType.NETWORK_AWAY, self._since),)
         return ()
 
     def hear(self, host: str, *, reached: bool, at: Instant) -> None:

@@ -20,6 +20,7 @@ from tidings.clock import MINUTE
 from tidings.errors import StoreError, UnitError, UsageError
 from tidings.events.engine import Engine
 from tidings.events.occurrence import Occurrence
+from tidings.model.event_type import EventType
 from tidings.model.unit import Event, RuleState, Unit
 from tidings.service.rules.behaviour import Deeds, Moment, happening, heard, opened
 from tidings.service.rules.rule_group import (
@@ -58,7 +59,7 @@ REMEMBER_EVERY = 1_000
 """how many events at most are read in vain after a crash"""
 _NOBODY_HEARS = ""
 """what occurs only to set the engine's time, so that what is due at that very instant comes after the event of it"""
-_BEGINS = frozenset({"sentinel.created", "sentinel.enabled", "sentinel.altered"})
+_BEGINS = frozenset({EventType.SENTINEL_CREATED, EventType.SENTINEL_ENABLED, EventType.SENTINEL_ALTERED})
 
 
 class Rules:
@@ -238,15 +239,15 @@ class Rules:
         group = self._groups.get(sentinel_id)
         if group is not None and event.seq <= group.upto:
             return
-        if event.type == "sentinel.ended":
+        if event.type == EventType.SENTINEL_ENDED:
             if group is not None and not group.is_finished:
                 await self._reach(event, group)
                 await self._finish(group)
-        elif event.type == "sentinel.disabled":
+        elif event.type == EventType.SENTINEL_DISABLED:
             if group is not None and not group.is_finished and group.pause is None:
                 await self._reach(event, group)
                 self._pause(group)
-        elif event.type == "sentinel.enabled" and group is not None and group.pause is not None:
+        elif event.type == EventType.SENTINEL_ENABLED and group is not None and group.pause is not None:
             await self._reach(event, group)
             await self._resume(group, await self._held(sentinel_id))
         elif event.type in _BEGINS:

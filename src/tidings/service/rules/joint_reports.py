@@ -11,6 +11,7 @@ from tidings.document.canonical import RULES_VERSION
 from tidings.language import expressions
 from tidings.model.change import ChangeSet
 from tidings.model.composite import Composite, Part, Verdict
+from tidings.model.event_type import EventType
 from tidings.model.unit import ChangeRow, DeliveryDraft, Event, SentinelMove
 from tidings.service.notify.activate import REPORTED
 from tidings.service.notify.news import draft
@@ -56,7 +57,7 @@ class Reporter:
             return NO_DEEDS
         row = self._row(held, report, found, subs, at)
         event = Event(
-            type="change.found",
+            type=EventType.CHANGE_FOUND,
             at=at,
             sentinel_id=held.row.id,
             page_id=row.page_id,

@@ -16,6 +16,7 @@ from tidings.events.expression import Or, Periodic, Plus
 from tidings.events.node import Context
 from tidings.events.rule import Coupling, Raised, Retuned, Rule
 from tidings.language.dates import zone_of
+from tidings.model.event_type import EventType
 from tidings.model.telling import Rate
 from tidings.model.unit import Event, Timer
 from tidings.service.notify import news
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 
-CHANGE: Final = "change.found"
-DONE: Final = "delivery.done"
+CHANGE: Final = EventType.CHANGE_FOUND
+DONE: Final = EventType.DELIVERY_DONE
 """A message was taken or given up, whose recipient something waits for."""
-NOISY: Final = "sentinel.noisy"
+NOISY: Final = EventType.SENTINEL_NOISY
 FAR: Final = 2**62
 """an instant after all others"""
 
@@ -258,10 +259,10 @@ class Telling:
         if noise["is_noisy"]:
             done.append(Deeds(raised=(Raised(own("noisy", moment.held.row.id).name),)))
         else:
-            done.append(Deeds(events=(self._event("sentinel.calm", moment),)))
+            done.append(Deeds(events=(self._event(EventType.SENTINEL_CALM, moment),)))
         return _joined(done)
 
-    def _event(self, kind: str, moment: Moment) -> Event:
+    def _event(self, kind: EventType, moment: Moment) -> Event:
         data = {"changes": self._noise.changes, "span": self._noise.span}
         page_id = moment.memory["noise"]["page"]
         return Event(type=kind, at=moment.at, sentinel_id=moment.held.row.id, page_id=page_id, data=data)

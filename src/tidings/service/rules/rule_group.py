@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tidings.events.expression import Periodic, from_json
 from tidings.events.postponed import postponed
 from tidings.events.rewound import earlier, rewound
+from tidings.model.event_type import EventType
 from tidings.model.unit import Event, Unit
 from tidings.service.rules.behaviour import Deeds
 
@@ -129,8 +130,8 @@ def _is_periodic(rule: Mapping[str, Any]) -> bool:
 
 def has_started(event: EventRow, held: WatchedSentinel) -> bool:
     """Say whether a sentinel's life has begun by an event; one that was never enabled has nothing to tell."""
-    has_begun = event.type == "sentinel.altered" and held.row.started_at is not None
-    return has_begun or event.type == "sentinel.enabled" or event.data.get("state") == "enabled"
+    has_begun = event.type == EventType.SENTINEL_ALTERED and held.row.started_at is not None
+    return has_begun or event.type == EventType.SENTINEL_ENABLED or event.data.get("state") == "enabled"
 
 
 def is_same(wanted: Rule, rule: Rule) -> bool:
@@ -141,7 +142,7 @@ def is_same(wanted: Rule, rule: Rule) -> bool:
 def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
     """Return what is written of a rule or a behaviour that failed."""
     return Deeds(
-        events=(Event(type="problem.rule", at=at, sentinel_id=sentinel_id, data={"rule": rule, "error": text}),)
+        events=(Event(type=EventType.PROBLEM_RULE, at=at, sentinel_id=sentinel_id, data={"rule": rule, "error": text}),)
     )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.clock import DAY, HOUR, MINUTE, PLAUSIBLE
 from tidings.language.dates import zone_of
+from tidings.model.event_type import EventType
 from tidings.model.unit import Event, Unit
 from tidings.service.life.alter import calendar
 from tidings.service.show.finding import spell_instant
@@ -173,7 +174,7 @@ def _revive(connection: Connection, row: SentinelRow, sentinel: Sentinel, now: I
     connection.execute(_REVIVE, id=row.id, state=state)
     subscriptions.activate(connection, row.id, active=state == "enabled", at=now)
     data = {"name": row.name, "before": "ended", "state": state, "reason": "it ended only since the clock was ahead"}
-    kind = "sentinel.enabled" if state == "enabled" else "sentinel.altered"
+    kind = EventType.SENTINEL_ENABLED if state == "enabled" else EventType.SENTINEL_ALTERED
     events.append(connection, [Event(type=kind, at=now, sentinel_id=row.id, data=data)])
 
 

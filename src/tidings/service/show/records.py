@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidings.model.change import ChangeSet, ObjectPlace, shares
+from tidings.model.event_type import EventType
 from tidings.model.version import version_id
 from tidings.model.weight import WHOLE
 from tidings.notification.secrecy import shown
@@ -286,13 +287,24 @@ _SAID = frozenset({"price", "availability"})
 """Parts that a page says somewhere, or does not."""
 
 TROUBLES = (
-    "page.error", "page.gone", "page.ok", "page.partial", "page.whole", "part.lost", "part.back", "part.healed", "part.appeared", "comparison.given_up",
-    "page.moved", "page.saturated", "sentinel.silenced",
-)  # fmt: skip
+    EventType.PAGE_ERROR,
+    EventType.PAGE_GONE,
+    EventType.PAGE_OK,
+    EventType.PAGE_PARTIAL,
+    EventType.PAGE_WHOLE,
+    EventType.PART_LOST,
+    EventType.PART_BACK,
+    EventType.PART_HEALED,
+    EventType.PART_APPEARED,
+    EventType.COMPARISON_GIVEN_UP,
+    EventType.PAGE_MOVED,
+    EventType.PAGE_SATURATED,
+    EventType.SENTINEL_SILENCED,
+)
 """Events that say what keeps a sentinel from seeing changes, or that nothing does any more; `Errors to` says who is told."""
-NOTICES = (*TROUBLES, "sentinel.noisy", "sentinel.calm")
+NOTICES = (*TROUBLES, EventType.SENTINEL_NOISY, EventType.SENTINEL_CALM)
 """Events beside changes that a sentinel's channels are told of, once each."""
-STATES = frozenset({"page.error", "page.gone", "page.ok"})
+STATES = frozenset({EventType.PAGE_ERROR, EventType.PAGE_GONE, EventType.PAGE_OK})
 """Those of them that are changes to whoever monitors the status of a page."""
 UNPOLLED = tuple(kind for kind in TROUBLES if kind not in STATES)
 """Those of them that the record of a look does not say."""
@@ -302,46 +314,46 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     """Return a state that a sentinel's owner is told of: a page in error, well again, or versions that could not be compared."""
     data = event.data
     match event.type:
-        case "page.error" if data["kind"] == GONE:
+        case EventType.PAGE_ERROR if data["kind"] == GONE:
             summary = f"the page cannot be watched any more: {data['reason']}"
-        case "page.error":
+        case EventType.PAGE_ERROR:
             summary = f"the page cannot be watched for now ({data['kind']}): {data['reason']}"
-        case "page.gone":
+        case EventType.PAGE_GONE:
             gap = spell_gap(event.at - data["since"])
             summary = f"the page seems to be gone, it could not be watched for {gap} ({data['kind']}): {data['reason']}"
-        case "sentinel.noisy":
+        case EventType.SENTINEL_NOISY:
             often = f"more than {data['changes']} changes in {spell_gap(data['span'])}"
             summary = f"{often}: from now on they are gathered and told together, until there are fewer"
-        case "sentinel.calm":
+        case EventType.SENTINEL_CALM:
             summary = "there are fewer changes again: each is told when it is found"
-        case "page.moved":
+        case EventType.PAGE_MOVED:
             summary = f"the page has moved for good to {data['to']}; it is watched there by way of its old address, or watch the new one instead"
-        case "page.saturated":
+        case EventType.PAGE_SATURATED:
             summary = saturated_text(data, sentinel)
-        case "sentinel.silenced":
+        case EventType.SENTINEL_SILENCED:
             summary = silenced_text(data, sentinel)
-        case "page.ok" if data.get("first"):
+        case EventType.PAGE_OK if data.get("first"):
             begins = f', it begins "{_short(data["words"])}"' if data.get("words") else ""
             summary = f"the page has appeared{begins}: what it shows now is what the next change is compared with"
-        case "page.ok":
+        case EventType.PAGE_OK:
             summary = f"the page can be watched again, after {spell_gap(event.at - (data.get('since') or event.at))}"
-        case "page.partial":
+        case EventType.PAGE_PARTIAL:
             failing = "; ".join(f"{f['url']} ({f['kind']}): {f['reason']}" for f in data["frames"])
             summary = f"a part of the page cannot be watched for now, what it showed last stays: {failing}"
-        case "page.whole":
+        case EventType.PAGE_WHOLE:
             summary = "all frames of the page can be watched again"
-        case "part.lost":
+        case EventType.PART_LOST:
             summary = f"the selected part is gone: {data['part']} matches nothing on the page any more"
             summary = f"the page says no {data['part']} any more" if data["part"] in _SAID else summary
-        case "part.back":
+        case EventType.PART_BACK:
             summary = f"the selected part is there again: {data['part']} matches"
             summary = f"the page says the {data['part']} again" if data["part"] in _SAID else summary
-        case "part.healed":
+        case EventType.PART_HEALED:
             summary = healed_text(data)
-        case "part.appeared":
+        case EventType.PART_APPEARED:
             summary = f"the selected part is there now: {data['part']} matches for the first time"
             summary = f"the page says the {data['part']} for the first time" if data["part"] in _SAID else summary
-        case "comparison.given_up" if not data["from"]:
+        case EventType.COMPARISON_GIVEN_UP if not data["from"]:
             summary = f"what the page shows cannot be compared, so no change of it can be told: {data['reason']}"
         case _:
             summary = f"versions {data['from']} and {data['to']} could not be compared: {data['reason']}"
@@ -358,14 +370,14 @@ def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:
     return problem_record(summary, where=sentinel, details=details)
 
 
-SILENCED = "sentinel.silenced"
+SILENCED = EventType.SENTINEL_SILENCED
 """The type of the event of a sentinel all of whose newest news was left out."""
-CLOCK_WRONG = "clock.wrong"
+CLOCK_WRONG = EventType.CLOCK_WRONG
 """The type of the event that the machine's clock was ahead, and is right again."""
-STALLED = "service.stalled"
-DAMAGED = "data.damaged"
-OUTAGE = "store.outage"
-BULLETINS = ("network.away", "network.back", STALLED, DAMAGED, OUTAGE, CLOCK_WRONG)
+STALLED = EventType.SERVICE_STALLED
+DAMAGED = EventType.DATA_DAMAGED
+OUTAGE = EventType.STORE_OUTAGE
+BULLETINS = (EventType.NETWORK_AWAY, EventType.NETWORK_BACK, STALLED, DAMAGED, OUTAGE, CLOCK_WRONG)
 """Events of the whole service that every recipient is notified of (`bulletins`)."""
 
 
@@ -373,20 +385,20 @@ def bulletin_record(event: NoticeEvent) -> Record:
     """Return a state of the whole service that everybody is notified of; its sentinel, page and URL are empty."""
     data = event.data
     match event.type:
-        case "network.away":
+        case EventType.NETWORK_AWAY:
             summary = (
                 f"no page can be checked: most hosts have not answered for {spell_gap(event.at - data['since'])}, so the network"
                 " connection of this machine seems to be down; checks go on by themselves once it is back"
             )
-        case "network.back":
+        case EventType.NETWORK_BACK:
             summary = f"pages can be checked again: the network was away for {spell_gap(event.at - data['since'])}"
-        case "service.stalled":
+        case EventType.SERVICE_STALLED:
             since = (rfc3339(data["since"]) or "")[:19].replace("T", " ")
             summary = f"since {since} UTC checks could not be stored: {data['reason']} (Tidings goes on by itself; `tidings doctor` says how it stands)"
-        case "store.outage":
+        case EventType.STORE_OUTAGE:
             gap = spell_gap(event.at - data["since"])
             summary = f"no page was checked for {gap}: the database of Tidings did not answer; checks go on, and nothing was lost"
-        case "data.damaged":
+        case EventType.DATA_DAMAGED:
             what = "; ".join(data["items"])
             summary = f"what is stored makes no sense and is not watched any more: {what}. All else goes on. `tidings doctor` says more; put a copy of the database back"
         case _:
@@ -449,7 +461,7 @@ def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
     else:
         summary = "it has ended: the sentinel whose start it waited for never started"
     details = {
-        "event": "sentinel.ended",
+        "event": EventType.SENTINEL_ENDED,
         "sentinel": sentinel,
         "page": "",
         "url": url,

@@ -19,6 +19,7 @@ from tidings.errors import UnknownNameError, UsageError
 from tidings.fetching.files import Unread, head
 from tidings.isolation import command
 from tidings.isolation.runner import Died
+from tidings.model.event_type import EventType
 from tidings.model.unit import Event
 from tidings.service.sources.outside_events import check_source, happen, source_of
 from tidings.storage.watches import events, outside
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 log = logging.getLogger("tidings.service.sources.outside_events")
-PROBLEM: Final = "problem.event"
+PROBLEM: Final = EventType.PROBLEM_EVENT
 AT_ONCE: Final = 4
 """looks at files and commands at the same time"""
 SHOWN: Final = 2_000

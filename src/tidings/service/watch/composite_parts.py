@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from tidings.detection.ask.across import Choice, Leaf, Meeting, joined, leaves, meetings
 from tidings.detection.kinds.interests import is_across
 from tidings.language import expressions
+from tidings.model.event_type import EventType
 from tidings.model.interest import Expression, Interest
 
 if TYPE_CHECKING:
     from tidings.model.sentinel import Sentinel
 
-PART = "change.part"
+PART = EventType.CHANGE_PART
 """The event of a change that is told with others or not at all."""
 
 

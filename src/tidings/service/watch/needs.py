@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tidings.model.event_type import EventType
 from tidings.model.poll_reason import PollReason
 from tidings.model.unit import Event
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import ExecutionInterval, Instant
     from tidings.model.unit import Unit
 
-LOOKED = "page.looked"
+LOOKED = EventType.PAGE_LOOKED
 """The event of a good look at a page that a sentinel waited for. Only such looks have one."""
 GOOD = frozenset({"new", "unchanged", "changed"})
 

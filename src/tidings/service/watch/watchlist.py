@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tidings.errors import SentinelError, StoreDamagedError
 from tidings.language import parser
 from tidings.language.dates import zone_of
+from tidings.model.event_type import EventType
 from tidings.model.sentinel import Channel, Fetch, FetchAt, FetchEvery, FetchOnChange, FetchOnDemand, Notify, Sentinel
 from tidings.notification.channel import KINDS
 from tidings.service.watch.composite_parts import asked_of, joint_of
@@ -151,7 +152,7 @@ SENDABLE = KINDS
 
 
 LIFE_EVENTS = tuple(
-    f"sentinel.{step}"
+    EventType(f"sentinel.{step}")
     for step in ("created", "waiting", "enabled", "disabled", "ended", "dropped", "altered", "renewed", "confirmed")
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.unit import Event
 from tidings.storage.db.connection import UNLIMITED, Connection, select
@@ -98,7 +99,7 @@ def newest(c: Connection, type: str, *, page_id: int | None = None) -> EventRow 
 
 def media_of(c: Connection, page_id: int) -> str:
     """Return what a page was when it was first seen (html, feed, json …), empty if that is not known any more."""
-    first = newest(c, "page.first", page_id=page_id)
+    first = newest(c, EventType.PAGE_FIRST, page_id=page_id)
     return "" if first is None else str(first.data.get("media_type", ""))
 
 

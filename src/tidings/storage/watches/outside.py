@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from tidings.errors import UnknownNameError, UsageError
+from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.outside import Origin
 from tidings.model.unit import Event
@@ -14,7 +15,7 @@ from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json, plain, to_json
 from tidings.storage.watches import events
 
-HAPPENED = "event.happened"
+HAPPENED = EventType.EVENT_HAPPENED
 """The type, in the log, of an event of other origin; `data` has its name as `event` and its `params`."""
 
 

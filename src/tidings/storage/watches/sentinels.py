@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidings.errors import UnknownNameError, UsageError
+from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.page import PageIdentity
 from tidings.model.sentinel import FetchEvery, Sentinel, State, Watched
@@ -117,7 +118,14 @@ def create(
     _subscribe(c, sentinel_id, pages, next_tick=next_tick, active=is_enabled)
     events.append(
         c,
-        [Event(type="sentinel.created", at=at, sentinel_id=sentinel_id, data={"name": sentinel.name, "state": state})],
+        [
+            Event(
+                type=EventType.SENTINEL_CREATED,
+                at=at,
+                sentinel_id=sentinel_id,
+                data={"name": sentinel.name, "state": state},
+            )
+        ],
         owner_id=owner_id,
     )
     return get(c, sentinel_id)
@@ -214,7 +222,9 @@ def move(c: Connection, step: SentinelMove) -> None:
     )
     subscription_rows.activate(c, step.sentinel_id, active=step.state == "enabled", at=step.at)
     data = {"name": name, "before": before, "reason": step.reason}
-    events.append(c, [Event(type=f"sentinel.{step.state}", at=step.at, sentinel_id=step.sentinel_id, data=data)])
+    events.append(
+        c, [Event(type=EventType(f"sentinel.{step.state}"), at=step.at, sentinel_id=step.sentinel_id, data=data)]
+    )
 
 
 def alter(
@@ -270,7 +280,8 @@ def alter(
         subscription_rows.revise(c, revised)
     _move_pages(c, before, number, pages, next_tick=next_tick, at=at)
     events.append(
-        c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": before.name, "revision": number})]
+        c,
+        [Event(type=EventType.SENTINEL_ALTERED, at=at, sentinel_id=id, data={"name": before.name, "revision": number})],
     )
     return get(c, id)
 
@@ -312,7 +323,7 @@ def first_tick(sentinel: Sentinel, at: Instant) -> Instant | None:
 def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:
     """Let the next version of each of a sentinel's pages be a new base, with the event `sentinel.renewed`."""
     subscription_rows.renew(c, id, at=at, next_tick=first_tick(sentinel, at))
-    events.append(c, [Event(type="sentinel.renewed", at=at, sentinel_id=id, data={"name": sentinel.name})])
+    events.append(c, [Event(type=EventType.SENTINEL_RENEWED, at=at, sentinel_id=id, data={"name": sentinel.name})])
 
 
 def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant | None, at: Instant) -> None:
@@ -324,7 +335,7 @@ def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant 
         start_at=start_at,
         end_at=end_at,
     )
-    events.append(c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": row.name})])
+    events.append(c, [Event(type=EventType.SENTINEL_ALTERED, at=at, sentinel_id=id, data={"name": row.name})])
 
 
 def last_of(c: Connection, name: str) -> SentinelRow | None:
@@ -356,7 +367,7 @@ def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> Sent
     c.execute("UPDATE sentinel SET name = :name WHERE id = :id", id=id, name=name)
     rewrite(c, id, before.revision, text)
     events.append(
-        c, [Event(type="sentinel.altered", at=at, sentinel_id=id, data={"name": name, "before": before.name})]
+        c, [Event(type=EventType.SENTINEL_ALTERED, at=at, sentinel_id=id, data={"name": name, "before": before.name})]
     )
     return get(c, id)
 

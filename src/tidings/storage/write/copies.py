@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from tidings.errors import StoreError
+from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.unit import Event
 from tidings.storage.db import instance
 from tidings.storage.db.connection import Connection
 from tidings.storage.watches import events
 
-RESTORED: Final = "data.restored"
+RESTORED: Final = EventType.DATA_RESTORED
 BLOCK: Final = 1_000
 """events after which the file of numbers is made durable"""
 _LINE: Final = 42

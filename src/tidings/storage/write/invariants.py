@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
+from tidings.model.event_type import EventType
 from tidings.model.version import Blob, Member, member_list, version_id
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.values import from_json
@@ -180,7 +181,9 @@ def _polls(c: Connection) -> Iterator[str]:
 
     A poll that was charged while the clock was ahead may have ended earlier than that, by a clock that was right again.
     """
-    wrong = [(e.data["since"], e.data["until"] + e.data["ahead"]) for e in events.listing(c, types=("clock.wrong",))]
+    wrong = [
+        (e.data["since"], e.data["until"] + e.data["ahead"]) for e in events.listing(c, types=(EventType.CLOCK_WRONG,))
+    ]
     for id_, charged_at, finished_at, cost in c.rows(
         "SELECT id, charged_at, finished_at, cost FROM poll WHERE outcome IS NOT NULL"
     ):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from tidings.errors import StoreError, TidingsError, UnitError
+from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.unit import Charged, Event, Grant, Unit
 from tidings.storage.db.connection import Connection
@@ -237,7 +238,7 @@ def _record(database: Database, unit: Unit, error: Exception) -> Exception:
     """Tell of a broken unit by an event; return its error."""
     text = str(error) or type(error).__name__
     page_id = next((part.page_id for part in (unit.poll, unit.page, unit.version) if part is not None), None)
-    problem = Event(type="problem.unit", at=unit.at, page_id=page_id, data={"error": text})
+    problem = Event(type=EventType.PROBLEM_UNIT, at=unit.at, page_id=page_id, data={"error": text})
     try:
         database.write(events.append, [problem])
     except StoreError as worse:

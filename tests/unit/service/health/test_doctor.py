@@ -19,6 +19,7 @@ from tidings.archive.archive import Archive
 from tidings.cli.main import VERBS
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.errors import StoreDamagedError, StoreMissingError, StoreNewerError
+from tidings.model.event_type import EventType
 from tidings.model.unit import ComparisonRow, DeliveryResult, Event
 from tidings.service.health import doctor, machine, news_troubles, overdue, page_troubles, sources
 from tidings.service.show.finding import MOST_LINES
@@ -472,7 +473,7 @@ def test_a_clock_that_nobody_has_set(world):
 def test_a_clock_that_was_wrong(world):
     """That the clock was ahead is said for a week, from when to when, as a warning for a day."""
     data = {"summary": "the machine's clock was ahead by up to 1 d 1 h"}
-    world.write(events.append, [Event(type="clock.wrong", at=world.at, data=data)])
+    world.write(events.append, [Event(type=EventType.CLOCK_WRONG, at=world.at, data=data)])
     found = [only(examined(world, later=later), "clock") for later in (MINUTE, 25 * HOUR, 8 * DAY)]
 
     assert ["warn", "ok", "ok"] == [line.status for line in found]

@@ -6,6 +6,7 @@ import pytest
 
 from tests.stores import SECOND, World, products
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.model.event_type import EventType
 from tidings.model.page import HostState
 from tidings.model.unit import DeliveryResult, EndpointMove, Estimate, Event
 from tidings.service.health import promises, sources
@@ -373,7 +374,9 @@ def test_an_address_without_a_web_host_is_not_shown(world):
 
 def test_outcomes_that_could_not_be_stored(world):
     """A unit that broke is told for a week."""
-    world.write(events.append, [Event(type="problem.unit", at=world.at, page_id=7, data={"error": "a broken unit"})])
+    world.write(
+        events.append, [Event(type=EventType.PROBLEM_UNIT, at=world.at, page_id=7, data={"error": "a broken unit"})]
+    )
     (line,) = lines(world, "problems")
     (later,) = lines(world, "problems", later=7 * DAY)
 

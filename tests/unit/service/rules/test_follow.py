@@ -16,6 +16,7 @@ from tidings.clock import HOUR, MINUTE, SECOND
 from tidings.errors import StoreBusyError
 from tidings.events.expression import Periodic
 from tidings.events.rule import Coupling, Firing, Rule
+from tidings.model.event_type import EventType
 from tidings.model.unit import DeliveryDraft, Event, SentinelMove, Unit
 from tidings.service.life import register
 from tidings.service.rules.behaviour import (
@@ -156,7 +157,7 @@ class Home:
     def happen(self, sentinel_id: int, at: int) -> None:
         """Let a change be found, as far as rules hear of it."""
         self.door.write(
-            events.append, [Event(type="change.found", at=at, sentinel_id=sentinel_id, page_id=sentinel_id)]
+            events.append, [Event(type=EventType.CHANGE_FOUND, at=at, sentinel_id=sentinel_id, page_id=sentinel_id)]
         )
 
     def end(self, sentinel_id: int, at: int) -> None:
