@@ -33,6 +33,7 @@ def choose(
     burst: float | None = None,
     purse: Ids | None = None,
     purses: Floats | None = None,
+    tier: Ids | None = None,
 ) -> Rows:
     """Return the indices to poll now, best first.
 
@@ -42,7 +43,8 @@ def choose(
     `burst` (the most that the budget can save up) a page that is too dear for now holds back those that bid less,
     so that it is not starved; one dearer than `burst` never fits, is passed over and takes no place of its host.
     `purses` are budgets within the budget, by number, infinite where there is none; `purse` is the number of each page's.
-    Its pages are paid in turn: one that is too dear for now holds back those of the same purse that bid less.
+    Its pages are paid in turn: one that is too dear for now holds back those of the same purse that bid less. A page of a
+    higher `tier` goes before all of lower ones, whatever they bid.
     """
     eligible = bids > 0
     if in_flight is not None:
@@ -54,12 +56,20 @@ def choose(
         return rows[:0]
     rows = rows[_ready(host[rows], host_ready)]
     rows = rows[cost[rows] * (1 - TOLERANCE) <= (tokens if burst is None else burst)]
+    rank = bids if tier is None else _ranks(rows, bids, tier)
     if purse is not None and purses is not None:
-        rows = _without_empty(rows, bids, cost, purse, purses)
-    rows = _within_hosts(rows, bids, host, in_flight, host_connections)
+        rows = _without_empty(rows, rank, cost, purse, purses)
+    rows = _within_hosts(rows, rank, host, in_flight, host_connections)
     if purse is not None and purses is not None:
         rows = _within_purses(rows, cost, purse, purses)
-    return _within_budget(rows, bids, cost, tokens, limit=limit, burst=burst)
+    return _within_budget(rows, bids, cost, tokens, limit=limit, burst=burst, tier=tier)
+
+
+def _ranks(rows: Rows, bids: Floats, tier: Ids) -> Floats:
+    """Return for each of `rows` its place among them, the best one's the highest: by tier, then by bid, then by index."""
+    ranks = np.zeros(len(bids))
+    ranks[rows[np.lexsort((-rows, bids[rows], tier[rows]))]] = np.arange(1, len(rows) + 1)
+    return ranks
 
 
 def _without_empty(rows: Rows, bids: Floats, cost: Floats, purse: Ids, purses: Floats) -> Rows:
@@ -135,7 +145,14 @@ def _busy(host: Ids, rows: Rows, in_flight: Mask | None) -> Ids:
 
 
 def _within_budget(
-    rows: Rows, bids: Floats, cost: Floats, tokens: float, *, limit: int | None, burst: float | None
+    rows: Rows,
+    bids: Floats,
+    cost: Floats,
+    tokens: float,
+    *,
+    limit: int | None,
+    burst: float | None,
+    tier: Ids | None,
 ) -> Rows:
     """Return the longest affordable start of `rows`, then those after it that still fit (or none, while saving up)."""
     if limit is not None and affords(tokens, float(cost[rows[:limit]].sum())):
@@ -154,7 +171,12 @@ def _within_budget(
             left -= price
         elif burst is not None and affords(burst, price):
             return np.array(chosen, dtype=np.intp)
-    return _or_the_single_best(np.array(chosen, dtype=np.intp), rows, bids, cost, tokens)
+    best = np.array(chosen, dtype=np.intp)
+    if tier is not None and len(best):  # one page alone is worth more only than others of its tier
+        if tier[best].min() < tier[rows[0]]:
+            return best
+        rows = rows[tier[rows] == tier[rows[0]]]
+    return _or_the_single_best(best, rows, bids, cost, tokens)
 
 
 def _or_the_single_best(chosen: Rows, rows: Rows, bids: Floats, cost: Floats, tokens: float) -> Rows:

@@ -48,6 +48,29 @@ def test_ties_go_to_the_lower_index():
     assert [1, 2] == chosen([0.5, 0.9, 0.9, 0.9], tokens=2)
 
 
+@given(PAGES, st.lists(st.integers(0, 2), min_size=8, max_size=8), st.integers(1, 3), st.integers(1, 8))
+@share(1)
+def test_a_higher_tier_goes_first_whatever_the_others_bid(pages, tiers, connections, limit):
+    """As if its bids were so much more than all others; within a tier bids decide."""
+    bids, _, host, flying = columns(pages)
+    tiers = tiers[: len(pages)]
+    limits = {
+        "host": host,
+        "in_flight": mask(*flying),
+        "host_connections": connections,
+        "limit": limit,
+    }
+    apart = [bid + 1_000.0 * tier if bid > 0 else bid for bid, tier in zip(bids, tiers, strict=True)]
+
+    assert chosen(apart, **limits) == chosen(bids, tier=np.array(tiers, dtype=np.int64), **limits)
+
+
+def test_a_dear_page_of_a_lower_tier_pushes_nobody_out():
+    """One page alone is worth more only than others of its tier."""
+    assert [0] == chosen([1.0, 9.0], cost=[1.0, 5.0], tokens=5, tier=np.array([1, 0]))
+    assert [1] == chosen([10.0, 9.0], cost=[1.0, 5.0], tokens=5, tier=np.array([0, 0]))
+
+
 @pytest.mark.parametrize("bid", [0.0, -1.0, float("nan")])
 def test_who_does_not_bid_is_left_alone(bid):
     """A budget is never spent on pages that are not worth it."""

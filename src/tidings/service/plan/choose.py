@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from tidings.model.weight import WHOLE
 from tidings.scheduling import allocator
 from tidings.scheduling.lateness import FIRST
 from tidings.scheduling.needs import Sought, Supply, ranks
-from tidings.scheduling.policy import Floats, Rows
+from tidings.scheduling.policy import Floats, Ids, Rows
 from tidings.service.watch.page_schedule import importance_to
 
 if TYPE_CHECKING:
@@ -27,13 +28,21 @@ if TYPE_CHECKING:
     from tidings.service.watch.needs import Needs
     from tidings.service.watch.watchlist import WatchedPage
 
-ASKED: Final = 1e15
-NEEDED: Final = 4e14
-TICKED: Final = 1e14
-"""Bids of looks that somebody asked for, of those that are needed in time (times 1 to 2 by their rank), and of ticks (plus seconds of
-lateness) and second looks, which are worth nothing later: before whatever a policy bids."""
 MOST_SPARE: Final = 1024
 """So many pages are looked through for those that are worth a spare look: those that have waited longest, as parts of their waits."""
+
+
+class Tier(IntEnum):
+    """What goes before what, whatever it bids: those of a higher tier are chosen first."""
+
+    BID = 0
+    """what a policy bids for"""
+    TICK = 1
+    """ticks, by their lateness, and second polls, which are worth nothing later"""
+    NEEDED = 2
+    """what is needed in time, by its rank"""
+    ASKED = 3
+    """what somebody asked for"""
 
 
 class Limits(NamedTuple):
@@ -93,7 +102,7 @@ class Chooser:
         ready = self._ready(rows, now, gate)
         needed = self._needed(now, gate, min(limits.tokens, Supply(1.0, self._budget).by(now - empty_at)))
         rows = self._with_places(rows, now, ready, needed)
-        chosen = self._allocated(rows, self._bids(rows, now, needed), ready, limits)
+        chosen = self._allocated(rows, *self._bids(rows, now, needed), ready, limits)
         return [self._granted(row, self._reason(row, now)) for row in chosen]
 
     def spare(self, now: Instant, gate: HostGate, limits: Limits) -> list[Grant]:
@@ -110,7 +119,8 @@ class Chooser:
         may = np.array([self._dues.may(self._pages[page], now) for page in roster.ids[rows].tolist()], np.bool_)
         if not may.any():
             return []
-        chosen = self._allocated(rows[may], bids[may], self._ready(rows[may], now, gate), limits)
+        tiers = np.full(int(may.sum()), Tier.BID)
+        chosen = self._allocated(rows[may], bids[may], tiers, self._ready(rows[may], now, gate), limits)
         return [self._granted(row, PollReason(Why.SPARE)) for row in chosen]
 
     def _longest_waiting(self, rows: Rows, now: Instant) -> Rows:
@@ -124,14 +134,14 @@ class Chooser:
         names = self._roster.names_of(self._roster.host[rows])
         return {code: gate.ready_at(name) <= now for name, code in names}
 
-    def _allocated(self, rows: Rows, bids: Floats, ready: Mapping[int, bool], limits: Limits) -> list[int]:
+    def _allocated(self, rows: Rows, bids: Floats, tiers: Ids, ready: Mapping[int, bool], limits: Limits) -> list[int]:
         """Return the rows that are looked at now, best first; ties go by what is due longest, then by page, over restarts too.
 
         A look that somebody asked for is chosen whatever its class may spend: who charges it can say that it must wait.
         """
         roster = self._roster
         order = np.lexsort((roster.ids[rows], roster.due[rows]))
-        rows, bids = rows[order], bids[order]
+        rows, bids, tiers = rows[order], bids[order], tiers[order]
         busy = roster.host[roster.busy]
         none = np.zeros(len(busy))
         purses = np.array([math.inf, *(limits.purses.get(name, math.inf) for name in self._purses[1:])])
@@ -147,6 +157,7 @@ class Chooser:
             limit=limits.looks,
             purse=np.concatenate([purse, np.zeros(len(busy), np.int64)]) if limits.purses else None,
             purses=purses if limits.purses else None,
+            tier=np.concatenate([tiers, np.zeros(len(busy), np.int64)]),
         )
         best: list[int] = rows[chosen].tolist()
         return best
@@ -173,7 +184,8 @@ class Chooser:
             return rows
         free = max(0, self._render_places - int((roster.busy & roster.rendered).sum()))
         could = rendered[[ready.get(code, True) for code in roster.host[rendered].tolist()]]
-        best = could[np.argsort(-self._bids(could, now, needed), kind="stable")][:free]
+        bids, tiers = self._bids(could, now, needed)
+        best = could[np.lexsort((-bids, -tiers))][:free]
         return np.sort(np.concatenate([rows[~roster.rendered[rows]], best]))
 
     def _reason(self, row: int, now: Instant) -> PollReason:
@@ -206,17 +218,20 @@ class Chooser:
             supplies={host: Supply(1.0, 1.0 / gap) for host, gap in gaps.items() if gap},
         )
 
-    def _bids(self, rows: Rows, now: Instant, needed: Mapping[int, float]) -> Floats:
-        """Return what a look at each page is worth now, whoever wants it."""
+    def _bids(self, rows: Rows, now: Instant, needed: Mapping[int, float]) -> tuple[Floats, Ids]:
+        """Return what a look at each page is worth now, whoever wants it, and the tier of each."""
         roster = self._roster
         ids, ticks = roster.ids[rows], roster.tick[rows]
         bids = self._proposals.bids(ids, now, self._proposals.price)
         late = ticks <= now
-        bids[late] = TICKED + (now - np.maximum(ticks[late], 0)) / SECOND
+        tiers = np.where(late, Tier.TICK, Tier.BID)
+        bids[late] = (now - np.maximum(ticks[late], 0)) / SECOND
         if second := self._dues.second_now(now):
-            bids[np.isin(ids, second) & ~late] = TICKED
+            soon = np.isin(ids, second) & ~late
+            bids[soon], tiers[soon] = 0.0, Tier.TICK
         if needed:
             rank = np.array([needed.get(page, 0.0) for page in ids.tolist()])
-            bids = np.where(rank > 0, NEEDED * (1.0 + rank), bids)
-        bids[roster.forced[rows]] = ASKED
-        return np.maximum(bids, 1e-9)
+            bids, tiers = np.where(rank > 0, rank, bids), np.where(rank > 0, Tier.NEEDED, tiers)
+        asked = roster.forced[rows]
+        bids[asked], tiers[asked] = 1.0, Tier.ASKED
+        return np.maximum(bids, 1e-9), tiers
