@@ -12,7 +12,7 @@ from tests.world import World, play
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.isolation.runner import Died
 from tidings.service.run.monitor import Monitor
-from tidings.service.show.reasons import spell_reason
+from tidings.service.show.reasons import spell_poll, spell_reason
 from tidings.storage.observed import members
 
 FRAMES = '<title>Manual</title><frameset cols="20%,80%"><frame src="menu.html"><frame src="text.html"></frameset>'
@@ -432,7 +432,7 @@ def test_robots_that_are_ignored_for_a_page_are_ignored_for_its_frames(make_worl
     play(world, lambda monitor: world.pass_time(monitor, HOUR + MINUTE))
 
     assert 2 == world.versions()[0].frames
-    assert all(poll.note.endswith("robots.txt ignored: it is mine") for poll in world.polls())
+    assert all(spell_poll(poll).endswith("robots.txt ignored: it is mine") for poll in world.polls())
 
 
 @pytest.mark.parametrize("job", ["examine", "examine_framed"])

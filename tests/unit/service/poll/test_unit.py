@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+from tests.planned import watched
+from tidings.clock import HOUR, MINUTE
+from tidings.model.event_type import EventType
+from tidings.model.outcome import Failed
+from tidings.model.page import HostState
+from tidings.model.poll_reason import PollReason, Why
+from tidings.model.unit import Charged, ComparisonRow, Event, Grant, Missing
+from tidings.service.examine.detect import Compared
+from tidings.service.examine.findings import Findings
+from tidings.service.examine.poll_result import PollResult, Turn
+from tidings.service.poll.unit import unit_of
+from tidings.service.watch.cursors import taken, unconfirmed
+
+AT = HOUR
+FAILED = Failed(kind="net", reason="no route", requests=2)
+HOST = HostState(name="h1.example")
+
+
+def polled(**more) -> PollResult:
+    """Return a poll of page 1, which sentinel 1 watches on change."""
+    page = watched(1, "Fetch on change")
+    grant = Grant(page_id=1, host="h1.example", cost=1.0, reason=PollReason(Why.CHANGE))
+    charged = Charged(poll_id=7, grant=grant, at=AT - 1, epoch=3)
+    return PollResult(page=page, at=AT, epoch=3, charged=charged, outcome=FAILED, **more)
+
+
+def test_a_poll_ends_in_its_unit():
+    """With the requests that it answers and the host's state, all under the poller's epoch."""
+    result = polled(answered=(4, 5), hosts=(HOST,))
+    record = result.record("error", reason=FAILED.reason, kind=FAILED.kind)
+
+    unit = unit_of(Findings(turn=result, state=result.page.state, record=record))
+
+    assert (AT, 3, record) == (unit.at, unit.epoch, unit.poll)
+    assert ((4, 5), (HOST,)) == (unit.answered, unit.hosts)
+    assert (7, 1, AT, "no route", 2) == (
+        record.poll_id,
+        record.page_id,
+        record.finished_at,
+        record.reason,
+        record.requests,
+    )
+
+
+def test_what_is_taken_without_a_poll_has_no_record():
+    """It answers nobody and says nothing of hosts."""
+    turn = Turn(page=watched(1), at=AT, epoch=3)
+
+    unit = unit_of(Findings(turn=turn, state=turn.page.state))
+
+    assert None is unit.poll
+    assert ((), ()) == (unit.answered, unit.hosts)
+
+
+def test_a_comparison_that_was_made_is_owed_no_more():
+    """One that died again, or whose cursor stands, stays owed."""
+    turn = Turn(page=watched(1), at=AT, epoch=3, owed={1: 2, 9: 1})
+    moved = Compared(cursors=(taken(turn.page.subscriptions[1], 4),))
+    died = replace(
+        moved,
+        comparisons=(ComparisonRow(subscription_id=1, page_id=1, from_seq=3, to_seq=4, revision=1, status="pending"),),
+    )
+
+    made = unit_of(Findings(turn=turn, state=turn.page.state, compared=moved)).comparisons
+    again = unit_of(Findings(turn=turn, state=turn.page.state, compared=died)).comparisons
+    stood = unit_of(Findings(turn=turn, state=turn.page.state)).comparisons
+
+    assert [(1, "done")] == [(row.subscription_id, row.status) for row in made]
+    assert [(1, "pending")] == [(row.subscription_id, row.status) for row in again]
+    assert () == stood
+
+
+def test_a_doubt_brings_a_second_poll_soon():
+    """At most a minute later; of a page that is in error the retry stays as it is."""
+    result = polled()
+    doubt = Compared(cursors=(unconfirmed(result.page.subscriptions[1], AT),))
+    well, failing = result.page.state, replace(result.page.state, health="error", retry_at=AT + HOUR)
+
+    soon = unit_of(Findings(turn=result, state=well, compared=doubt)).page
+    later = unit_of(Findings(turn=result, state=failing, compared=doubt)).page
+
+    assert soon is not None
+    assert later is not None
+    assert AT < (soon.retry_at or 0) <= AT + MINUTE
+    assert AT + HOUR == later.retry_at
+
+
+def test_a_job_that_died_is_the_problem_of_its_page():
+    """It is said until a version can be compared again."""
+    result = polled()
+    known = replace(result.page.state, problem="too deep")
+
+    died = unit_of(Findings(turn=result, state=known, compared=Compared(died="killed"))).page
+    quiet = unit_of(Findings(turn=result, state=known)).page
+
+    assert ("killed", "too deep") == (died and died.problem, quiet and quiet.problem)
+
+
+def test_headers_are_remembered_by_a_cursor_that_moves_too():
+    """One cursor a subscription: the last move, with what any of them remembers."""
+    result = polled()
+    (sub,) = result.page.subscriptions.values()
+    remembered = replace(taken(sub, 1), remembered="headers")
+    moved = replace(taken(sub, 2), missing=Missing(seq=2, revision=1, names=("a",)))
+
+    unit = unit_of(
+        Findings(turn=result, state=result.page.state, remembered=(remembered,), compared=Compared(cursors=(moved,)))
+    )
+
+    assert (replace(moved, remembered="headers"),) == unit.cursors
+
+
+def test_the_page_speaks_before_its_content():
+    """Events of the page come before those of what was found in it."""
+    result = polled()
+    well = Event(type=EventType.PAGE_OK, at=AT, page_id=1)
+    lost = Event(type=EventType.PART_LOST, at=AT, page_id=1, sentinel_id=1, data={"part": "css", "version": 1})
+
+    unit = unit_of(Findings(turn=result, state=result.page.state, events=(well,), compared=Compared(events=(lost,))))
+
+    assert (well, lost) == unit.events
