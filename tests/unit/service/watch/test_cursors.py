@@ -9,7 +9,7 @@ import pytest
 
 from tests.planned import watched
 from tidings.clock import DAY, HOUR, MINUTE
-from tidings.model.unit import CursorMove, Missing
+from tidings.model.unit import CHANGE, CursorMove, Missing
 from tidings.service.watch import cursors
 from tidings.service.watch.watchlist import Subscription, WatchedPage
 
@@ -105,7 +105,7 @@ def test_a_change_that_waits_moves_no_cursor():
 
     assert replace(waits, missing=None) == cursors.standing_still(sub)
     assert waits.missing is not None
-    assert ((cursors.CHANGE,), START + MINUTE, 0) == (waits.missing.doubt, waits.missing.doubt_at, waits.missing.seq)
+    assert ((CHANGE,), START + MINUTE, 0) == (waits.missing.doubt, waits.missing.doubt_at, waits.missing.seq)
     waiting = replace(sub, row=replace(sub.row, missing=waits.missing))
     assert cursors.takes(waiting, START + MINUTE, looked_at=START + MINUTE)
     assert not cursors.takes(waiting, START + MINUTE)
