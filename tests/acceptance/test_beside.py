@@ -18,6 +18,7 @@ from tidings.service.life import register
 from tidings.service.notify import activate
 from tidings.service.run import check as checking
 from tidings.service.run.monitor import Monitor
+from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.db.connection import Connection
 from tidings.storage.db.database import open_database
@@ -76,7 +77,7 @@ async def second_look(world: World, monitor: Monitor, *acts: Callable[[], object
 
 def alter(world: World, every: str) -> None:
     sentinel = meaning(world.text(STATEMENT + every))
-    elsewhere(world, lambda c: register.alter(c, register.find(c, "s"), sentinel, now=world.clock.now()))
+    elsewhere(world, lambda c: register.alter(c, by_name.find(c, "s"), sentinel, now=world.clock.now()))
 
 
 def minutely(world: World) -> list[int]:

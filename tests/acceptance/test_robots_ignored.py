@@ -12,6 +12,7 @@ from tidings.clock import DAY, HOUR, SECOND
 from tidings.language import parser
 from tidings.service.life import register
 from tidings.service.show.records import poll_record
+from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
 
 RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 30\n"
@@ -107,7 +108,7 @@ def test_a_reason_given_later_counts_at_once(world: World):
     try:
         (sentinel,) = parser.read(world.text(every_hour("/private/a", clause=IGNORED)))
         database.write(
-            lambda c: register.alter(c, register.find(c, "sa"), sentinel, now=world.clock.now())  # type: ignore[arg-type]
+            lambda c: register.alter(c, by_name.find(c, "sa"), sentinel, now=world.clock.now())  # type: ignore[arg-type]
         )
     finally:
         database.close()

@@ -13,11 +13,11 @@ from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, PollerBusyError, UsageError
 from tidings.presentation.writing import tame
-from tidings.service.life import register
 from tidings.service.run import check as checking
 from tidings.service.run.assembly import poller
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import change_record, poll_record, problem_record
+from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import pages
 from tidings.storage.watches import subscriptions
@@ -115,7 +115,7 @@ async def _check(
 def _pages_of(connection: Connection, names: list[str]) -> dict[int, set[int]]:
     wanted: dict[int, set[int]] = {}
     for name in names:
-        row = register.find(connection, name)
+        row = by_name.find(connection, name)
         if row.state in {"disabled", "ended"}:
             message = (
                 f'"{name}" is {row.state}; `tidings enable {name}` first'

@@ -10,8 +10,8 @@ from tidings.cli.output import add_json, short_time, table, write_json, write_li
 from tidings.clock import SystemClock
 from tidings.errors import UsageError
 from tidings.notification.secrecy import shown
-from tidings.service.life import register
 from tidings.service.show.records import delivery_record, rfc3339
+from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import deliveries
 
@@ -81,5 +81,5 @@ def _replay(connection: Connection, ids: list[str]) -> list[DeliveryRow]:
 
 
 def _listing(connection: Connection, arguments: argparse.Namespace) -> list[DeliveryRow]:
-    name = register.find_past(connection, arguments.sentinel).name if arguments.sentinel else None
+    name = by_name.find_past(connection, arguments.sentinel).name if arguments.sentinel else None
     return deliveries.listing(connection, dead=arguments.dead, sentinel=name, limit=arguments.limit)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.output import add_json, short_time, write_json, write_line
 from tidings.clock import SystemClock
-from tidings.service.life import register
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import rfc3339
-from tidings.service.watch import noise
+from tidings.service.watch import by_name, noise
 from tidings.storage.db.database import open_database
 from tidings.storage.watches import subscriptions
 
@@ -68,7 +67,7 @@ def _switch(connection: Connection, arguments: argparse.Namespace) -> None:
 
 
 def _print(connection: Connection, arguments: argparse.Namespace) -> int:
-    row = register.find(connection, arguments.name)
+    row = by_name.find(connection, arguments.name)
     for page_id in _pages_of(connection, arguments.name):
         page = noise.masks(connection, page_id)
         if arguments.json:
@@ -85,5 +84,5 @@ def _print(connection: Connection, arguments: argparse.Namespace) -> int:
 
 
 def _pages_of(connection: Connection, name: str) -> list[int]:
-    row = register.find(connection, name)
+    row = by_name.find(connection, name)
     return sorted({sub.page_id for sub in subscriptions.listing(connection, sentinel_id=row.id)})

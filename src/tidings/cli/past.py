@@ -14,9 +14,9 @@ from tidings.errors import UsageError
 from tidings.presentation.edits import headline
 from tidings.presentation.presenter import Caption
 from tidings.presentation.presenters import FORMS, VIEWS, presenter
-from tidings.service.life import register
 from tidings.service.show.reasons import spell_poll
 from tidings.service.show.records import change_record, poll_record, quarantine_record, rfc3339, version_record
+from tidings.service.watch import by_name
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import pages, polls, versions
 from tidings.storage.watches import changes, subscriptions
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _changes(connection: Connection, arguments: argparse.Namespace) -> int:
-    name = register.find_past(connection, arguments.name).name if arguments.name else None
+    name = by_name.find_past(connection, arguments.name).name if arguments.name else None
     found = changes.listing(connection, sentinel=name, quiet=arguments.quiet, limit=arguments.limit)
     for change in found:
         record = change_record(change.row, sentinel=change.sentinel, url=change.url)
@@ -217,7 +217,7 @@ def _pictured(connection: Connection, arguments: argparse.Namespace) -> Version:
 
 
 def _pages_of(connection: Connection, arguments: argparse.Namespace) -> list[int]:
-    row = register.find_past(connection, arguments.name)
+    row = by_name.find_past(connection, arguments.name)
     held = [s.page_id for s in subscriptions.listing(connection, sentinel_id=row.id)]
     if arguments.page is None:
         return held
@@ -303,7 +303,7 @@ def _one_page(
     connection: Connection, arguments: argparse.Namespace, given: Sequence[str | None]
 ) -> tuple[SentinelRow, int]:
     """Return the sentinel and the one page that is meant: its only one, that of `--page`, or that of the version ids given."""
-    row = register.find_past(connection, arguments.name)
+    row = by_name.find_past(connection, arguments.name)
     held = _pages_of(connection, arguments)
     if len(held) > 1:
         named = [i for i in held if any(str(text or "").startswith(f"{i}.") for text in given)]

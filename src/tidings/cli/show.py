@@ -21,12 +21,11 @@ from tidings.service.explain import add_answer
 from tidings.service.explain.budget_report import purse_of
 from tidings.service.explain.explain_sentinel import outlook
 from tidings.service.explain.on_time_report import captures
-from tidings.service.life import register
 from tidings.service.plan import learned_worth
 from tidings.service.show.finding import spell_count
 from tidings.service.show.records import class_of, event_record, rfc3339, sentinel_record
 from tidings.service.sources import outside_events
-from tidings.service.watch import noise
+from tidings.service.watch import by_name, noise
 from tidings.service.watch.subscription_memory import healed_parts
 from tidings.service.watch.watchlist import WatchedSentinel, meaning
 from tidings.storage.db.database import open_database
@@ -68,7 +67,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
         show_happening(connection, happening, settings, as_json=arguments.json)
         if arguments.name not in sentinels.names(connection):
             return 0
-    row = register.find(connection, arguments.name)
+    row = by_name.find(connection, arguments.name)
     held = held_pages(connection, sentinel_id=row.id).get(row.id, [])
     known = {str(sub.page_id): sub for sub in subscriptions.listing(connection, sentinel_id=row.id)}
     held = [
@@ -82,7 +81,7 @@ def _show(connection: Connection, arguments: argparse.Namespace, settings: Setti
     ]
     found = changes.listing(connection, sentinel=row.name, limit=5)
     now = SystemClock().now()
-    find, turns = register.lives(connection, dropped=True), planning.turns(connection, settings, now)
+    find, turns = by_name.lives(connection, dropped=True), planning.turns(connection, settings, now)
     coming = outlook(connection, row, find=find, settings=settings, now=now, turns=turns)
     zone = zone_of(meaning(row.text).zone or settings.serve.zone) or UTC
     made = captures(connection, WatchedSentinel(row, meaning(row.text), {}, zone), now=now)

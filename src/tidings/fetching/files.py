@@ -7,7 +7,6 @@ them at most. Device and process files are never opened, wherever directories ar
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -224,6 +223,8 @@ class Files:
             return Failed(
                 kind="request", reason="a file is read as it is: leave Render, Method and Body out", requests=0
             )
+        import asyncio  # here: verbs that fetch nothing start sooner without it
+
         return await asyncio.to_thread(self._read, request)
 
     async def close(self) -> None:

@@ -9,9 +9,9 @@ from tidings.model.event_type import EventType
 from tidings.model.interval import spell_duration
 from tidings.model.sentinel import FetchEvery
 from tidings.service.explain.explain_sentinel import Prospect, outlook, roundly
-from tidings.service.life import register
 from tidings.service.show.finding import excludes_nothing, matches_nothing, spell_count
 from tidings.service.show.records import rfc3339
+from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.observed import pages
 from tidings.storage.watches import events, sentinels, subscriptions
@@ -44,7 +44,7 @@ def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now:
     identity, state = pages.identity(connection, page_id), pages.state(connection, page_id)
     facts = events.newest(connection, EventType.PAGE_FIRST, page_id=page_id)
     seen: dict[str, Any] = dict(facts.data) if facts is not None else {}
-    coming = outlook(connection, row, find=register.lives(connection, dropped=True), settings=settings, now=now)
+    coming = outlook(connection, row, find=by_name.lives(connection, dropped=True), settings=settings, now=now)
     look = next((prospect for prospect in coming if prospect.what == "look"), None)
     return {
         "url": identity.given,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidings.service.explain.explain_sentinel import Prospect, hold_all, outlook
-from tidings.service.life import register
 from tidings.service.plan import learned_worth
 from tidings.service.show.records import rfc3339
+from tidings.service.watch import by_name
 from tidings.storage.observed import estimates
 from tidings.storage.watches import sentinels, subscriptions
 
@@ -68,9 +68,9 @@ def agenda(
 
     Raises `UnknownNameError`.
     """
-    rows = [register.find(connection, name) for name in names] if names else sentinels.listing(connection)
+    rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)
-    find = register.lives(connection, dropped=True)
+    find = by_name.lives(connection, dropped=True)
     held = None if names else hold_all(connection)
     subs = subscriptions.listing(connection) if held is None else [sub for own in held.subs.values() for sub in own]
     texts = {(sub.sentinel_id, sub.page_id): sub.learned for sub in subs}

@@ -23,6 +23,7 @@ from tidings.service.life import references, register
 from tidings.service.life.addressees import addressees, check_addressees
 from tidings.service.notify import resolving
 from tidings.service.sources import outside_events
+from tidings.service.watch import by_name
 from tidings.service.watch.watchlist import meaning
 from tidings.storage.watches import events, sentinels
 from tidings.storage.watches import outside as sources
@@ -242,7 +243,7 @@ class _Run:
         if row.state == "ended":
             sentinels.drop(self.connection, row.id, self.now)
             return self._make(sentinel, "replaced", "the one of that name had ended")
-        wanted = register.canonical(sentinel, register.lives(self.connection))
+        wanted = register.canonical(sentinel, by_name.lives(self.connection))
         if row.text == wanted or row.text == self._as_of(file, row):
             self._note(row)
             return Step(row.name, "unchanged", row.text)
@@ -286,7 +287,7 @@ class _Run:
             files=bool(self.settings.fetch.allow_files),
         )
         meant = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == row.name)
-        return next((register.canonical(self.known.sentinel(s), register.lives(self.connection)) for s in meant), None)
+        return next((register.canonical(self.known.sentinel(s), by_name.lives(self.connection)) for s in meant), None)
 
     def _make(self, sentinel: Sentinel, action: Action, reason: str = "") -> Step:
         row = register.create(self.connection, sentinel, now=self.now)

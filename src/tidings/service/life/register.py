@@ -5,7 +5,6 @@ All statements of a text are read and judged before the first is written, and th
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -33,7 +32,7 @@ from tidings.service.life import references
 from tidings.service.life.addressees import addressees, check_addressees
 from tidings.service.notify import resolving
 from tidings.service.sources import outside_events
-from tidings.service.watch import lifespan
+from tidings.service.watch import by_name, lifespan
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.watchlist import SENDABLE, meaning, told_channels
 from tidings.storage.observed import pages
@@ -111,7 +110,7 @@ def _register(connection: Connection, text: str, settings: Settings, now: Instan
             case Command():
                 commanded.append((statement, command(connection, statement, now=now)))
             case Alter(name=name, sentinel=Sentinel() as after):
-                before = find(connection, name)
+                before = by_name.find(connection, name)
                 row = alter(connection, before, after, now=now)
                 (altered if row.revision > before.revision else unaltered).append(row)
             case Defaults():
@@ -199,7 +198,7 @@ def _policies() -> dict[str, frozenset[str]]:
 
 def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
     """Return the view of existing sentinels that the language needs."""
-    find = lives(connection)
+    find = by_name.lives(connection)
 
     def known(name: str) -> verify.Known | None:
         try:
@@ -213,19 +212,6 @@ def lookup(connection: Connection) -> Callable[[str], verify.Known | None]:
     return known
 
 
-def lives(connection: Connection, *, dropped: bool = False) -> lifespan.Find:
-    """Return what finds the life of the sentinel of a name; with `dropped` also that of the last one that was dropped, as the service does."""
-
-    def found(name: str) -> Life | None:
-        try:
-            row: SentinelRow | None = sentinels.find(connection, name)
-        except UnknownNameError:
-            row = sentinels.last_holder(connection, name) if dropped else None
-        return None if row is None else Life.of(row, meaning(row.text))
-
-    return found
-
-
 def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
     """Store a sentinel that was read and judged, with its pages and endpoints; raises `AddressError`."""
     watched: list[tuple[Watched, PageIdentity]] = [
@@ -233,10 +219,10 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
     ]
     _ensure_endpoints(connection, sentinel)
     altering.sever(connection, sentinel.name, now=now)
-    text = canonical(sentinel, lives(connection))
+    text = canonical(sentinel, by_name.lives(connection))
     alone = meaning(text)
     start, end = altering.calendar(replace(sentinel, start=alone.start, end=alone.end), now)
-    base = find(connection, sentinel.base) if sentinel.base else None
+    base = by_name.find(connection, sentinel.base) if sentinel.base else None
     return sentinels.create(
         connection,
         sentinel,
@@ -253,7 +239,7 @@ def create(connection: Connection, sentinel: Sentinel, *, now: Instant) -> Senti
 def alter(connection: Connection, row: SentinelRow, sentinel: Sentinel, *, now: Instant) -> SentinelRow:
     """Give a sentinel another meaning on the pages that it has (sentinels §2.2); nothing is reported for the switch itself."""
     _ensure_endpoints(connection, sentinel)
-    return altering.alter(connection, row, sentinel, text=canonical(sentinel, lives(connection)), now=now)
+    return altering.alter(connection, row, sentinel, text=canonical(sentinel, by_name.lives(connection)), now=now)
 
 
 def group(connection: Connection) -> Callable[[str], Clauses | None]:
@@ -311,36 +297,19 @@ def _effective(sentinel: Sentinel, find: lifespan.Find) -> Sentinel:
 
 def command(connection: Connection, statement: Command, *, now: Instant) -> SentinelRow:
     """Enable, disable, drop or confirm one sentinel (sentinels §2); return its row as it is now."""
-    row = find(connection, statement.name)
+    row = by_name.find(connection, statement.name)
     if statement.verb == "drop":
         sentinels.drop(connection, row.id, now)
     elif statement.verb == "disable" and row.state in {"created", "waiting", "enabled"}:
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="disabled", at=now, reason="by you"))
     elif statement.verb == "enable" and row.state != "ended":
-        altering.enable(connection, row, fresh=statement.fresh, find=lives(connection), now=now)
+        altering.enable(connection, row, fresh=statement.fresh, find=by_name.lives(connection), now=now)
     elif statement.verb == "confirm" and row.state != "ended":
         altering.confirm(connection, row, now=now)
     elif row.state == "ended":
         message = f'"{row.name}" has ended ({row.reason or "its end has passed"}) and stays so; create a new one, or drop it to use the name again'
         raise UnknownNameError(message)
     return sentinels.get(connection, row.id)
-
-
-def find(connection: Connection, name: str) -> SentinelRow:
-    """Return the sentinel of that name; `UnknownNameError` with the nearest names if there is none."""
-    try:
-        return sentinels.find(connection, name)
-    except UnknownNameError:  # only now all names are read: a check may name every sentinel there is
-        near = difflib.get_close_matches(name, sentinels.names(connection), n=1)
-    message = f'there is no sentinel "{name}"' + (
-        f"; did you mean {near[0]}?" if near else "; `tidings list` shows all"
-    )
-    raise UnknownNameError(message)
-
-
-def find_past(connection: Connection, name: str) -> SentinelRow:
-    """Return the sentinel of that name, else the one that had it last and was dropped: what it found is still there. Raises what `find` does."""
-    return sentinels.last_of(connection, name) or find(connection, name)
 
 
 def name_by_title(connection: Connection, sentinel_id: int, *, url: str, now: Instant) -> SentinelRow:
