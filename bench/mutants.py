@@ -34,7 +34,7 @@ NEAREST = {
     "storage.write.commit": ("tests/contract/test_store.py", "tests/contract/test_store_retention.py"),
     "storage.write.charge": ("tests/contract/test_store.py", "tests/acceptance/test_limits.py"),
     "storage.write.vault": ("tests/unit/storage/write/test_vault.py", "tests/unit/cli/test_secret.py"),
-    "service.notify.deliver": ("tests/acceptance/test_telling.py", "tests/acceptance/test_receivers.py"),
+    "service.notify.deliver": ("tests/unit/service/notify/test_deliver.py",),
     "service.poll.grants": ("tests/acceptance/test_limits.py", "tests/acceptance/test_manners.py"),
     "service.watch.cursors": ("tests/unit/service/watch/test_cursors.py",),
     "detection.job.gates": ("tests/unit/detection/job",),
