@@ -139,7 +139,8 @@ class Fault(ast.NodeTransformer):
     visit_IfExp = visit_If
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        if node.value is not None and self._is_it(node, f"{ast.unparse(node)}, None returned"):
+        is_none = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+        if not is_none and self._is_it(node, f"{ast.unparse(node)}, None returned"):
             node.value = None
             return node
         return self.generic_visit(node)
