@@ -79,7 +79,6 @@ class Planner:
         self._floor = floor
         self._render_cost = render_cost
         self._needs = needs or Needs()
-        self._needs.touched = self.touch
         self._classes = dict(classes or {})
         self._purses = (WHOLE, *self._classes)
         self._roster = Roster()
@@ -341,6 +340,7 @@ class Planner:
         self._waiting = self.proposals.state.population.ids.tolist()
 
     def _renew(self) -> None:
+        self.touch(self._needs.take_touched())
         if not self._stale and not self.proposals.has_news:
             return
         stale, self._stale = self._stale, set()

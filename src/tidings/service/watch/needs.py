@@ -6,9 +6,9 @@ an event for each sentinel that waits for it; a failed one is not, so that it co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidings.model.event_type import EventType
 from tidings.model.poll_reason import PollReason
@@ -54,13 +54,14 @@ class Deadline:
 
 
 class Needs:
-    """The open deadlines of all pages. `touched` hears of pages whose deadlines are others now."""
+    """The open deadlines of all pages."""
 
     def __init__(self) -> None:
         self._by_owner: dict[tuple[str, int], tuple[Deadline, ...]] = {}
         self._by_page: dict[int, list[Deadline]] = {}
         self._begun: dict[int, Instant] = {}
-        self.touched: Callable[[Iterable[int]], Any] = lambda _: None
+        self._touched: set[int] = set()
+        """pages whose deadlines are others since the planner asked last"""
 
     def settle(self, owner: str, number: int, deadlines: Iterable[Deadline]) -> None:
         """Let these be the deadlines that a behaviour has for a sentinel (the planner: for a page)."""
@@ -75,7 +76,7 @@ class Needs:
             self._by_page.setdefault(new.page_id, []).append(new)
         if now:
             self._by_owner[owner, number] = now
-        self.touched({deadline.page_id for deadline in (*before, *now)})
+        self._touched.update(deadline.page_id for deadline in (*before, *now))
 
     def expire(self, now: Instant) -> None:
         """Let go of the deadlines that are over: a look serves them no more. Those of expected updates and of events stay until a look, which
@@ -87,7 +88,12 @@ class Needs:
         for deadline in over:
             self._take_away(deadline)
         if over:
-            self.touched({deadline.page_id for deadline in over})
+            self._touched.update(deadline.page_id for deadline in over)
+
+    def take_touched(self) -> set[int]:
+        """Return the pages whose deadlines are others since the last call."""
+        touched, self._touched = self._touched, set()
+        return touched
 
     def _take_away(self, deadline: Deadline) -> None:
         some = self._by_page.get(deadline.page_id, [])

@@ -60,11 +60,11 @@ def test_what_is_settled_anew_replaces_what_was_and_is_told():
     """Whose deadlines stay as they were is not told; nothing is left when all are gone."""
     needs = Needs()
     touched: list[set[int]] = []
-    needs.touched = lambda pages: touched.append(set(pages))
     for deadlines in ([deadline(7, 1, 0, 9)], [deadline(7, 1, 0, 9)], [deadline(8, 1, 0, 9)], []):
         needs.settle("one", 1, deadlines)
+        touched.append(needs.take_touched())
 
-    assert [{7}, {7, 8}, {8}] == touched
+    assert [{7}, set(), {7, 8}, {8}] == touched
     assert needs.begins(7) is needs.begins(8) is None
 
 
