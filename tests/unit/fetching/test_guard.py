@@ -62,6 +62,7 @@ EDGES = [
 def test_edges_of_well_known_blocks(address, allowed):
     """Private, shared, loopback, link-local, multicast, translated and documentation addresses are forbidden, others not."""
     assert allowed == Guard().allows(address)
+    assert allowed == ("" == Guard().fault(address))
 
 
 @pytest.mark.parametrize("text", ["", "example.com", "127.1", "2130706433", "1.2.3.4.5", "fe80::1%eth0", "[::1]"])
@@ -75,6 +76,7 @@ def test_named_networks_may_be_asked_and_no_others():
     guard = Guard(["127.0.0.0/8", "fd00::/8"])
 
     assert [True, True, False, False] == [guard.allows(a) for a in ("127.9.9.9", "fd12::1", "10.0.0.1", "fc00::1")]
+    assert ["", ""] == [guard.fault(address) for address in ("127.9.9.9", "fd12::1")]
 
 
 def test_an_allowed_translation_prefix_does_not_open_private_networks():

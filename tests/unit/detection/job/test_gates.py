@@ -55,6 +55,21 @@ def test_a_digest_that_somebody_watches_is_made_and_decides():
     assert not are_equal(["lines"], digest("<p>a b"), digest("<p>a b"))
 
 
+def test_data_is_told_apart_by_its_structure():
+    """The same words in another place are other data; what has no structure is told apart by its text alone."""
+    one, other, plain = (
+        digest_of(parse(body, media))
+        for body, media in (
+            (b'{"a": "b"}', "application/json"),
+            (b'{"b": "a"}', "application/json"),
+            (b"<p>a", "text/html"),
+        )
+    )
+
+    assert ["structure" in digest.objects for digest in (one, other, plain)] == [True, True, False]
+    assert not are_equal(["structure"], one, other)
+
+
 def test_seed_makes_other_digests():
     """An installation's digests cannot be aimed at from outside."""
     document = parse(b"<p>a<a href=x>")

@@ -177,13 +177,26 @@ def test_a_rotation_with_a_secret_that_does_not_open_changes_nothing(filled: Wor
 def test_values_from_before_are_read_and_sealed(filled: World, vault: Vault):
     """A plain value of an older schema opens; sealing it leaves nothing of it in the file."""
     filled.write(secrets.put, "webhook", "whsec_c4nary", kind="signing")
+    filled.write(secrets.put, "long", "c4nary " * 60)
     assert "whsec_c4nary" == opened(filled, vault, "webhook")
-    assert [1, 0] == [filled.write(vault.seal_plain), filled.write(vault.seal_plain)]
+    assert [2, 0] == [filled.write(vault.seal_plain), filled.write(vault.seal_plain)]
     filled.database.close()
     filled.reopened().close()
 
     assert b"c4nary" not in (filled.settings.data / "tidings.db").read_bytes()
     assert "whsec_c4nary" == opened(World(filled.settings), vault, "webhook")
+
+
+@pytest.mark.parametrize("wrong", ["\n", "!", "====", "é"])
+def test_what_is_no_sealed_value_is_damaged(filled: World, vault: Vault, wrong: str):
+    """A sign that does not belong there is not passed over."""
+    key_id = next(iter(vault.key_file.keys()))
+    sealed = filled.read(secrets.get, "token")
+    assert sealed is not None
+    filled.write(secrets.put, "token", sealed[:8] + wrong + sealed[8:], key_id=key_id)
+
+    with pytest.raises(SecretError, match="is damaged"):
+        filled.read(vault.open, "token")
 
 
 def test_a_copy_without_the_key_opens_nothing(filled: World):
