@@ -66,7 +66,7 @@ def test_data_is_told_apart_by_its_structure():
         )
     )
 
-    assert ["structure" in digest.objects for digest in (one, other, plain)] == [True, True, False]
+    assert [True, True, False] == ["structure" in digest.objects for digest in (one, other, plain)]
     assert not are_equal(["structure"], one, other)
 
 
