@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tidings.cli.arguments import duration
 from tidings.cli.health import read_health, write_troubles
+from tidings.cli.nothing_due import forget, note
 from tidings.cli.output import add_json, write_json, write_line
 from tidings.clock import MINUTE, SystemClock
 from tidings.errors import BudgetError, PollerBusyError, UsageError
@@ -51,6 +52,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG0
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Check and print."""
     limit = arguments.limit
+    forget(settings)
     database = open_database(settings, create=False)
     try:
         named = database.read(_pages_of, arguments.names) if arguments.names else None
@@ -71,11 +73,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 )
             )
         names = arguments.names or None
-        health = read_health(database, settings)
-        health = health if names is None else health.of_any(names)
+        whole = read_health(database, settings)
+        health = whole if names is None else whole.of_any(names)
         database.read(_print, found, health, as_json=arguments.json, quiet_polls=named is None)
     finally:
         database.close()
+    if found.ended_at and not whole.troubles:
+        note(settings, at=found.ended_at, until=found.idle_until)
     if found.refused:
         message = "budget: the polls of this period are spent; raise budget.polls_per_day (or the class in budget.classes), or wait"
         raise BudgetError(message)

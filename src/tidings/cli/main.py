@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from tidings import __version__
-from tidings.cli.output import write_json, write_nowhere
+from tidings.cli.nothing_due import nothing_is_due
+from tidings.cli.output import write_json, write_line, write_nowhere
+from tidings.clock import SystemClock
 from tidings.errors import OutputError, SentinelError, TidingsError, UsageError
 from tidings.presentation.writing import tame
 from tidings.settings import load
@@ -137,6 +139,12 @@ def _main(argv: list[str]) -> int:
     verb = next((word for word in rest if not word.startswith("-")), None)
     if verb is None or verb not in VERBS:
         return _no_verb(verb, rest)
+    if verb == "check" and set(rest) <= {"check", "--json", "--exit-code", "--wait"}:
+        settings = load(known.data, known.config, flags=_flags(known.set))
+        if nothing_is_due(settings, SystemClock().wall()):
+            if "--json" not in rest:
+                write_line("0 checked, 0 changed")
+            return 0
     module = _module(VERBS[verb].module)
     parser = argparse.ArgumentParser(prog=f"tidings {verb}", description=VERBS[verb].help, parents=[_common()])
     module.configure(parser, verb)

@@ -44,6 +44,10 @@ class Checked:
     """pages whose host is to be left alone for a while, each with until when and why"""
     is_set_back: bool = False
     """whether the check was broken off since the machine's clock was set back"""
+    ended_at: Instant = 0
+    """when all was done, 0 if it was not"""
+    idle_until: Instant | None = None
+    """when there will be something to do again, if nothing is written or comes in; None: never"""
 
     def add(self, more: Checked) -> None:
         """Take in what another part of the same check brought."""
@@ -51,6 +55,7 @@ class Checked:
             getattr(self, name).extend(getattr(more, name))
         self.refused |= more.refused
         self.late, self.held, self.is_set_back = more.late, more.held, more.is_set_back
+        self.ended_at, self.idle_until = more.ended_at, more.idle_until
 
 
 async def check(
@@ -124,6 +129,9 @@ async def check(
     found.polls = await monitor.store.read(_polls, poll_ids)
     found.changes = await monitor.store.read(_changes, change_ids)
     found.troubles = await monitor.store.read(_troubles, last)
+    if not (found.late or found.held or found.refused or found.is_set_back or await monitor.store.changed()):
+        found.ended_at = clock.now()
+        found.idle_until = monitor.next_work(found.ended_at)
     return found
 
 

@@ -214,15 +214,19 @@ class Monitor:
 
     def next_due(self, now: Instant) -> Instant:
         """Return the earliest instant at which a step would have something to do."""
+        work = self.next_work(now)
+        return self.upkeep.next_due if work is None else min(work, self.upkeep.next_due)
+
+    def next_work(self, now: Instant) -> Instant | None:
+        """Return the earliest instant at which a step would do more than keep the lease; None: never, unless something is written or comes in."""
         known = (
             self.polling.payer.next_due(now),
             self.sending.next_due,
             self.lives.next_at,
             self.rules.next_due(now),
             *(each.next_due for each in self._around),
-            self.upkeep.next_due,
         )
-        return min((i for i in known if i is not None), default=now + SECOND)
+        return min((i for i in known if i is not None), default=None)
 
     # -- one step ------------------------------------------------------------------------------------------------------------------
 

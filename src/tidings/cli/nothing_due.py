@@ -1,0 +1,77 @@
+"""The note that a check leaves for the next one: until when nothing is due unless somebody writes to the database.
+
+A check by cron mostly finds nothing to do. To know that, it need not load the language, the schedule and the network: it reads the note. The note
+holds while the database file is bit for bit the one that the check before left, the settings are the same, and the clock stands between the
+note's two instants. It is only a shortcut: whoever removes the file loses nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from tidings import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidings.settings import Settings
+
+FILE: Final = "nothing-due.json"
+LONGEST: Final = 15 * 60 * 1_000_000
+"""µs for which a note holds at most."""
+DATABASE: Final = "tidings.db"
+
+
+def nothing_is_due(settings: Settings, now: int) -> bool:
+    """Return whether the note of the check before says that nothing is due at `now` (µs since 1970)."""
+    try:
+        note = json.loads((settings.data / FILE).read_bytes())
+        return bool(note["at"] <= now < note["until"] and note["of"] == _state(settings))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def note(settings: Settings, *, at: int, until: int | None) -> None:
+    """Leave the note after the database was closed: at `at` nothing is due before `until` (None: ever).
+
+    Nothing is left where another process has the database open, or where the disk does not take it.
+    """
+    until = at + LONGEST if until is None else min(until, at + LONGEST)
+    state = _state(settings)
+    if until <= at or state is None:
+        return
+    new = settings.data / f"{FILE}.new"
+    with contextlib.suppress(OSError):
+        new.touch(mode=0o600)
+        new.write_text(json.dumps({"at": at, "until": until, "of": state}), encoding="utf-8")
+        new.replace(settings.data / FILE)
+
+
+def forget(settings: Settings) -> None:
+    """Remove the note: something may be due."""
+    with contextlib.suppress(OSError):
+        (settings.data / FILE).unlink(missing_ok=True)
+
+
+def _state(settings: Settings) -> list[Any] | None:
+    """Return what a note holds for: this Tidings, its settings and the database as it is; None while somebody has that open, or there is none."""
+    if settings.store.url or _is_there(settings.data / f"{DATABASE}-wal"):
+        return None
+    try:
+        file = (settings.data / DATABASE).stat()
+    except OSError:
+        return None
+    said = hashlib.sha256(f"{__version__}\n{settings!r}".encode()).hexdigest()
+    return [said, file.st_ino, file.st_size, file.st_mtime_ns]
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
