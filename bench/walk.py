@@ -29,7 +29,7 @@ from tidings.clock import HOUR
 HOME = Path(tidings.__file__).parent
 ROOMS = ("fetching/client", "service", "detection/job", "archive", "storage/write", "notification")
 TOOLS = tuple(f"service/{room}/" for room in ("watch", "show", "run", "plan", "sources", "rules", "life"))
-VALUES = frozenset({"record", "reason", "comparing", "beginning", "members", "sha256"})
+VALUES = frozenset({"record", "reason", "why", "comparing", "beginning", "members", "sha256"})
 """Functions of the service's values that say what they hold."""
 TAKES = frozenset({"commit"})
 """Functions of the store that take what is made of a body."""

@@ -28,7 +28,7 @@ from tidings.storage.db.database import open_database, quick_check
 from tidings.storage.db.schema import WHOLE, statements, tables
 from tidings.storage.observed import comparisons, members, pages, polls, versions
 from tidings.storage.watches import changes, deliveries, sentinels, subscriptions
-from tidings.storage.write import charge, invariants, secrets
+from tidings.storage.write import invariants, secrets
 from tidings.storage.write.vault import Vault
 
 MICROSECONDS = 1_000_000
@@ -258,9 +258,9 @@ def i5_budget(seen: _Seen) -> Iterator[str]:
     charged = sum(row.cost for row in polls.listing(seen.connection))
     if len(seen.web) > charged:
         yield f"I-5: {len(seen.web)} requests arrived, {charged:g} were charged"
-    for bucket in charge.budgets(seen.connection):
-        if not 0 <= bucket.level <= bucket.burst:
-            yield f"I-5: the budget {bucket.name} stands at {bucket.level:g} of {bucket.burst:g}"
+    for name, level, most in seen.connection.rows("SELECT name, level, burst FROM budget"):
+        if not 0 <= level <= most:
+            yield f"I-5: the budget {name} stands at {level:g} of {most:g}"
     rate, burst = seen.limits.rate, seen.limits.burst
     if rate is None or burst is None:
         return

@@ -275,7 +275,7 @@ def test_a_class_is_a_budget_within_the_budget(world: World):
     charged = world.write(charge.charge, asked, at=START, epoch=world.epoch)
 
     assert [True, True, False, True, True, True, False] == [entry is not None for entry in charged]
-    assert {"default": 0.0, "small": 0.0} == {row.name: row.level for row in world.read(charge.budgets)}
+    assert {"default": 0.0, "small": 0.0} == {name: bucket.level for name, bucket in world.read(charge.budgets).items()}
 
 
 @pytest.mark.parametrize(("lacking", "said"), [("default", "budget.polls_per_day"), ("small", "budget.classes")])
@@ -296,7 +296,7 @@ def test_classes_that_are_not_wanted_any_more_go(world: World):
     for wanted in ({"default": (1.0, 9.0), "a": (1.0, 2.0), "b": (1.0, 2.0)}, {"default": (1.0, 9.0), "b": (1.0, 2.0)}):
         world.write(charge.set_budgets, wanted, at=START)
 
-    assert ["b", "default"] == [row.name for row in world.read(charge.budgets)]
+    assert ["b", "default"] == [*world.read(charge.budgets)]
 
 
 def test_a_stale_epoch_charges_nothing(world: World):
@@ -382,7 +382,7 @@ def test_changing_a_budget_keeps_its_level(world: World):
     for burst, at in ((10.0, 0), (4.0, SECOND), (8.0, 3 * SECOND)):
         world.write(charge.set_budget, "b", rate_per_second=1.0, burst=burst, at=START + at)
 
-    (row,) = [row for row in world.read(charge.budgets) if row.name == "b"]
+    row = world.read(charge.budgets)["b"]
     assert (4.0, 8.0, START + 3 * SECOND) == (row.level, row.burst, row.at)
 
 

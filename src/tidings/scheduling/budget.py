@@ -1,12 +1,13 @@
 """A token bucket as a frozen value: budget flows in at a rate, is saved up to a burst and spent by polls.
 
-The store keeps the same four numbers with each charge and must do the same arithmetic:
+The store keeps its four numbers and the simulator has them in memory; both pay for polls by `pay`, and so choose by one rule.
 `level(now) = min(burst, level + rate · max(0, now − at) / 1 s)`, with `at` never going back.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,8 +27,8 @@ class TokenBucket:
     at: Instant
 
     def __post_init__(self) -> None:
-        if not (0 <= self.rate < math.inf and 0 < self.burst < math.inf and 0 <= self.level <= self.burst):
-            message = f"a bucket needs rate ≥ 0, burst > 0 and 0 ≤ level ≤ burst, all finite: {self}"
+        if not (0 <= self.rate < math.inf and 0 <= self.level <= self.burst < math.inf):
+            message = f"a bucket needs rate ≥ 0 and 0 ≤ level ≤ burst, all finite: {self}"
             raise ValueError(message)
 
     def refill(self, now: Instant) -> TokenBucket:
@@ -50,6 +51,30 @@ class TokenBucket:
         if not affords(self.burst, cost) or self.rate == 0:
             return None
         return self.at + math.ceil((cost - self.level) / self.rate * SECOND)
+
+
+def pay(
+    budgets: Mapping[str, TokenBucket],
+    asked: Iterable[tuple[Collection[str], float]],
+    *,
+    now: Instant,
+    in_turn: bool = True,
+) -> tuple[list[bool], dict[str, TokenBucket]]:
+    """Return which polls are paid for, best first, and the budgets after that.
+
+    Each poll of `asked` names its budgets and its cost: it takes of all of them, or is not paid for and takes of none. `in_turn` lets those
+    after one that lacks tokens wait for these too, so that a dear poll is not starved by cheap ones.
+    """
+    left, spent, paid = dict(budgets), set[str](), list[bool]()
+    for names, cost in asked:
+        after = {name: None if name in spent else left[name].take(cost, now=now) for name in names}
+        lacking = {name for name, bucket in after.items() if bucket is None}
+        paid.append(not lacking)
+        if not lacking:
+            left |= {name: bucket for name, bucket in after.items() if bucket is not None}
+        elif in_turn:
+            spent |= lacking
+    return paid, left
 
 
 def affords(level: float, cost: float) -> bool:

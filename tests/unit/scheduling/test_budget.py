@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.budget import TokenBucket, pay
 
 SECOND = 1_000_000
 AT = 1_700_000_000 * SECOND
@@ -83,9 +83,31 @@ def test_no_more_is_spent_than_burst_and_inflow(wishes):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"rate": -1.0}, {"burst": 0.0}, {"level": 11.0}, {"level": -1.0}, {"rate": float("inf")}, {"level": float("nan")}],
+    [
+        {"rate": -1.0},
+        {"burst": -1.0},
+        {"level": 11.0},
+        {"level": -1.0},
+        {"rate": float("inf")},
+        {"level": float("nan")},
+    ],
 )
 def test_bucket_that_makes_no_sense_is_refused(fields):
     """Numbers that a bucket cannot have are an error at once."""
     with pytest.raises(ValueError, match="a bucket needs"):
         bucket(**fields)
+
+
+def test_polls_are_paid_in_turn():
+    """One that lacks tokens holds back those after it of the same budget, and none of another; none takes of one budget alone."""
+    budgets = {
+        name: TokenBucket(rate=0.0, burst=9.0, level=level, at=0) for name, level in (("all", 9.0), ("small", 2.0))
+    }
+    asked = [(("all", "small"), 1.0), (("all", "small"), 2.0), (("all", "small"), 0.5), (("all",), 3.0)]
+
+    paid, left = pay(budgets, asked, now=0)
+    anyhow, _ = pay(budgets, asked, now=0, in_turn=False)
+
+    assert [True, False, False, True] == paid
+    assert {"all": 5.0, "small": 1.0} == {name: bucket.level for name, bucket in left.items()}
+    assert [True, False, True, True] == anyhow

@@ -1,13 +1,14 @@
 """Running a policy over a trace: what would have been polled, found and spent.
 
 Time moves in ticks. At each, updates come in, who may bid is asked, the allocator chooses, and the policy hears
-what the polls showed. A poll takes no time here. The policy and the allocator are those of the live service. Who is asked is a driver's matter: every
+what the polls showed. A poll takes no time here. The policy, the allocator and the payment (`budget.pay`) are those of the live service. Who is asked is a driver's matter: every
 page at every instant, or only those whose time has come; both lead to the same polls, and the queue costs nothing for pages that wait (scheduling §1.6).
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from tidings.model.interval import Duration, Instant
+from tidings.model.weight import WHOLE
 from tidings.scheduling.allocator import choose
-from tidings.scheduling.budget import TokenBucket
+from tidings.scheduling.budget import TokenBucket, pay
 from tidings.scheduling.learned import has_compared
 from tidings.scheduling.policy import (
     NEVER,
@@ -216,21 +218,19 @@ class _Run:
             bids,
             population["cost"][rows],
             population["host"][rows],
-            self._bucket.refill(now).level,
+            math.inf,
             host_ready=dict.fromkeys(self._host_ready_at, False),
             host_connections=world.host_connections,
             limit=world.limit,
             burst=world.bucket.burst,
         )
-        if not len(chosen):
+        asked = [((WHOLE,), cost) for cost in population["cost"][rows[chosen]].tolist()]
+        paid, left = pay({WHOLE: self._bucket}, asked, now=now)
+        rows = rows[chosen[paid]]
+        if not len(rows):
             return
-        rows = rows[chosen]
         ids, cost = population.ids[rows], population["cost"][rows]
-        bucket = self._bucket.take(float(cost.sum()), now=now)
-        if bucket is None:
-            message = "the allocator chose more than the budget holds"
-            raise AssertionError(message)
-        self._bucket = bucket  # refilled only when it is drawn from, so that both drivers round alike
+        self._bucket = left[WHOLE]  # refilled only when it is drawn from, so that both drivers round alike
         if world.host_gap:
             self._host_ready_at.update(dict.fromkeys(population["host"][rows].tolist(), now + world.host_gap))
         self._at += [now] * len(ids)

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidings.clock import SECOND
 from tidings.model.weight import WHOLE
 from tidings.service.show.records import rfc3339
 from tidings.storage.write import charge
@@ -63,15 +62,14 @@ def purse_of(connection: Connection, settings: Settings, name: str, *, now: Inst
     if wanted is None and name != WHOLE:
         return Purse(name, "")
     allows = f"{settings.budget.polls_per_day:g} per day" if wanted is None else str(wanted)
-    rows = {row.name: row.refilled(now) for row in charge.budgets(connection)}
-    if (row := rows.get(name)) is None:
+    known = charge.budgets(connection).get(name)
+    if known is None:
         burst = settings.budget.burst if wanted is None else wanted.burst
         return Purse(name, allows, burst, burst, now)
+    row = known.refill(now)
     if row.level >= 1:
         return Purse(name, allows, row.level, row.burst, now)
-    rate = row.rate_per_second
-    at = now + math.ceil((1 - row.level) / rate * SECOND) if rate > 0 and row.burst >= 1 else None
-    return Purse(name, allows, row.level, row.burst, at, is_spent=True)
+    return Purse(name, allows, row.level, row.burst, row.available_at(1.0), is_spent=True)
 
 
 def purses(connection: Connection, settings: Settings, *, now: Instant) -> list[Purse]:

@@ -28,7 +28,8 @@ PATIENCE_INTERVALS: Final = 2
 def overdue(reading: Reading) -> Iterator[Trouble]:
     """Yield the pages that are overdue, the longest overdue first, each with why if that is known."""
     late = sorted(_overdue(reading), key=lambda found: found[0])
-    spent = [row.name for row in charge.budgets(reading.c) if row.refilled(reading.now).level < 1] if late else []
+    known = charge.budgets(reading.c) if late else {}
+    spent = [name for name, bucket in known.items() if bucket.refill(reading.now).level < 1]
     for since, page_id in late:
         names = reading.names(page_id)
         words = f"{reading.identities[page_id].given}: overdue since {spell_since(since, reading.now)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tidings.clock import SECOND
 from tidings.errors import StoreError
 from tidings.model.weight import WHOLE
-from tidings.scheduling.budget import TokenBucket, affords
+from tidings.scheduling.budget import affords
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.unit import Charged, Grant
+    from tidings.scheduling.budget import TokenBucket
     from tidings.service.plan.planner import Planner
     from tidings.storage.write.store import Store
 
@@ -97,17 +98,15 @@ class Payer:
         whole = (await self._budgets(now))[WHOLE]
         if affords(whole.level, cost):
             return 0
-        wait = (cost - whole.level) / whole.rate_per_second if whole.rate_per_second > 0 else math.inf
+        wait = (cost - whole.level) / whole.rate if whole.rate > 0 else math.inf
         return round(min(max(wait, 0.01), 60.0) * SECOND)
 
-    async def _budgets(self, now: Instant) -> dict[str, charge.BudgetRow]:
-        return {row.name: row.refilled(now) for row in await self._store.read(charge.budgets)}
+    async def _budgets(self, now: Instant) -> dict[str, TokenBucket]:
+        return {name: bucket.refill(now) for name, bucket in (await self._store.read(charge.budgets)).items()}
 
-    def _classes_pay_at(self, budgets: Mapping[str, charge.BudgetRow], now: Instant) -> Instant | None:
+    def _classes_pay_at(self, budgets: Mapping[str, TokenBucket], now: Instant) -> Instant | None:
         """Return when the first of the classes whose pages wait can pay for the dearest of these; None: none has to wait for that."""
         at: list[Instant] = []
         for name, cost in self._planner.wanting(now).items():
-            row = budgets[name]
-            bucket = TokenBucket(rate=row.rate_per_second, burst=row.burst, level=row.level, at=now)
-            at += [paid for paid in (bucket.available_at(cost),) if paid is not None and paid > now]
+            at += [paid for paid in (budgets[name].available_at(cost),) if paid is not None and paid > now]
         return min(at, default=None)

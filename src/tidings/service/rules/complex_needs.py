@@ -303,6 +303,6 @@ def _why(connection: Connection, wait: Plain, now: Instant) -> str:
         if poll.finished_at is not None and wait["start"] <= poll.finished_at <= wait["end"]:
             return f"{poll.kind}: {poll.note}" if poll.kind else poll.note
     paying = {WHOLE, *(poll.budget for poll in latest[:1])}
-    if any(row.refilled(now).level < 1 for row in charge.budgets(connection) if row.name in paying):
+    if any(bucket.refill(now).level < 1 for name, bucket in charge.budgets(connection).items() if name in paying):
         return "budget"
     return "its turn did not come (its host's gap, its own rest between looks, or the sentinel ended)"

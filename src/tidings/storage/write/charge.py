@@ -6,35 +6,19 @@ Budgets are token buckets: one for all polls together, and one for each class wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tidings.errors import BudgetError, UnitError
 from tidings.model.interval import Duration, Instant
 from tidings.model.unit import Charged, Grant
 from tidings.model.weight import WHOLE
-from tidings.scheduling.budget import affords
+from tidings.scheduling.budget import TokenBucket, affords, pay
 from tidings.storage.db.connection import Connection
 from tidings.storage.observed import hosts, polls
 from tidings.storage.write import leases
 
 MOST_GRANTS = 64
 """Grants in one charge: what a crash wastes at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetRow:
-    """A token bucket: `level` tokens at the instant `at`, filled by `rate_per_second` up to `burst`."""
-
-    name: str
-    rate_per_second: float
-    burst: float
-    level: float
-    at: Instant
-
-    def refilled(self, at: Instant) -> BudgetRow:
-        """Return the bucket as it stands at `at`; time that runs back adds nothing."""
-        elapsed = max(0, at - self.at) / 1_000_000
-        return replace(self, level=min(self.burst, self.level + elapsed * self.rate_per_second), at=max(at, self.at))
 
 
 _SELECT = "SELECT name, rate_per_second, burst, level, at FROM budget"
@@ -59,25 +43,17 @@ def charge(
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
     leases.check_epoch(c, epoch)
     buckets = {name: _bucket(c, name, at) for name in dict.fromkeys((WHOLE, *(grant.budget for grant in grants)))}
-    levels = {name: bucket.level for name, bucket in buckets.items()}
-    paid: list[Grant] = []
-    places: list[int | None] = []
-    spent: set[str] = set()
-    for grant in grants:
-        pays = {WHOLE, grant.budget}
-        lacking = {name for name in pays if name in spent or not affords(levels[name], grant.cost)}
-        places.append(None if lacking else len(paid))
-        if lacking and in_turn:
-            spent |= lacking
-        if not lacking:
-            levels.update({name: max(0.0, levels[name] - grant.cost) for name in pays})
-            paid.append(grant)
+    asked = [(dict.fromkeys((WHOLE, grant.budget)), grant.cost) for grant in grants]
+    are_paid, buckets = pay(buckets, asked, now=at, in_turn=in_turn)
+    paid = [grant for grant, is_paid in zip(grants, are_paid, strict=True) if is_paid]
     ids = polls.begin(c, paid, at=at, epoch=epoch)
     drawn = dict.fromkeys((WHOLE, *(grant.budget for grant in paid))) if paid else {}
-    _spend(c, [replace(buckets[name], level=levels[name]) for name in drawn])
+    _spend(c, {name: buckets[name] for name in drawn})
     hosts.start(c, list(dict.fromkeys(grant.host for grant in paid)), at)
-    charged = [Charged(poll_id=id_, grant=grant, at=at, epoch=epoch) for id_, grant in zip(ids, paid, strict=True)]
-    return [None if place is None else charged[place] for place in places]
+    charged = iter(
+        [Charged(poll_id=id_, grant=grant, at=at, epoch=epoch) for id_, grant in zip(ids, paid, strict=True)]
+    )
+    return [next(charged) if is_paid else None for is_paid in are_paid]
 
 
 def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, epoch: int, cost: float = 1.0) -> None:
@@ -115,7 +91,7 @@ def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost
 def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float, at: Instant) -> None:
     """Make or change a class. A new bucket is full; a known one keeps its level, as far as the new burst allows."""
     row = c.one(f"{_SELECT} WHERE name = :name", name=name)
-    known = None if row is None else BudgetRow(*row).refilled(at)
+    known = None if row is None else _read(*row[1:]).refill(at)
     c.execute(
         _SET,
         name=name,
@@ -128,7 +104,7 @@ def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float
 
 def set_budgets(c: Connection, wanted: Mapping[str, tuple[float, float]], *, at: Instant) -> None:
     """Make or change the classes (rate a second, burst) by name; those that are not wanted any more go."""
-    for gone in {row.name for row in budgets(c)} - wanted.keys():
+    for gone in budgets(c).keys() - wanted.keys():
         c.execute("DELETE FROM budget WHERE name = :name", name=gone)
     for name, (rate, burst) in wanted.items():
         set_budget(c, name, rate_per_second=rate, burst=burst, at=at)
@@ -137,14 +113,14 @@ def set_budgets(c: Connection, wanted: Mapping[str, tuple[float, float]], *, at:
 def touch(c: Connection, *, at: Instant, epoch: int) -> None:
     """Fill all classes up as of an instant, so that it is stored that the clock has said it. Raises `StaleEpochError`."""
     leases.check_epoch(c, epoch)
-    _spend(c, [row.refilled(at) for row in budgets(c)])
+    _spend(c, {name: bucket.refill(at) for name, bucket in budgets(c).items()})
 
 
 def put_forward(c: Connection, by: Duration, *, at: Instant, epoch: int) -> None:
     """Let all classes stand after the clock was put forward by so much as they stood at `at`, before. Raises `StaleEpochError`."""
     leases.check_epoch(c, epoch)
-    full = [row.refilled(at) for row in budgets(c)]
-    _spend(c, [replace(row, at=row.at + by) for row in full])
+    full = {name: bucket.refill(at) for name, bucket in budgets(c).items()}
+    _spend(c, {name: replace(bucket, at=bucket.at + by) for name, bucket in full.items()})
 
 
 def pays(c: Connection, grant: Grant, *, at: Instant) -> bool:
@@ -152,27 +128,31 @@ def pays(c: Connection, grant: Grant, *, at: Instant) -> bool:
     return all(affords(_bucket(c, name, at).level, grant.cost) for name in dict.fromkeys((WHOLE, grant.budget)))
 
 
-def budgets(c: Connection) -> list[BudgetRow]:
-    """Return all classes as they were last written."""
-    return [BudgetRow(*row) for row in c.rows(f"{_SELECT} ORDER BY name")]
+def budgets(c: Connection) -> dict[str, TokenBucket]:
+    """Return all classes as they were last written, by their names."""
+    return {row[0]: _read(*row[1:]) for row in c.rows(f"{_SELECT} ORDER BY name")}
 
 
-def _bucket(c: Connection, name: str, at: Instant) -> BudgetRow:
+def _read(rate: float, burst: float, level: float, at: Instant) -> TokenBucket:
+    return TokenBucket(rate=rate, burst=burst, level=min(level, burst), at=at)
+
+
+def _bucket(c: Connection, name: str, at: Instant) -> TokenBucket:
     row = c.one(f"{_SELECT} WHERE name = :name", name=name)
     if row is None:
         raise UnitError(f"there is no budget {name}; it must be set before anything is charged to it")
-    return BudgetRow(*row).refilled(at)
+    return _read(*row[1:]).refill(at)
 
 
 def _draw(c: Connection, name: str, cost: float, at: Instant) -> None:
     """Take tokens of all and of a class. Raises `BudgetError`; then nothing is taken."""
-    buckets = [_bucket(c, each, at) for each in dict.fromkeys((WHOLE, name))]
-    for bucket in buckets:
-        if not affords(bucket.level, cost):
-            setting = "budget.polls_per_day and budget.burst set" if bucket.name == WHOLE else "budget.classes sets"
-            raise BudgetError(f"the budget {bucket.name} does not allow another request now; {setting} it")
-    _spend(c, [replace(bucket, level=max(0.0, bucket.level - cost)) for bucket in buckets])
+    left = {each: _bucket(c, each, at).take(cost, now=at) for each in dict.fromkeys((WHOLE, name))}
+    for each, bucket in left.items():
+        if bucket is None:
+            setting = "budget.polls_per_day and budget.burst set" if each == WHOLE else "budget.classes sets"
+            raise BudgetError(f"the budget {each} does not allow another request now; {setting} it")
+    _spend(c, {each: bucket for each, bucket in left.items() if bucket is not None})
 
 
-def _spend(c: Connection, buckets: Sequence[BudgetRow]) -> None:
-    c.many(_SPEND, [{"name": bucket.name, "level": bucket.level, "at": bucket.at} for bucket in buckets])
+def _spend(c: Connection, buckets: Mapping[str, TokenBucket]) -> None:
+    c.many(_SPEND, [{"name": name, "level": bucket.level, "at": bucket.at} for name, bucket in buckets.items()])
