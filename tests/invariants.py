@@ -300,7 +300,7 @@ def i8_nothing_left_on_disk(settings: Settings) -> Iterator[str]:
 
 
 def i9_secrets(seen: _Seen) -> Iterator[str]:
-    """I-9. Needs `outputs`, `receiver`, `dials`: no secret stands anywhere, sealed in its own table apart, and nobody outside
+    """I-9. Needs `outputs`, `receiver`, `dials`: no secret stands anywhere, encrypted in its own table apart, and nobody outside
     `fetch.allow_networks` (loopback in tests) was dialled.
     """
     vault = Vault(seen.settings.data)

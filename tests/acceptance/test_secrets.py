@@ -1,4 +1,4 @@
-"""Promise: what is secret stands nowhere but sealed in its table, and goes nowhere but to the origin that it is for (R-19).
+"""Promise: what is secret stands nowhere but encrypted in its table, and goes nowhere but to the origin that it is for (R-19).
 
 Twelve canaries are put away and everything is used: pages that answer, fail, move and tell; webhooks, a digest, the console; every verb,
 its JSON too; the log at its most talkative, a crash. Then all that came out is searched for them.
@@ -185,7 +185,7 @@ def signing_secrets(world: World) -> list[str]:
 
 
 def test_no_canary_leaves_its_place(house: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any):
-    """R-19: 0 occurrences of 16 canaries outside the sealed table and the requests to the right origin."""
+    """R-19: 0 occurrences of 16 canaries outside the encrypted table and the requests to the right origin."""
     world, heard = house, io.StringIO()
     handler = logging.StreamHandler(heard)
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")

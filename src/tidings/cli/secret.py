@@ -27,7 +27,7 @@ ACTIONS = ("set", "list", "drop", "rotate")
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:  # noqa: ARG001 - one verb
     """Declare the arguments."""
-    parser.add_argument("action", choices=ACTIONS, help="rotate: seal all with a new key")
+    parser.add_argument("action", choices=ACTIONS, help="rotate: encrypt all with a new key")
     parser.add_argument("name", nargs="?", metavar="NAME")
     parser.add_argument("source", nargs="*", metavar="-", help="set NAME -: read the value from standard input")
     parser.add_argument("--cookies", metavar="FILE", help="set: a kept log-in, from a cookies.txt (Netscape's format)")
@@ -152,6 +152,6 @@ def _rotate(database: Database, vault: Vault, *, as_json: bool) -> int:
         write_json({"record": "rotation", "secrets": count})
     else:
         write_line(
-            f"{count} secret{'' if count == 1 else 's'} sealed with a new key; keep a copy of {vault.key_file.path}"
+            f"{count} secret{'' if count == 1 else 's'} encrypted with a new key; keep a copy of {vault.key_file.path}"
         )
     return 0

@@ -154,7 +154,7 @@ class Performance:
                 database.close()
 
     async def _wait_until_known(self, stop: asyncio.Event) -> None:
-        """Wait until every page has been looked at once: what is edited before is no news to anybody."""
+        """Wait until every page has been polled once: what is edited before is no news to anybody."""
         waits = [asyncio.create_task(self._town.known.wait()), asyncio.create_task(stop.wait())]
         await asyncio.wait(waits, timeout=FIRST_LOOKS_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:

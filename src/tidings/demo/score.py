@@ -1,4 +1,4 @@
-"""The count: how many of the town's edits were told, how soon, and what a fixed interval would have seen with as many looks.
+"""The count: how many of the town's edits were told, how soon, and what a fixed interval would have seen with as many polls.
 
 Nothing here is typed in. The town's own log says what was edited when, the service's poll records how often it looked, and the
 messages that arrived what was told. Edits that one message told together count once. Instants and durations are µs.
@@ -74,7 +74,7 @@ def _tally(edits: Sequence[Logged], tellings: Sequence[Telling]) -> Tally:
 
 
 def evenly(looks: int, places: Sequence[str]) -> dict[str, int]:
-    """Return the looks that each place gets where all have the same interval; the first ones get what does not divide."""
+    """Return the polls that each place gets where all have the same interval; the first ones get what does not divide."""
     each, left = divmod(looks, len(places))
     return {place: each + (number < left) for number, place in enumerate(places)}
 
@@ -92,7 +92,7 @@ def fixed_interval(
 ) -> Tally:
     """Return what so many looks at each place would have told, evenly spaced over the spans in which the service was `alive`.
 
-    Each look stands in the middle of its interval and is told in the instant it is made. A look at a page whose server is
+    Each look stands in the middle of its interval and is told in the instant it is made. A poll of a page whose server is
     down sees nothing. `opening` has the contents before the first edit.
     """
     total = Tally()

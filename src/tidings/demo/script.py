@@ -20,12 +20,12 @@ Media = Literal["html", "feed"]
 
 CLOCK: Final = "{clock}"
 ADVERT: Final = "{advert}"
-"""What the server fills in anew at each look."""
+"""What the server fills in anew at each poll."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page of the town, and what its sentinel monitors. `restless`: it differs at every look."""
+    """A page of the town, and what its sentinel monitors. `restless`: it differs at every poll."""
 
     name: str
     title: str

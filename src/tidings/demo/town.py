@@ -49,7 +49,7 @@ Post = Callable[[Mapping[str, str], bytes], int]
 
 @dataclass(slots=True)
 class House:
-    """A page as it stands: its address, its content, the edits so far, and each look with the number of edits it saw."""
+    """A page as it stands: its address, its content, the edits so far, and each poll with the number of edits it saw."""
 
     place: Place
     content: str
@@ -60,7 +60,7 @@ class House:
     seen: list[int] = field(default_factory=list)
 
     def number_at(self, at: Instant) -> int:
-        """Return how many edits the last look before an instant saw."""
+        """Return how many edits the last poll before an instant saw."""
         looks = bisect_right(self.seen_at, at)
         return self.seen[looks - 1] if looks else 0
 
@@ -81,7 +81,7 @@ class Town:
         self.post_url = ""
         self.woke_at: Instant = 0
         self.known = asyncio.Event()
-        """set once every page has been looked at"""
+        """set once every page has been polled"""
         self._clock = clock
         self._post = post
         self._troubles = tuple(troubles)
@@ -153,7 +153,7 @@ class Town:
         return _response(self._post(headers, body)) if target == "/news" else _response(404)
 
     def _answer(self, house: House, target: str, headers: Mapping[str, str], body: bytes) -> tuple[bytes, bool]:
-        """Return the answer to a look, and whether the connection goes on."""
+        """Return the answer to a poll, and whether the connection goes on."""
         del body
         if target != "/":
             return _response(404, b"there is no such page here"), True

@@ -1,1 +1,1 @@
-"""How often pages change, from looks that only say whether they did (scheduling §7; bid §5)."""
+"""How often pages change, from polls that only say whether they did (scheduling §7; bid §5)."""

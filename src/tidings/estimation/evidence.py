@@ -22,7 +22,7 @@ class Dates:
     still_alone: float = 0.0
 
     def observe(self, *, date_moved: bool, content_moved: bool) -> Dates:
-        """Return the counts after a look."""
+        """Return the counts after a poll."""
         if content_moved:
             left = _left(self.moved_with + self.still_alone)
             return replace(
@@ -89,7 +89,7 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What looks have shown of a source of hints: changes that it `told` of and `missed`, hints that came for nothing (`false`), and in how
+    """What polls have shown of a source of hints: changes that it `told` of and `missed`, hints that came for nothing (`false`), and in how
     many `days` of pages. These are expected numbers (`judge`): they need not be whole.
     """
 
@@ -119,7 +119,7 @@ class Trust:
         return (self.told + 1) / (self.told + self.missed + 2)
 
     def add(self, *, told: float, missed: float, false: float, days: float) -> Trust:
-        """Return the numbers after a look."""
+        """Return the numbers after a poll."""
         return Trust(self.told + told, self.missed + missed, self.false + false, self.days + days)
 
     def faded(self, elapsed: float, half_life: float) -> Trust:
@@ -130,14 +130,14 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a look shows of the time before it: how many changes are to be expected then, and how many each source told of."""
+    """What a poll shows of the time before it: how many changes are to be expected then, and how many each source told of."""
 
     changes: float
     told: tuple[float, ...]
 
 
 def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, changed: bool) -> Verdict:
-    """Return what a look after `gap` shows, before which each source had given so many hints.
+    """Return what a poll after `gap` shows, before which each source had given so many hints.
 
     Nothing new: all hints came for nothing. Else each hint was genuine with the chance that it had before, over the chance that anything
     changed at all: P(genuine | changed) = w/(1 − P(fresh)); so of the changes that nobody told, α·gap/(1 − P(fresh)). It is the step of

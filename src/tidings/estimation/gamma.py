@@ -49,7 +49,7 @@ class Gamma:
         return np.asarray(np.sqrt(self.shape) / self.scale)
 
     def optimistic(self, deviations: float = 1.0) -> Floats:
-        """Return rates that many deviations above the mean: who is not known yet is looked at sooner (scheduling §7)."""
+        """Return rates that many deviations above the mean: who is not known yet is polled sooner (scheduling §7)."""
         return self.mean + deviations * self.deviation
 
     def chance(self, gap: ArrayLike) -> Floats:
@@ -57,14 +57,14 @@ class Gamma:
         return np.asarray(-np.expm1(-self.shape * np.log1p(np.asarray(gap) / self.scale)))
 
     def forgetting(self, prior: Gamma, elapsed: ArrayLike, half_life: float) -> Gamma:
-        """Return the posteriors after a time without looks, drawn back to `prior` by half every `half_life` (calendar time both)."""
+        """Return the posteriors after a time without polls, drawn back to `prior` by half every `half_life` (calendar time both)."""
         kept = 0.5 ** (np.asarray(elapsed, dtype=np.float64) / half_life)
         return Gamma(prior.shape + kept * (self.shape - prior.shape), prior.scale + kept * (self.scale - prior.scale))
 
     def observe(
         self, gap: ArrayLike, changed: ArrayLike, *, age: ArrayLike | None = None, count: ArrayLike | None = None
     ) -> Gamma:
-        """Return the posteriors after looks.
+        """Return the posteriors after polls.
 
         `gap` is the time since the last one (0 or more), `changed` whether anything was new. `age` is how long ago the last change was,
         where a trusted source says so, `count` how many there were; nan where nobody knows. Raises ValueError for a negative gap.

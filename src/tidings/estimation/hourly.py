@@ -72,9 +72,9 @@ class HourCounts:
         return cls(np.zeros(HOURS), np.zeros(HOURS))
 
     def add(self, begin: int, end: int, changed: float, profile: Profile) -> HourCounts:
-        """Return the counts after a look at `end` that covers the time since `begin`.
+        """Return the counts after a poll at `end` that covers the time since `begin`.
 
-        A change lies somewhere between; it is shared out over the hours as `profile` so far expects (one step of EM a look). More than
+        A change lies somewhere between; it is shared out over the hours as `profile` so far expects (one step of EM a poll). More than
         four weeks say nothing about hours and are left out.
         """
         if end <= begin or end - begin > 4 * WEEK:
@@ -135,7 +135,7 @@ class HourlyLearner:
     hours: float = 168.0
 
     def begin(self, hosts: NDArray[np.int64]) -> Hourly:
-        """Return what is known of pages that nobody has looked at."""
+        """Return what is known of pages that nobody has polled."""
         return Hourly(self.gamma.begin(hosts), {}, np.empty((0, HOURS)), _none(len(hosts)), NEVER_SEEN)
 
     def rates(self, known: Hourly, rows: Rows | slice = slice(None)) -> Floats:
@@ -214,7 +214,7 @@ class HourlyLearner:
         return plain
 
     def recall(self, known: Hourly, rows: Rows, memories: Sequence[Mapping[str, Any]]) -> Hourly:
-        """Return what is known with pages that are remembered. Of the pages of a host the one that was looked at last knows the hours best."""
+        """Return what is known with pages that are remembered. Of the pages of a host the one that was polled last knows the hours best."""
         rates = self.gamma.recall(known.rates, rows, memories)
         counts = dict(known.counts)
         for row, memory in zip(rows.tolist(), memories, strict=True):

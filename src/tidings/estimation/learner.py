@@ -1,7 +1,7 @@
-"""What is learned of the rates of many pages from their looks, as arrays that go along with a policy's population (bid §3, §5).
+"""What is learned of the rates of many pages from their polls, as arrays that go along with a policy's population (bid §3, §5).
 
-One day is the unit of time of rates; instants are µs. A page is taken for one of its host as long as its own looks say little: priors are found
-anew from all pages once an hour, and from what looks have added alone, so that they do not feed on themselves and the order in which pages come
+One day is the unit of time of rates; instants are µs. A page is taken for one of its host as long as its own polls say little: priors are found
+anew from all pages once an hour, and from what polls have added alone, so that they do not feed on themselves and the order in which pages come
 does not matter. A page's rate is the mean and one deviation: who is not sure of a page looks sooner.
 """
 
@@ -31,7 +31,7 @@ def host_priors(
 ) -> tuple[Gamma, Which]:
     """Return the priors of hosts, that of everybody first, and which of them each page has.
 
-    A host's mean is that of its pages which `known` marks (looked at twice, say), drawn to everybody's as if `PAGES` of everybody's pages were its own, and everybody's is drawn
+    A host's mean is that of its pages which `known` marks (polled twice, say), drawn to everybody's as if `PAGES` of everybody's pages were its own, and everybody's is drawn
     to that of `fallback`, the one prior where nobody is known. The shape is that of `fallback`: a host tells how quick its pages are, not how alike (0042).
     """
     if not known.any():
@@ -47,7 +47,7 @@ def host_priors(
 
 
 def moved(posterior: Gamma, before: Gamma, after: Gamma) -> Gamma:
-    """Return posteriors that began with other priors: what looks have added stays (exact but for censored changes, where it is near)."""
+    """Return posteriors that began with other priors: what polls have added stays (exact but for censored changes, where it is near)."""
     return Gamma(
         np.maximum(posterior.shape - before.shape + after.shape, after.shape / 2),
         np.maximum(posterior.scale - before.scale + after.scale, after.scale / 2),
@@ -69,7 +69,7 @@ Spent = Callable[[Instants, Instants], Floats]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last looked at (`NEVER_SEEN`: not yet), and how many
+    """Of each page: its posterior (days), which of the `priors` it has, its host, when it was last polled (`NEVER_SEEN`: not yet), and how many
     looks told something (`MANY` and more are not told apart). `fitted_at` is when the priors were last found, or `NEVER_SEEN`.
     """
 
@@ -84,7 +84,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class GammaLearner:
-    """Learns Gamma posteriors. `mean` (changes a day) and `shape` are of the prior of all, `half_life` (days) is how fast looks are forgotten,
+    """Learns Gamma posteriors. `mean` (changes a day) and `shape` are of the prior of all, `half_life` (days) is how fast polls are forgotten,
     `fits_every` how often priors are found anew, if there are looks (µs; NEVER: new pages alone are taken for others of their host).
     """
 
@@ -95,7 +95,7 @@ class GammaLearner:
     fits_every: Duration = HOUR
 
     def begin(self, hosts: NDArray[np.int64]) -> Known:
-        """Return what is known of pages that nobody has looked at."""
+        """Return what is known of pages that nobody has polled."""
         size = len(hosts)
         return Known(
             Gamma.prior(self.mean, self.shape, size),
@@ -125,7 +125,7 @@ class GammaLearner:
     ) -> Known:
         """Return what is known after looks at `rows`, each page once.
 
-        The first look at a page is its baseline. What was `interrupted` is no interval. `modified_at` is the trusted instant of the last
+        The first poll of a page is its baseline. What was `interrupted` is no interval. `modified_at` is the trusted instant of the last
         change, `NEVER_SEEN` where there is none; `changes` is how many there were, where hints let that be expected, nan elsewhere. Gaps and ages
         are told by `spent`; forgetting goes by the calendar.
         """
@@ -144,7 +144,7 @@ class GammaLearner:
         return replace(known, posterior=known.posterior.put(rows, after), seen=seen, looks=looks)
 
     def fitted(self, known: Known, now: int) -> Known | None:
-        """Return what is known with priors found anew, None while that is not due. Pages that were looked at little move the most."""
+        """Return what is known with priors found anew, None while that is not due. Pages that were polled little move the most."""
         if self.fits_every == NEVER or (known.fitted_at != NEVER_SEEN and now - known.fitted_at < self.fits_every):
             return None
         before = known.priors.at(known.prior)

@@ -3,7 +3,7 @@ for good.
 
 Blocks that came with a change are followed from look to look: as ranges of tokens, which the edits of later changes move and delete, or as
 entries of a feed, which are there or not. Those that went and those that are still there make a survival curve (Kaplan and Meier): what most
-blocks surely do not outlive is the life. Until the evidence is clear there is none: a life that is too short costs many looks.
+blocks surely do not outlive is the life. Until the evidence is clear there is none: a life that is too short costs many polls.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Survival:
         return replace(self, blocks=(), ends=(*self.ends, *_unfinished(self.blocks, at))[-MOST_ENDS:])
 
     def after_entries(self, entries: Collection[int], *, known: Collection[int], at: Instant) -> Survival:
-        """Return what is known after a look at a feed that found these entries, when those in `known` had been seen before."""
+        """Return what is known after a poll at a feed that found these entries, when those in `known` had been seen before."""
         here = frozenset(entries)
         born = sorted(here - frozenset(known))[:BLOCKS_A_CHANGE]
         is_change = born or any(block.key[0] not in here for block in self.blocks)

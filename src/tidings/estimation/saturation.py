@@ -1,7 +1,7 @@
 """Pages that look different each time: counters, nonces, rotating text that no mask catches (bid §4, guard 6).
 
-Twenty looks in a row that all found something new say little of a page that is quick; that some of them came right after another one says
-that looking closer shows no more of it. This is what people are told; the pace at which such a page is looked at is its policy's.
+Twenty polls in a row that all found something new say little of a page that is quick; that some of them came right after another one says
+that looking closer shows no more of it. This is what people are told; the pace at which such a page is polled is its policy's.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from tidings.model.interval import MINUTE, Duration, Instant
 from tidings.model.page import Saturation
 
 LOOKS: Final = 20
-"""Looks in a row that found the page different."""
+"""Polls in a row that found the page different."""
 SOON: Final[Duration] = 5 * MINUTE
 """A look no later than half as much again after the one before came right after it."""
 SOON_LOOKS: Final = 3
 """So many of them must have come right after another."""
 TRIES: Final = 6
-"""After so many looks more nobody asks for another one right away: limits of hosts or a budget may be in its way."""
+"""After so many polls more nobody asks for another one right away: limits of hosts or a budget may be in its way."""
 QUIET_LOOKS: Final = 2
-"""Looks that found nothing new after which the page is like others again."""
+"""Polls that found nothing new after which the page is like others again."""
 
 
 def looked(before: Saturation, *, at: Instant, last: Instant | None, differs: bool, floor: Duration) -> Saturation:
-    """Return what is known after a good look; `last` is the one before (None: this is the first), `floor` the least time between two."""
+    """Return what is known after a good poll; `last` is the one before (None: this is the first), `floor` the least time between two."""
     if last is None:
         return Saturation()
     if not differs:

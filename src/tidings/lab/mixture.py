@@ -37,7 +37,7 @@ class Mixture:
         return np.asarray(sum(w * part.chance(gap) for w, part in zip(self.weights, self.parts, strict=True)))
 
     def observe(self, prior: Gamma, elapsed: ArrayLike, gap: ArrayLike, changed: ArrayLike) -> Mixture:
-        """Return the mixture after looks: what each memory had forgotten is taken first, then how well it foretold, then what was seen."""
+        """Return the mixture after polls: what each memory had forgotten is taken first, then how well it foretold, then what was seen."""
         aged = [
             part.forgetting(prior, elapsed, half_life)
             for part, half_life in zip(self.parts, self.half_lives, strict=True)

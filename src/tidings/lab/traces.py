@@ -1,6 +1,6 @@
 """Policies on recorded changes: who is calibrated and who judged, the run under a budget, what it was worth, and what hindsight could have had.
 
-A *series* is a page with the instants at which it was found changed. Its source looked at it every `step`: the true instants lie up to a step
+A *series* is a page with the instants at which it was found changed. Its source polled it every `step`: the true instants lie up to a step
 before, so nobody here may look more often, and budgets are shares of what the sources spent. Groups (sites, services) are split, moved in
 time and resampled as wholes, because their pages change together. Instants are µs.
 """
@@ -91,11 +91,11 @@ def replay(
     saves: bool = True,
     fills: bool = False,
 ) -> Polls:
-    """Return the looks of a policy that may spend `share` of what the sources spent while their pages were there.
+    """Return the polls of a policy that may spend `share` of what the sources spent while their pages were there.
 
-    The first look at each page is given. Looks cost 1 and are made at whole ticks, best bids first; up to a day's budget is saved, and it starts
+    The first poll is given to each page. Polls cost 1 and are made at whole ticks, best bids first; up to a day's budget is saved, and it starts
     half full. A policy with a price is told the budget, and what is saved beyond half of that, twice a day; without `saves` it is not, and whatever
-    is there is spent at once on who bids most (the papers' C looks an instant). With `fills` what is saved beyond half a day is spent on who bids
+    is there is spent at once on who bids most (the papers' C polls an instant). With `fills` what is saved beyond half a day is spent on who bids
     most below the price. `columns` are of all series.
     """
     run = _Replay(policy, series, share, rng, dict(columns or {}), saves=saves, fills=fills)
@@ -112,9 +112,9 @@ def follow(
     rng: np.random.Generator,
     columns: Mapping[str, Column] | None = None,
 ) -> Polls:
-    """Return the looks of a policy whom nothing limits: each page is looked at exactly when it is due, on its own clock, at its floor price.
+    """Return the polls of a policy whom nothing limits: each page is polled exactly when it is due, on its own clock, at its floor price.
 
-    The first look at each page is given. Pages do not meet, so that policies which learn of one page from others are not served by this.
+    The first poll is given to each page. Pages do not meet, so that policies which learn of one page from others are not served by this.
     """
     size = len(series)
     begin, end = (np.array([getattr(one, name) for one in series]) for name in ("begin", "end"))
@@ -183,7 +183,7 @@ class _Replay:
         self._look(now)
 
     def polls(self) -> Polls:
-        """Return all looks that were paid for."""
+        """Return all polls that were paid for."""
         none = np.zeros(0, dtype=np.int64)
         at, page = np.concatenate([none, *self._at]), np.concatenate([none, *self._page])
         return Polls(at, page, np.ones(len(at)))
@@ -245,7 +245,7 @@ class _Replay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What looks found: of each change its page (place in the series), its delay (µs), and whether a look found it as the newest one."""
+    """What looks found: of each change its page (place in the series), its delay (µs), and whether a poll found it as the newest one."""
 
     page: NDArray[np.int64]
     delay: Instants
@@ -255,7 +255,7 @@ class Outcome:
 
 
 def outcome(series: Sequence[Series], polls: Polls) -> Outcome:
-    """Return what looks found. A last look, which is free, ends each series: delays are at least what they were until then."""
+    """Return what polls found. A last poll, which is free, ends each series: delays are at least what they were until then."""
     number = len(series)
     trace = make_trace(
         {place: one.changes for place, one in enumerate(series)}, start=0, end=max(one.end for one in series) + 1
@@ -310,9 +310,9 @@ def interval(values: Floats) -> tuple[float, float]:
 
 
 def hindsight(one: Series, half_life: Duration, price: float) -> tuple[float, int]:
-    """Return the most that a page can earn if each look costs `price` and all changes are known beforehand, and its looks.
+    """Return the most that a page can earn if each poll costs `price` and all changes are known beforehand, and its polls.
 
-    The best looks are at changes: an earlier look that finds the same is worth more. The free look at the end is counted.
+    The best polls are at changes: an earlier poll that finds the same is worth more. The free poll at the end is counted.
     """
     times = one.changes / half_life
     size = len(times)
@@ -334,7 +334,7 @@ def hindsight(one: Series, half_life: Duration, price: float) -> tuple[float, in
 
 
 def hindsight_bound(series: Sequence[Series], half_life: Duration, looks: float, *, rounds: int = 14) -> float:
-    """Return an upper bound on what any schedule with so many looks earns: λ·looks + Σ V_i(λ), the least found by halving (0 ≤ λ ≤ 8)."""
+    """Return an upper bound on what any schedule with so many polls earns: λ·looks + Σ V_i(λ), the least found by halving (0 ≤ λ ≤ 8)."""
     low, high = 0.0, 8.0
     least = np.inf
     for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""What a change is made of that was found on several pages, or that other pages were looked at for (sentinels §4.5; 001 §2.1)."""
+"""What a change is made of that was found on several pages, or that other pages were polled for (sentinels §4.5; 001 §2.1)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Verdict = Literal["complete", "partial", "missed", "undecided"]
 class Part:
     """What one page has to do with it.
 
-    `changed`: the change `change_id`, between two versions. `unchanged`: the page was looked at, at `at`, and shows version `to_seq`, titled `title`, as
-    before. `missed`: it was not looked at, `reason` says why. `name` is the page's in the sentinel, `url` its address as it was given.
+    `changed`: the change `change_id`, between two versions. `unchanged`: the page was polled, at `at`, and shows version `to_seq`, titled `title`, as
+    before. `missed`: it was not polled, `reason` says why. `name` is the page's in the sentinel, `url` its address as it was given.
     """
 
     page_id: int
@@ -38,8 +38,8 @@ class Part:
 class Composite:
     """The parts of a change, in the order of the sentinel's pages.
 
-    `complete`: all that was asked for is there. `partial`: some of the pages that were to be looked at were not; `missed`: none of them
-    was. `undecided`: whether a page that may not have changed did is not known, for nobody looked at it in time. `reason` is a sentence.
+    `complete`: all that was asked for is there. `partial`: some of the pages that were to be polled were not; `missed`: none of them
+    was. `undecided`: whether a page that may not have changed did is not known, for nobody polled it in time. `reason` is a sentence.
     """
 
     verdict: Verdict

@@ -12,10 +12,10 @@ Origin = Literal["webhook", "file", "command"]
 
 @dataclass(frozen=True, slots=True)
 class EventSource:
-    """What makes an event: a `webhook` that somebody calls, a `file` whose content is looked at, a `command` whose output is.
+    """What makes an event: a `webhook` that somebody calls, a `file` whose content is read, a `command` whose output is.
 
     `path` is the file's, absolute; `argv` is the command with its arguments, which no shell reads. `every` is how often files and commands
-    are looked at (µs; None: as the setting says).
+    are polled (µs; None: as the setting says).
     """
 
     origin: Origin

@@ -39,8 +39,8 @@ class PageIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """Whether a page looks different each time: how many looks in a row found it so and how many of these came right after another, since when
-    it counts as saturated (None: it does not), and how many looks have found nothing new since (`estimation.saturation`).
+    """Whether a page looks different each time: how many polls in a row found it so and how many of these came right after another, since when
+    it counts as saturated (None: it does not), and how many polls have found nothing new since (`estimation.saturation`).
     """
 
     looks: int = 0
@@ -54,8 +54,8 @@ class PageState:
     """The part of a page's row that polls change. Times are instants, None while it has not happened.
 
     `body_size` and `body_xxh3` (hex) are gate 0; `last_seq` numbers its versions 1, 2, 3 without a gap. `polled_at` is the last
-    attempt, `checked_at` the last successful look, `changed_at` the last new version, `text_changed_at` the last change of text.
-    `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second look
+    attempt, `checked_at` the last successful poll, `changed_at` the last new version, `text_changed_at` the last change of text.
+    `audited_at` is the last whole answer to an unconditional request. `suspect_*` name a body that is withheld until a second poll
     agrees with it (quarantine). `fresh_until` is how long the server says that the last good answer stays fresh; while `fresh_doubt` is above 0
     that is not believed. `health` and `kind` are the state machine of sentinels §5.3, `failures` the failures in a row. `problem` is why its newest version
     cannot be compared, empty if it can.

@@ -126,7 +126,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """When the Monitor clause holds, `pages` (names of this sentinel) are looked at too, each `within` (µs) of that look: a complex
+    """When the Monitor clause holds, `pages` (names of this sentinel) are polled too, each `within` (µs) of that poll: a complex
     execution interval (001 §2.1). `least` of them suffice (None: all are needed).
     """
 

@@ -1,4 +1,4 @@
-"""When pages are looked at, and when a sentinel lives: Fetch, During, From, To. Durations are µs, clocks are on the sentinel's wall."""
+"""When pages are polled, and when a sentinel lives: Fetch, During, From, To. Durations are µs, clocks are on the sentinel's wall."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Days = tuple[int, ...]
 """Days of the week, Monday is 0, in order, each once."""
 DAILY: Days = (0, 1, 2, 3, 4, 5, 6)
 AT_SLACK: Duration = 600_000_000
-"""How late a look at a time of day may be that does not say so (µs)."""
+"""How late a poll at a time of day may be that does not say so (µs)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchEvery:
     """A fixed interval (µs); `slack` is how late a poll may be (None: a tenth of the interval).
 
-    `events`, here and in the others, are events of other origin (`model.outside`): when one happens a look is due at once, beside.
+    `events`, here and in the others, are events of other origin (`model.outside`): when one happens a poll is due at once, beside.
     """
 
     interval: Duration

@@ -68,7 +68,7 @@ CHANGE: Final = "change"
 class Missing:
     """What a subscription looks at and its page did not have (`css ".price"`), as of version `seq` and the sentinel's `revision`.
 
-    `never` are those among `names` that no version had yet, `doubt` those that one look alone has missed, at `doubt_at`: the next
+    `never` are those among `names` that no version had yet, `doubt` those that one poll alone has missed, at `doubt_at`: the next
     look says whether they are lost.
     """
 

@@ -1,4 +1,4 @@
-"""Whether looks at fixed intervals can all be made in time: the demand bound (bid §7; 003 §3).
+"""Whether polls at fixed intervals can all be made in time: the demand bound (bid §7; 003 §3).
 
 Each is to be made once in every interval. The demand of any stretch of h is Σ c·⌊h/T⌋, all intervals beginning at once; it and the blocking of
 one dearest look that has just begun, which is not interrupted, must fit into what h takes. The sum of c/T being below the capacity is
@@ -35,7 +35,7 @@ class Admission:
 
 
 def admit(intervals: NDArray[np.int64], costs: Floats, capacity: float) -> Admission:
-    """Return whether looks of these costs at these intervals (µs) fit a capacity (cost per µs, a host's is 1/gap).
+    """Return whether polls of these costs at these intervals (µs) fit a capacity (cost per µs, a host's is 1/gap).
 
     A stretch h asks for load·h and the blocking at most, so that none beyond blocking/(capacity − load) asks for too much. Where more than
     `MOST` stretches would have to be tried until then, the rest is taken to ask for that most: the answer errs towards no.

@@ -16,17 +16,17 @@ The observed interval is the difference of the instants of change where the serv
 look that began the cycle (004 §4.7.2). A look well before its time that shows nothing (somebody asked, or another
 sentinel has a fixed interval) ends no cycle: else looks for others' sake would double the period.
 
-Beyond the paper: a page that differs at each of `saturation` looks in a row, all hardly more than Pmin apart, is
-*saturated*. Looking closer shows no more of it, so it waits the pace, but for one look after Pmin in seven; two looks
+Beyond the paper: a page that differs at each of `saturation` polls in a row, all hardly more than Pmin apart, is
+*saturated*. Looking closer shows no more of it, so it waits the pace, but for one poll after Pmin in seven; two polls
 without a change set it free (bid §4, guard 6).
 
 Beyond the paper, too, mean(h) may be one in which every interval weighs `fading` times as much as the next newer one (W-125). With the plain
-mean (1, the paper's) a page that was quick for H changes is looked at too often for as many more after it has become slow.
+mean (1, the paper's) a page that was quick for H changes is polled too often for as many more after it has become slow.
 
-Two more guards beyond the paper. A look at a page that nobody could look at for a while (`Observation.interrupted`), and
-that comes more than half a period too late, shows no interval: that time was not the page's. And where `trial` looks in
-a row found a change, the intervals that are remembered are those of our own looks, whatever the page's are: they are
-forgotten, and weight·P is tried. Without it a period that once was too long stays so while every look finds a change.
+Two more guards beyond the paper. A poll of a page that nobody could look at for a while (`Observation.interrupted`), and
+that comes more than half a period too late, shows no interval: that time was not the page's. And where `trial` polls in
+a row found a change, the intervals that are remembered are those of our own polls, whatever the page's are: they are
+forgotten, and weight·P is tried. Without it a period that once was too long stays so while every poll finds a change.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ from tidings.scheduling.policy import (
 )
 
 WHOLE: Final = 0.9
-"""Share of the period after which a look ends its cycle: a tenth is the slack that fixed intervals have, too."""
+"""Share of the period after which a poll ends its cycle: a tenth is the slack that fixed intervals have, too."""
 NEAR: Final = 1.5
-"""Multiple of Pmin up to which looks are so near that a page which differs at all of them may be saturated."""
+"""Multiple of Pmin up to which polls are so near that a page which differs at all of them may be saturated."""
 ROUND: Final = 7
-"""Looks at a saturated page of which one comes after Pmin: with a pace of an hour about every 6 h."""
+"""Polls of a saturated page of which one comes after Pmin: with a pace of an hour about every 6 h."""
 QUIET_ROUNDS: Final = 2
-"""Looks without a change that set a saturated page free."""
+"""Polls without a change that set a saturated page free."""
 LATE: Final = 1.5
-"""Multiple of the period after which a look that was kept from its time shows no interval of the page's."""
+"""Multiple of the period after which a poll that was kept from its time shows no interval of the page's."""
 FURTHEST: Final = float(2**62)
 """A gap (µs) beyond all use that still fits an integer."""
 
@@ -74,10 +74,10 @@ Counts = NDArray[np.uint8]
 class BestEffortState:
     """What is known of each page, in the order of the population.
 
-    `due` and `looked` (the look that began the running cycle) and `modified` (the instant of the last change if the
+    `due` and `looked` (the poll that began the running cycle) and `modified` (the instant of the last change if the
     server told it) are instants, `UNPOLLED` where there is none. `period` is in seconds. `misses` counts cycles
     without a change, `steady` changes at a constant interval, `streak` changes in a row at looks near each other, `unbroken`
-    changes in a row at any; of a saturated page `steady` counts the looks of its round, `misses` those without a change.
+    changes in a row at any; of a saturated page `steady` counts the polls of its round, `misses` those without a change.
     `intervals[page]` (seconds) has the newest last and 0 where none was seen yet.
     """
 
@@ -141,7 +141,7 @@ class BestEffort:
             raise ValueError(message)
 
     def begin(self, population: Population, rng: np.random.Generator) -> BestEffortState:  # noqa: ARG002 - nothing here is left to chance
-        """Return the state in which each page waits its first interval from its last look."""
+        """Return the state in which each page waits its first interval from its last poll."""
         return BestEffortState(
             population=population,
             due=self._due(population, slice(None), np.full(population.size, self.pace / SECOND)),
@@ -178,9 +178,9 @@ class BestEffort:
         return replace(state)
 
     def on_poll(self, state: BestEffortState, ids: ArrayLike, observation: Observation) -> BestEffortState:
-        """Return the state after looks: one step of the algorithm for each page.
+        """Return the state after polls: one step of the algorithm for each page.
 
-        The first look at a page is its baseline and teaches nothing; one that is not after the last is passed over.
+        The first poll of a page is its baseline and teaches nothing; one that is not after the last is passed over.
         """
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
@@ -345,7 +345,7 @@ class BestEffort:
         return replace(state, due=_frozen(due))
 
     def _due(self, population: Population, rows: Rows | slice, period: Floats) -> Instants:
-        """Return when the pages at `rows` are due: their period, within its bounds, after their last look."""
+        """Return when the pages at `rows` are due: their period, within its bounds, after their last poll."""
         low, high = self._bounds(population, rows)
         gap = np.ceil(np.minimum(_within(low, period, high) * SECOND, FURTHEST)).astype(np.int64)
         return due_after(population, gap, rows)
@@ -386,7 +386,7 @@ _CHANGED: Final = ("modified", "steady", "intervals")
 def _observed(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDArray[np.float32]:
     """Return the interval (seconds) that a change shows: from the last change to this one if both are told, else `since`.
 
-    An instant is believed if it is after the last look, and never beyond this one (sentinels §4.2).
+    An instant is believed if it is after the last poll, and never beyond this one (sentinels §4.2).
     """
     both = (told > page.looked) & (page.modified != UNPOLLED)
     between = (np.minimum(told, at) - np.where(both, page.modified, 0)) / SECOND
@@ -395,7 +395,7 @@ def _observed(page: _Pages, at: Instants, since: Floats, told: Instants) -> NDAr
 
 
 def _is_lost(interrupted: Mask | None, here: Mask, waited: Instants, period: Floats) -> Mask:
-    """Say which looks came so late, after `waited` (µs), because nobody could look, that they show no interval."""
+    """Say which polls came so late, after `waited` (µs), because nobody could look, that they show no interval."""
     if interrupted is None:
         return np.zeros(len(waited), dtype=np.bool_)
     late: Mask = interrupted[here] & (waited > LATE * SECOND * period)

@@ -29,14 +29,14 @@ def is_heard_of(population: Population) -> bool:
 
 
 def age(population: Population, since: Floats, rows: Rows | slice) -> Floats:
-    """Return the effective ages (µs) of the pages at `rows` that were looked at so long ago."""
+    """Return the effective ages (µs) of the pages at `rows` that were polled so long ago."""
     if not is_heard_of(population):
         return since
     return np.asarray(since * population["unheard"][rows] + population["hinted"][rows])
 
 
 def wait(population: Population, effective: Floats, rows: Rows | slice) -> Floats:
-    """Return how long after a look pages have these effective ages (µs; inf for never), 0 if they have them already."""
+    """Return how long after a poll pages have these effective ages (µs; inf for never), 0 if they have them already."""
     if not is_heard_of(population):
         return effective
     return np.asarray(np.maximum(effective - population["hinted"][rows], 0.0) / population["unheard"][rows])
@@ -48,5 +48,5 @@ def hint(population: Population, rows: Rows, extra: Instants) -> Population:
 
 
 def without_hints(population: Population) -> Population:
-    """Return the population as it is in the long run, when looks have answered the hints that wait now."""
+    """Return the population as it is in the long run, when polls have answered the hints that wait now."""
     return population.set(np.arange(population.size), {"hinted": 0}) if is_heard_of(population) else population

@@ -1,7 +1,7 @@
 """Predicted updates and their execution intervals: `Fetch on change within W [window|overwrite]` (001 §5.1).
 
 A page that changed last at `last`, about every `interval`, is expected to change again at `last + k · interval`. Each expected update opens an
-execution interval; a good look in it captures it.
+execution interval; a good poll in it captures it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def learned_interval(intervals: Sequence[float]) -> Duration | None:
 def rate_interval(posterior: Mapping[str, Any]) -> Duration | None:
     """Return how far apart changes are (µs), given what is known of their rate: `shape` and `scale` (days) of its Gamma posterior.
 
-    None while that comes from less than one change: then it is what was taken for granted before the first look.
+    None while that comes from less than one change: then it is what was taken for granted before the first poll.
     """
     shape, scale = posterior.get("shape", 0.0), posterior.get("scale", 0.0)
     return max(round(scale / shape * DAY), 1) if shape > 1 and scale > 0 else None

@@ -1,7 +1,7 @@
-"""The index of a page whose backlog saturates: what a look has gathered beyond what waiting would have gathered at the same pace.
+"""The index of a page whose backlog saturates: what a poll has gathered beyond what waiting would have gathered at the same pace.
 
 G(t) − t·G'(t) with G = A(1 − e^{−κt}) is A·worth(κt), worth(x) = 1 − (1 + x)e^{−x}: freshness (Olston and Pandey 2008), decaying interest
-and overwritten changes alike (scheduling §9. Looking when it reaches the price of a look is optimal at a fixed price.
+and overwritten changes alike (scheduling §9. Looking when it reaches the price of a poll is optimal at a fixed price.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turns: a page is due some time after its last look, and bids how late it is.
+"""Turns: a page is due some time after its last poll, and bids how late it is.
 
 What policies share that propose an interval for each page and know no value of a poll (scheduling §8).
 """
@@ -14,7 +14,7 @@ from tidings.model.interval import SECOND, Instant
 from tidings.scheduling.population import NEVER, UNPOLLED, Floats, Ids, Instants, Population, Rows
 
 FIRST: Final = 1e12
-"""Added to the bid of a page that was never looked at: before all others, and among those the longest asked for first."""
+"""Added to the bid of a page that was never polled: before all others, and among those the longest asked for first."""
 TURNS: Final = frozenset({"added", "last_polled", "not_before", "shortest", "longest"})
 """Columns that the turn of a page depends on."""
 _GOLDEN: Final = (5**0.5 - 1) / 2
@@ -23,9 +23,9 @@ _FAR: Final = 2**61
 
 
 def due_after(population: Population, gap: NDArray[np.int64], rows: Rows | slice) -> Instants:
-    """Return when the pages at `rows` are due, `gap` (µs, one a row) after their last look and not before they may be asked.
+    """Return when the pages at `rows` are due, `gap` (µs, one a row) after their last poll and not before they may be asked.
 
-    A page that nobody looked at is due at once (`UNPOLLED`); a sum beyond all instants is `NEVER`.
+    A page that nobody polled is due at once (`UNPOLLED`); a sum beyond all instants is `NEVER`.
     """
     last = population["last_polled"][rows]
     due = np.where(last == UNPOLLED, UNPOLLED, last + np.minimum(gap, NEVER - np.maximum(last, 0)))
@@ -55,9 +55,9 @@ def phases(ids: Ids) -> Floats:
 
 
 def wait_in_phase(last: Instants, gap: NDArray[np.int64], phase: Floats) -> NDArray[np.int64]:
-    """Return how long after a look the next of the instants (k + phase)·gap comes (µs): the one after that which the look served, the nearest.
+    """Return how long after a poll the next of the instants (k + phase)·gap comes (µs): the one after that which the poll served, the nearest.
 
-    So what comes late moves nothing that comes after it, and no two looks lie closer together than half a gap because of it.
+    So what comes late moves nothing that comes after it, and no two polls lie closer together than half a gap because of it.
     """
     gap_in_phase = np.minimum(gap, _FAR)
     since = np.mod(

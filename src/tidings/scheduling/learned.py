@@ -40,7 +40,7 @@ class Learner(Protocol):
     """Learns of each page, in the order of a population, how often it changes (`estimation.learner`)."""
 
     def begin(self, hosts: Ids) -> Any:
-        """Return what is known of pages that nobody looked at."""
+        """Return what is known of pages that nobody polled."""
         ...
 
     def rates(self, known: Any, rows: Rows | slice = ...) -> Floats:
@@ -57,7 +57,7 @@ class Learner(Protocol):
         interrupted: Mask,
         changes: Floats | None = None,
     ) -> Any:
-        """Return what is known after looks."""
+        """Return what is known after polls."""
         ...
 
     def fitted(self, known: Any, now: Instant) -> Any | None:
@@ -143,7 +143,7 @@ class Learned:
         return replace(state, inner=self._timed(self._rated(inner, known, new), known), known=known)
 
     def on_poll(self, state: LearnedState, ids: ArrayLike, observation: Observation) -> LearnedState:
-        """Return the state after looks, with the rates that they taught; now and then also of all other pages (`has_compared`)."""
+        """Return the state after polls, with the rates that they taught; now and then also of all other pages (`has_compared`)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
         told = observation.modified_at
@@ -225,5 +225,5 @@ class Learned:
 
 
 def has_compared(before: State, after: State) -> bool:
-    """Return whether looks have taught something of pages that nobody looked at: then dues of all may be others."""
+    """Return whether polls have taught something of pages that nobody polled: then dues of all may be others."""
     return isinstance(before, LearnedState) and isinstance(after, LearnedState) and before.compared != after.compared

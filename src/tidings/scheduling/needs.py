@@ -1,13 +1,13 @@
-"""Complex needs: looks at several pages that belong together, each in its time (001 §2.1; scheduling §2.1).
+"""Complex needs: polls of several pages that belong together, each in its time (001 §2.1; scheduling §2.1).
 
 A *wait* is an execution interval (EI) of a page, a *need* a complex execution interval (CEI): groups of waits, of each of which so many must be
-captured. A look at a page captures all waits for it that are open: one probe serves all. What is not captured when its interval ends is
+captured. A poll of a page captures all waits for it that are open: one probe serves all. What is not captured when its interval ends is
 missed.
 
 Who comes first is `ranks`. As long as all that is open can be served in time, the earliest deadline comes first (S-EDF): it then misses none.
-Where it cannot, a page comes the sooner the more a look at it would serve altogether: Σ w/(residual² · slack) over its open waits
+Where it cannot, a page comes the sooner the more a poll at it would serve altogether: Σ w/(residual² · slack) over its open waits
 (scheduling §2.4, `profiles.ranking.Aggregate`). Which of both it is tells the demand bound: what is to be done within h, against what can be.
-`RANKINGS` has the papers' own beside it, which look at neither load nor weight.
+`RANKINGS` has the papers' own beside it, which poll at neither load nor weight.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from tidings.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A page is to be looked at within an interval, both ends included; `captured_at` is when it was."""
+    """A page is to be polled within an interval, both ends included; `captured_at` is when it was."""
 
     page: int
     interval: ExecutionInterval
     captured_at: Instant | None = None
 
     def captured(self, page: int, at: Instant) -> Wait:
-        """Return the wait after a look at a page."""
+        """Return the wait after a poll of a page."""
         is_hit = page == self.page and self.captured_at is None and self.interval.start <= at <= self.interval.end
         return replace(self, captured_at=at) if is_hit else self
 
     def is_open(self, now: Instant) -> bool:
-        """Return whether a look can still capture it."""
+        """Return whether a poll can still capture it."""
         return self.captured_at is None and now <= self.interval.end
 
 
@@ -74,13 +74,13 @@ class Need:
         return sum(group.missing for group in self.groups)
 
     def captured(self, page: int, at: Instant) -> Need:
-        """Return the need after a look at a page, which captures each open wait for it."""
+        """Return the need after a poll of a page, which captures each open wait for it."""
         return Need(
             tuple(replace(group, waits=tuple(w.captured(page, at) for w in group.waits)) for group in self.groups)
         )
 
     def is_over(self, now: Instant) -> bool:
-        """Return whether no look at or after `now` can bring it further: it is complete, or what is missing has run out."""
+        """Return whether no poll at or after `now` can bring it further: it is complete, or what is missing has run out."""
         return not any(True for _ in self.open_waits(now))
 
     def open_waits(self, now: Instant) -> Iterable[Wait]:
@@ -125,7 +125,7 @@ UNLIMITED = Supply(math.inf, 0.0)
 
 
 def load(looks: Iterable[tuple[Instant, float]], now: Instant, supply: Supply) -> float:
-    """Return the most that looks, as (until when, cost), ask for of what there is by the end of any of them: above 1 some must be missed.
+    """Return the most that polls, as (until when, cost), ask for of what there is by the end of any of them: above 1 some must be missed.
 
     Who is late already has to be served before others and is not missed once more.
     """
@@ -173,7 +173,7 @@ def ranks(
     hosts: Mapping[int, str] | None = None,
     supplies: Mapping[str, Supply] | None = None,
 ) -> dict[int, float]:
-    """Return for each page that is sought its rank, above 0 and at most 1: the highest is looked at first. Raises `UsageError` for a name not in `RANKINGS`.
+    """Return for each page that is sought its rank, above 0 and at most 1: the highest is polled first. Raises `UsageError` for a name not in `RANKINGS`.
 
     `budget` pays `costs` (1 for a page that is not there), `supplies` are what the `hosts` of pages take. By demand, pages that can all be served in
     time come before those of a host that is asked for too much, by the earliest deadline. Ties go to it, then to the lower number.
@@ -227,5 +227,5 @@ def _short(
 
 
 def _worth(waits: Iterable[Sought], now: Instant, rate: float) -> float:
-    """Return what a look would serve altogether; slack is counted in looks that can be made until then."""
+    """Return what a poll would serve altogether; slack is counted in polls that can be made until then."""
     return sum(w.weight / (max(w.left, 1) ** 2 * (1.0 + max(w.end - now, 0) * rate)) for w in waits)

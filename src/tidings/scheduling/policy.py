@@ -62,9 +62,9 @@ class Observation:
 
     Failures and quarantine are no observation (contracts §5); tell them by `on_update` of `not_before`.
     `modified_at` is the trusted instant of the last change, `UNPOLLED` where there is none; None: nobody knows any.
-    `interrupted` is True where nobody could look for some of the time since the last look, because the service did not run
+    `interrupted` is True where nobody could look for some of the time since the last poll, because the service did not run
     or the page failed: such time is not an interval of the page's. None: nowhere.
-    `changes` is how many changes are to be expected since the last look, where hints say more of that than whether there were any; nan:
+    `changes` is how many changes are to be expected since the last poll, where hints say more of that than whether there were any; nan:
     nobody knows. None: nowhere.
     """
 
@@ -159,7 +159,7 @@ class Policy(Protocol[S]):
         ...
 
     def next_due(self, state: S, ids: ArrayLike, now: Instant, price: float) -> Instants:
-        """Return for each of `ids` the first instant from `now` on at which its bid must be looked at again if nothing happens.
+        """Return for each of `ids` the first instant from `now` on at which its bid must be polled again if nothing happens.
 
         `now` itself where it bids already, `NEVER` where it never will. Before that instant the bid is 0 or less.
         """
@@ -168,7 +168,7 @@ class Policy(Protocol[S]):
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """The `price` of a look per unit of cost, the `spend` per µs that it leads to, and the `floor` below which no price falls.
+    """The `price` of a poll per unit of cost, the `spend` per µs that it leads to, and the `floor` below which no price falls.
 
     `load` is the part of the budget that they cost if all wait their longest: above 1 no price is high enough. `wished` is what they would
     spend at the floor.
@@ -188,7 +188,7 @@ class Market:
 
 @runtime_checkable
 class Prices(Protocol[S_contra]):
-    """What a policy can do beside that bids against a price: say what the price of a look is under a budget."""
+    """What a policy can do beside that bids against a price: say what the price of a poll is under a budget."""
 
     def market(self, state: S_contra, budget: float, *, open_share: Floats | float = 1.0) -> Market:
         """Return the price at which the pages cost `budget` per µs (bid §2).
@@ -216,7 +216,7 @@ class HeedsHosts(Protocol[S]):
     """What a policy can do beside that knows how much hosts take. Dues may be others afterwards, of all pages."""
 
     def on_hosts(self, state: S, gaps: Mapping[int, Duration]) -> S:
-        """Return the state with the least time between two looks at a host (µs, 0: any), by its number; who is left out takes any."""
+        """Return the state with the least time between two polls of a host (µs, 0: any), by its number; who is left out takes any."""
         ...
 
 

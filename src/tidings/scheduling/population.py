@@ -23,7 +23,7 @@ Columns = Mapping[str, ArrayLike]
 
 NEVER: Final = interval.NEVER
 UNPOLLED: Final = int(np.iinfo(np.int64).min)
-"""`last_polled` of a page that nobody has looked at yet; `not_before` of a page that may be asked at any time."""
+"""`last_polled` of a page that nobody has polled yet; `not_before` of a page that may be asked at any time."""
 PRESENT: Final = "present"
 """A column of `on_update` only: False takes the page out."""
 HALF_LIFE: Final[interval.Duration] = interval.DAY

@@ -1,4 +1,4 @@
-"""Round robin: every page in its turn, a fixed time after its last look.
+"""Round robin: every page in its turn, a fixed time after its last poll.
 
 What a page did before says nothing here. All other policies are measured against this one, and it needs no estimate.
 """
@@ -26,7 +26,7 @@ class RoundRobinState:
 
 @dataclass(frozen=True, slots=True)
 class RoundRobin:
-    """A page is due `pace` (µs) after its last look, within its own shortest and longest interval; a new page at once.
+    """A page is due `pace` (µs) after its last poll, within its own shortest and longest interval; a new page at once.
 
     The bid is the time overdue in seconds, whatever the page costs: turns are not sold.
     """
@@ -40,7 +40,7 @@ class RoundRobin:
             raise ValueError(message)
 
     def begin(self, population: Population, rng: np.random.Generator) -> RoundRobinState:  # noqa: ARG002 - nothing here is left to chance
-        """Return the state in which each page is due from its last look."""
+        """Return the state in which each page is due from its last poll."""
         return RoundRobinState(population, self._due(population, slice(None)))
 
     def advance(self, state: RoundRobinState, dt: Duration) -> RoundRobinState:  # noqa: ARG002 - dues are instants

@@ -1,6 +1,6 @@
 """The door of a running service: bound before it is ready, opened when it is, closed before it goes.
 
-What answers requests is imported when it opens, so that nothing of it is in the way of the first looks.
+What answers requests is imported when it opens, so that nothing of it is in the way of the first polls.
 """
 
 from __future__ import annotations

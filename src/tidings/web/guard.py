@@ -1,4 +1,4 @@
-"""Who is let in: the door's manners, kept before any route is looked at (R-12, H-087; DNS rebinding).
+"""Who is let in: the door's manners, kept before any route is polled (R-12, H-087; DNS rebinding).
 
 A page in somebody's browser must not reach what listens on loopback. A name that an attacker lets point here is refused by the Host
 header, a page of another site by what browsers say of it (`Origin`, `Sec-Fetch-Site`); no answer allows another origin to read it.

@@ -194,7 +194,7 @@ def test_rotate_changes_the_key_and_no_secret(tidings, pipe, tmp_path):
     said, [record] = tidings("secret", "rotate"), tidings("secret", "rotate", "--json").records
     now = (tmp_path / "data" / "secrets.key").read_bytes()
 
-    assert said.out.startswith("1 secret sealed with a new key; keep a copy of ")
+    assert said.out.startswith("1 secret encrypted with a new key; keep a copy of ")
     assert {"record": "rotation", "secrets": 1} == record
     assert key != now
     assert 1 == len(now.splitlines())

@@ -15,7 +15,7 @@ import numpy as np
 from tidings.lab.gardener.garden import Costs, Days, Garden
 
 MOST: Final = 500_000
-"""Falls due that are looked at, the first ones: what comes after is left to later."""
+"""Falls due that are polled, the first ones: what comes after is left to later."""
 
 
 @dataclass(frozen=True, slots=True)

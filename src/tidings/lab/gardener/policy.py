@@ -36,7 +36,7 @@ _TIE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class MeddState:
-    """The pages, and the latest instant that is known to have come: of a look, and what has passed since (`UNPOLLED`: none)."""
+    """The pages, and the latest instant that is known to have come: of a poll, and what has passed since (`UNPOLLED`: none)."""
 
     population: Population
     now: Instant
@@ -44,7 +44,7 @@ class MeddState:
 
 @dataclass(frozen=True, slots=True)
 class Medd:
-    """A page's window is `pace` (µs), within its own shortest and longest interval; its cost is that of a look.
+    """A page's window is `pace` (µs), within its own shortest and longest interval; its cost is that of a poll.
 
     The bid of what is due is 1 and the seconds of lateness, that of what is worked ahead between 0 and 1, the more the less it wastes. Overload is
     asked of every horizon up to the longest window (the demand bound); the paper's own MEDD, which asks of the longest alone, is `medd`.
@@ -55,7 +55,7 @@ class Medd:
     step: Duration = 10 * MINUTE
 
     def begin(self, population: Population, rng: np.random.Generator) -> MeddState:  # noqa: ARG002 - nothing here is left to chance
-        """Return the state in which each page is due a window after its last look."""
+        """Return the state in which each page is due a window after its last poll."""
         return MeddState(population, _latest(population))
 
     def advance(self, state: MeddState, dt: Duration) -> MeddState:

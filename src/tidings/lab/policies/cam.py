@@ -49,7 +49,7 @@ class Cam(PriceHours):
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after its last look: until the first instant of its own that is bought."""
+        """Return how long each page waits after its last poll: until the first instant of its own that is bought."""
         even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
         last = population["last_polled"][rows]

@@ -1,4 +1,4 @@
-"""What crawlers do: an interval for each page that grows or shrinks by what a look found (scheduling §6).
+"""What crawlers do: an interval for each page that grows or shrinks by what a poll found (scheduling §6).
 
 Rules as their code has them: Nutch's AdaptiveFetchSchedule (its class comment says otherwise in one place; the code is reproduced), and
 StormCrawler's AdaptiveScheduler.
@@ -21,7 +21,7 @@ from tidings.scheduling.policy import UNPOLLED, Columns, Floats, Instants, Obser
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrawlerState(Beside):
-    """Of each page: its interval and what of it is left after the last look (both µs), and when it was last seen to change (`UNPOLLED`: never)."""
+    """Of each page: its interval and what of it is left after the last poll (both µs), and when it was last seen to change (`UNPOLLED`: never)."""
 
     interval: Floats
     rest: Floats
@@ -57,7 +57,7 @@ class _Crawler:
         return carried(state, self._fresh(population))
 
     def on_poll(self, state: CrawlerState, ids: ArrayLike, observation: Observation) -> CrawlerState:
-        """Return the state after looks, by the crawler's rule. A first look changes no interval."""
+        """Return the state after polls, by the crawler's rule. A first poll changes no interval."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
         known = state.population["last_polled"][rows] != UNPOLLED
@@ -77,7 +77,7 @@ class _Crawler:
     def step(
         self, interval: Floats, changed: np.ndarray[Any, np.dtype[np.bool_]], since: Floats
     ) -> tuple[Floats, Floats]:
-        """Return the next interval and when after this look the next one is due; `since` is how long ago the page last changed (all µs)."""
+        """Return the next interval and when after this poll the next one is due; `since` is how long ago the page last changed (all µs)."""
         raise NotImplementedError
 
     def on_signal(self, state: CrawlerState, ids: ArrayLike, signal: Signal) -> CrawlerState:  # noqa: ARG002 - crawlers hear no hints

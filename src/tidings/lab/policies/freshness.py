@@ -1,4 +1,4 @@
-"""Freshness in other ways than `others.Sbr`: at memoryless instants, and by whole numbers of looks in a cycle."""
+"""Freshness in other ways than `others.Sbr`: at memoryless instants, and by whole numbers of polls in a cycle."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Ebr(Price):
 
     @property
     def floor(self) -> float:
-        """Return what the last look of a cycle brings at the page that the pace is said of."""
+        """Return what the last poll of a cycle brings at the page that the pace is said of."""
         return _floor(self._cycle, round(self._cycle / self.pace))
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return the cycle over the number of looks in it, inf where that is 0."""
+        """Return the cycle over the number of polls in it, inf where that is 0."""
         most = int(self._cycle // self.shortest)
         looks = ebr_looks(worth.rate, worth.importance / worth.cost, price, self._cycle, most)
         with np.errstate(divide="ignore"):
@@ -76,7 +76,7 @@ class Ebr(Price):
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after its last look: until the ideal instant after the one that this look served."""
+        """Return how long each page waits after its last poll: until the ideal instant after the one that this poll served."""
         even = Price.gaps(self, state, price, rows, worth=worth)
         population = state.population
         last = population["last_polled"][rows]

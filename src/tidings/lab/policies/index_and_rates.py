@@ -1,6 +1,6 @@
 """Other answers to the question of `price`, as policies under one price: the bare index, LambdaCrawl, freshness at fixed intervals.
 
-Each says how long a page waits at a price and what a look is then worth; the rest is that of `Price`. The papers' own allocations under a budget
+Each says how long a page waits at a price and what a poll is then worth; the rest is that of `Price`. The papers' own allocations under a budget
 are in `lab.refresh`; at the price of the budget these waits are their rates.
 """
 
@@ -29,7 +29,7 @@ STALENESS: Final = TURNS | {"cost", "importance", "rate"}
 class Index(Other):
     """The bare index G − t·G′ of `Price`, without its guard of urgent rare pages, and a little of what has gathered.
 
-    What keeps its worth costs nothing to put off, and its index hardly grows: the share ε of G makes each look worth something, the more the
+    What keeps its worth costs nothing to put off, and its index hardly grows: the share ε of G makes each poll worth something, the more the
     longer it is put off, and `longest` ends every wait (bid §4, guard 1).
     """
 

@@ -1,4 +1,4 @@
-"""`olston_pandey`: a page is looked at when its divergence has gathered to a threshold, and often while it is new (Olston and Pandey, WWW 2008)."""
+"""`olston_pandey`: a page is polled when its divergence has gathered to a threshold, and often while it is new (Olston and Pandey, WWW 2008)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidings.scheduling.price.value import Values
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LongevityState(PriceState):
-    """What `price` knows, and how often each page has been looked at."""
+    """What `price` knows, and how often each page has been polled."""
 
     looks: NDArray[np.int64]
 
@@ -28,7 +28,7 @@ class OlstonPandey(Sbr):
     """The online policy that fits a curve (Olston and Pandey, WWW 2008): look when U(t) = t·D(t) − ∫D reaches the threshold, which is the price here.
 
     Divergence is holistic staleness, since looks tell that a page changed and not how much of it; its curve is 1 − e^{−λt} with the rate that is
-    learned, so that in the long run this is `Sbr` (their appendix). What it adds is the learning phase: after n looks a page waits n paces at
+    learned, so that in the long run this is `Sbr` (their appendix). What it adds is the learning phase: after n polls a page waits n paces at
     most, however seldom it seems to change.
     """
 
@@ -43,11 +43,11 @@ class OlstonPandey(Sbr):
 
     @property
     def _known(self) -> int:
-        """Return after how many looks a page is known."""
+        """Return after how many polls a page is known."""
         return self.oldest // self.pace + 1
 
     def begin(self, population: Population, rng: np.random.Generator) -> LongevityState:
-        """Return the state in which nobody has looked at any page."""
+        """Return the state in which nobody has polled any page."""
         return _counted(Price.begin(self, population, rng), np.zeros(population.size, dtype=np.int64))
 
     def on_update(self, state: PriceState, ids: ArrayLike, columns: Columns) -> LongevityState:
@@ -60,7 +60,7 @@ class OlstonPandey(Sbr):
         return _counted(after, looks)
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> LongevityState:
-        """Return the state after looks."""
+        """Return the state after polls."""
         looks = _own(state).looks.copy()
         looks[state.population.present(ids)[0]] += 1
         return _counted(Price.on_poll(self, state, ids, observation), looks)

@@ -1,6 +1,6 @@
-"""Random: who is looked at is drawn by lot, every page as likely as every other.
+"""Random: who is polled is drawn by lot, every page as likely as every other.
 
-Each page waits an exponential time from one look to the next, its mean the same for all: at any instant all are as likely to be next (purely
+Each page waits an exponential time from one poll to the next, its mean the same for all: at any instant all are as likely to be next (purely
 random order, Cho and Garcia-Molina 2000). It is the policy below which no other may fall. Draws are a function of a seed, the page and its last
 look, so that nothing depends on who is asked first, nor on what was remembered over a restart.
 """
@@ -99,7 +99,7 @@ class Lottery:
 
 
 def _exponential(seed: int, ids: NDArray[np.int64], last: Instants) -> Floats:
-    """Return a draw of mean 1 for each page and last look."""
+    """Return a draw of mean 1 for each page and last poll."""
     mixed = np.full(len(ids), seed, dtype=np.uint64)
     for part in (ids, last):
         mixed = _mixed(mixed ^ part.astype(np.uint64))

@@ -1,4 +1,4 @@
-"""`lambda_crawl_polite`: LambdaCrawl where hosts take only so many looks (Kolobov et al., SIGIR 2019)."""
+"""`lambda_crawl_polite`: LambdaCrawl where hosts take only so many polls (Kolobov et al., SIGIR 2019)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PoliteState(PriceState):
 
 @dataclass(frozen=True, slots=True)
 class PoliteLambdaCrawl(LambdaCrawl):
-    """One price for all, and a surcharge for each host that is full: its looks go to the pages that need them most, what it leaves over to other hosts.
+    """One price for all, and a surcharge for each host that is full: its polls go to the pages that need them most, what it leaves over to other hosts.
 
     Before it hears of hosts it is `LambdaCrawl`. A surcharge stands until hosts are spoken of again; a page that comes
     in meanwhile has that of its host.
@@ -37,12 +37,12 @@ class PoliteLambdaCrawl(LambdaCrawl):
     reads: ClassVar[frozenset[str]] = STALENESS | HINTS | {"host"}
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:
-        """Return what looks cost: more where the host's price is above that of all."""
+        """Return what polls cost: more where the host's price is above that of all."""
         plain = values(state.population, rows)
         return replace(plain, cost=plain.cost * np.maximum(_own(state).full[rows] / price, 1.0))
 
     def begin(self, population: Population, rng: np.random.Generator) -> PoliteState:
-        """Return the state in which hosts take any number of looks."""
+        """Return the state in which hosts take any number of polls."""
         return _priced(Price.begin(self, population, rng), np.zeros(population.size))
 
     def on_hosts(self, state: PriceState, gaps: Mapping[int, Duration]) -> PoliteState:
@@ -68,7 +68,7 @@ class PoliteLambdaCrawl(LambdaCrawl):
         return _priced(after, full)
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> PoliteState:
-        """Return the state after looks."""
+        """Return the state after polls."""
         return _priced(Price.on_poll(self, state, ids, observation), _own(state).full)
 
 

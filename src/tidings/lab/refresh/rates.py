@@ -1,6 +1,6 @@
 """Rates of looking that are best for a given rate of change, importance and budget (scheduling §3, §6).
 
-Δ is a page's rate of change, μ its importance, ρ the rate at which it is looked at, Σ c·ρ the budget. Each optimum is where the gain of one
+Δ is a page's rate of change, μ its importance, ρ the rate at which it is polled, Σ c·ρ the budget. Each optimum is where the gain of one
 more look is the same everywhere, the *price*; it is found by bisection. Rates share one unit of time. Arrays are in the order of pages.
 """
 
@@ -21,14 +21,14 @@ _EXACT = 1e-13
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocation:
-    """The rate at which each page is looked at, and what one more look would bring anywhere."""
+    """The rate at which each page is polled, and what one more look would bring anywhere."""
 
     rates: Floats
     price: float
 
 
 def freshness(changes: Floats, looks: Floats) -> Floats:
-    """Return the share of time in which pages looked at at fixed intervals are fresh: (f/λ)(1 − e^{−λ/f}), 0 without looks (Cho and Garcia-Molina 2000)."""
+    """Return the share of time in which pages polled at fixed intervals are fresh: (f/λ)(1 − e^{−λ/f}), 0 without polls (Cho and Garcia-Molina 2000)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         x = changes / looks
         fresh = -np.expm1(-x) / x
@@ -145,7 +145,7 @@ def memoryless(changes: Floats, importance: Floats, price: Floats | float) -> Fl
 
 
 def fresh_wait(changes: Floats, importance: Floats, price: Floats | float) -> Floats:
-    """Return the interval of most freshness at a price: x/λ with μ(1 − (1 + x)e^{−x})/λ = price, inf where no look is worth it."""
+    """Return the interval of most freshness at a price: x/λ with μ(1 − (1 + x)e^{−x})/λ = price, inf where no poll is worth it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(importance > 0, price * changes / importance, np.inf)
         return np.where((share < 1) & (changes > 0), wait(np.minimum(share, 1 - 1e-16)) / changes, np.inf)

@@ -12,7 +12,7 @@ from tidings.scheduling.population import Floats, Ids
 
 
 def staler(changes: Floats, gap: Floats, moved: Floats) -> Floats:
-    """Return by how much longer pages of these rates of change are stale if one of their evenly spaced looks is moved, those beside it standing.
+    """Return by how much longer pages of these rates of change are stale if one of their evenly spaced polls is moved, those beside it standing.
 
     A page is stale for g − (1 − e^{−λg})/λ of a gap g on average; moving by m makes one gap longer and the other shorter, which is
     e^{−λ(g − m)}(1 − e^{−λm})²/λ in all. Moves are at most a gap.
@@ -25,9 +25,9 @@ def staler(changes: Floats, gap: Floats, moved: Floats) -> Floats:
 def scheduled(
     changes: Floats, weights: Floats, given: Ids, period: float, slots: Sequence[float]
 ) -> list[tuple[float, int]]:
-    """Return (instant, page) of looks in the slots of a period, `given` of them to each page, so that Σ w·(staler by moving) is least; ascending.
+    """Return (instant, page) of polls in the slots of a period, `given` of them to each page, so that Σ w·(staler by moving) is least; ascending.
 
-    A slot takes one look; one that takes several is given several times. The costs of moves are those of each look by itself, so that the problem
+    A slot takes one poll; one that takes several is given several times. The costs of moves are those of each poll by itself, so that the problem
     is an assignment, whose optimum is whole. A move by more than a gap costs one by a gap, and a little for what is beyond. Raises ValueError
     if slots are too few.
     """

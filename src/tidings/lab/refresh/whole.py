@@ -1,4 +1,4 @@
-"""Whole numbers of looks in a period, and the instants for them (002 §5: EBR; CAM; scheduling §3, §6)."""
+"""Whole numbers of polls in a period, and the instants for them (002 §5: EBR; CAM; scheduling §3, §6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidings.scheduling.population import Floats, Ids
 
 
 def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
-    """Return the share of a period in which pages are stale that are looked at so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1) (Wolf et al., WWW 2002).
+    """Return the share of a period in which pages are stale that are polled so often, evenly: 1 + (x/λT)(e^{−λT/x} − 1) (Wolf et al., WWW 2002).
 
     Without looks it is 1, but 0 where nothing changes.
     """
@@ -21,7 +21,7 @@ def staleness(changes: Floats, looks: Floats, period: float) -> Floats:
 
 
 def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:
-    """Return how often to look at each page so that Σ of what looks bring is largest, `marginal(page, n)` being what the n-th look brings.
+    """Return how often to poll each page so that Σ of what polls bring is largest, `marginal(page, n)` being what the n-th look brings.
 
     Greedy, and exact where the n-th look never brings more than the one before (Fox 1966). Ties go to the lower page.
     """
@@ -36,7 +36,7 @@ def fox(marginal: Callable[[int, int], float], pages: int, looks: int) -> Ids:
 
 
 def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
-    """Return how often to look at each page in a period for the least weighted staleness (EBR, Wolf et al. 2002; 002 §5).
+    """Return how often to poll each page in a period for the least weighted staleness (EBR, Wolf et al. 2002; 002 §5).
 
     `weights` are embarrassments: how likely a stale page is irrelevant, times how often it is clicked at.
     """
@@ -49,7 +49,7 @@ def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
 
 
 def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, most: int) -> Ids:
-    """Return how often each page is looked at in a period if every look costs `price`, up to `most`: what `ebr` gives away at the price of its last look.
+    """Return how often each page is polled in a period if every poll costs `price`, up to `most`: what `ebr` gives away at the price of its last poll.
 
     The n-th look brings less than the one before, so that each page can be asked by itself; the whole number is the one below or above the
     best frequency that need not be whole.
@@ -61,7 +61,7 @@ def ebr_looks(changes: Floats, weights: Floats, price: float, period: float, mos
 
 
 def _brings(changes: Floats, weights: Floats, number: Ids, period: float) -> Floats:
-    """Return what the look of this number in a period brings."""
+    """Return what the poll of this number in a period brings."""
     looks = number.astype(np.float64)
     return np.asarray(weights * (staleness(changes, looks - 1, period) - staleness(changes, looks, period)))
 
@@ -79,7 +79,7 @@ def transport(ideal: Sequence[float], slots: Sequence[float]) -> NDArray[np.intp
     """Return for each ideal instant (ascending) the slot that it is moved to, so that Σ |moved| is least; no two share a slot.
 
     The transportation step of 002 §5, with equal weights: then an optimum keeps the order, and is found by dynamic programming in
-    O(ideal × slots). A slot that takes several looks is given several times. Raises ValueError if there are too few.
+    O(ideal × slots). A slot that takes several polls is given several times. Raises ValueError if there are too few.
     """
     tasks, places = np.asarray(ideal, dtype=np.float64), np.asarray(slots, dtype=np.float64)
     order = np.argsort(places, kind="stable")
@@ -103,7 +103,7 @@ def transport(ideal: Sequence[float], slots: Sequence[float]) -> NDArray[np.intp
 
 
 def cam(chances: Floats, weights: Floats, looks: int) -> list[tuple[int, int]]:
-    """Return (instant, page) of the looks that CAM's resource allocation buys: the `looks` update instants with most W·ρ (Pandey et al., WWW 2003).
+    """Return (instant, page) of the polls that CAM's resource allocation buys: the `looks` update instants with most W·ρ (Pandey et al., WWW 2003).
 
     `chances[page, j]` is how likely the page changes at instant j. Ties go to the earlier instant, then to the lower page. Ascending.
     """
@@ -114,9 +114,9 @@ def cam(chances: Floats, weights: Floats, looks: int) -> list[tuple[int, int]]:
 
 
 def first_come(tasks: Sequence[tuple[int, int]], capacity: int, instants: int) -> list[list[int]]:
-    """Return who is looked at at each instant if tasks (instant of release, page) wait in line for `capacity` looks an instant.
+    """Return who is polled at each instant if tasks (instant of release, page) wait in line for `capacity` polls an instant.
 
-    CAM's scheduling step, list scheduling. What is still waiting at the end is not looked at.
+    CAM's scheduling step, list scheduling. What is still waiting at the end is not polled.
     """
     line = sorted(tasks, reverse=True)
     waiting: list[int] = []

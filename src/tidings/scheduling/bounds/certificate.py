@@ -1,4 +1,4 @@
-"""A certificate: how near the looks of the last days came to the best that any could have, in the model (bid §6).
+"""A certificate: how near the polls of the last days came to the best that any could have, in the model (bid §6).
 
 The model is what is believed of the pages at the end of the window, on both sides; the polls start from the true ages, and what is left at
 the end is worth the same to both. No schedule that costs as much beats the bound, by Lagrange: OPT ≤ λ·C + Σ V_i(λ) for every price λ. It says
@@ -39,7 +39,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looks:
-    """The looks of a window: at which page, how long after the start (µs), whether they found a change, and how likely the model took that."""
+    """The polls of a window: at which page, how long after the start (µs), whether they found a change, and how likely the model took that."""
 
     page: Rows
     at: Floats
@@ -47,7 +47,7 @@ class Looks:
     chance: Floats
 
     def in_order(self) -> Looks:
-        """Return the looks page by page, each one's in time."""
+        """Return the polls page by page, each one's in time."""
         order = np.lexsort((self.at, self.page))
         return Looks(self.page[order], self.at[order], self.changed[order], self.chance[order])
 
@@ -99,7 +99,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Pages of a certificate with their looks: what these earned and cost, and what could have been had: `buy` returns the most that the pages
+    """Pages of a certificate with their polls: what these earned and cost, and what could have been had: `buy` returns the most that the pages
     earn net of a price per unit of cost, and what that costs.
     """
 
@@ -113,7 +113,7 @@ class Part:
 
 
 def steadily(window: Window, looks: Looks) -> Part:
-    """Return the part of pages that change at steady rates. Raises ValueError for a look outside the window of its page."""
+    """Return the part of pages that change at steady rates. Raises ValueError for a poll outside the window of its page."""
     looks = looks.in_order()
     if len(looks.at) and ((looks.at < 0) | (looks.at > window.length[looks.page])).any():
         message = "a look lies outside the window of its page"
@@ -135,7 +135,7 @@ def steadily(window: Window, looks: Looks) -> Part:
 
 
 def by_instants(backlog: Backlog, credit: Backlog, cost: Floats, instants: int, looks: Looks) -> Part:
-    """Return the part of pages whose changes gather as they may (`bounds.dual`), over instants 1 … `instants`; looks are `at` such, and several at
+    """Return the part of pages whose changes gather as they may (`bounds.dual`), over instants 1 … `instants`; polls are `at` such, and several at
     one instant are one.
     """
     program = Program(backlog, cost, instants, credit=credit)
@@ -178,7 +178,7 @@ def certify(*parts: Part, polls: Polls | None = None) -> Certificate:
 
 
 def earned(window: Window, page: Rows, at: Floats) -> Floats:
-    """Return what each page earned by looks `at` so many µs after the start, page by page in time, with what is left at the end."""
+    """Return what each page earned by polls `at` so many µs after the start, page by page in time, with what is left at the end."""
     last = -window.age
     begins = np.where(np.diff(page, prepend=-1) != 0, last[page], np.concatenate([[0.0], at[:-1]])) if len(at) else at
     gains = np.bincount(page, window.steady.gathered(at - begins, page), minlength=window.steady.size)
@@ -187,12 +187,12 @@ def earned(window: Window, page: Rows, at: Floats) -> Floats:
 
 
 def needed(gaps: Floats) -> Duration:
-    """Return how long a window must be for pages that are looked at at such gaps (µs)."""
+    """Return how long a window must be for pages that are polled at such gaps (µs)."""
     return max(LEAST_WINDOW, int(LEAST_GAPS * np.median(gaps)) if len(gaps) else 0)
 
 
 def _bound(parts: Sequence[Part], cost: float) -> tuple[float, float]:
-    """Return the least bound for looks of that cost, and the price that proves it: where the pages would buy as much, or less."""
+    """Return the least bound for polls of that cost, and the price that proves it: where the pages would buy as much, or less."""
     low, high = 0.0, max(part.dearest for part in parts)
     least, proof = np.inf, 0.0
     for _ in range(_HALVINGS):

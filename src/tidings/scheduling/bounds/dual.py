@@ -1,6 +1,6 @@
 """The Lagrangian bound: OPT ≤ Σ_j C_j·λ_j + Σ_i V_i(λ) for any prices λ_j ≥ 0 (scheduling §9).
 
-V_i is what page i earns if it buys its looks alone at those prices: a dynamic program over the instants of its looks. The bound holds for
+V_i is what page i earns if it buys its polls alone at those prices: a dynamic program over the instants of its polls. The bound holds for
 any prices; `tighten` looks for good ones, one for all instants or one for each place in a cycle, by subgradients.
 """
 
@@ -19,7 +19,7 @@ Ticks: TypeAlias = NDArray[np.int64]
 Backlog: TypeAlias = Callable[[Ticks, int], Floats]
 """What pages have gathered at the end of instant `end` since the ends of the instants `begins`, 0 being the start: shape (begins, pages).
 
-In the column of a page whose last look was before the start, 0 stands for that look.
+In the column of a page whose last poll was before the start, 0 stands for that poll.
 """
 
 

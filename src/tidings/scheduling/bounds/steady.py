@@ -1,8 +1,8 @@
 """What pages that change at a steady rate can earn: the program of each alone at a price, exact and in closed form.
 
-Since the last look a page has gathered G(t) = A(1 − e^{−κt}). G is concave, and so is what the backlog left at the end is worth (h of
+Since the last poll a page has gathered G(t) = A(1 − e^{−κt}). G is concave, and so is what the backlog left at the end is worth (h of
 bid §1, as a function of its age: ρ·t up to T*, G(t) − cL beyond). So of all schedules of a page with n looks the best has equal
-gaps, but for a first look at once where the backlog at the start is older than that, and n lies beside the number that the price asks for.
+gaps, but for a first poll at once where the backlog at the start is older than that, and n lies beside the number that the price asks for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tidings.scheduling.population import Floats, Rows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steady:
-    """Pages: A, κ (per µs) and the cost of a look, above 0; `level` is the price L at which what is left at the end is valued."""
+    """Pages: A, κ (per µs) and the cost of a poll, above 0; `level` is the price L at which what is left at the end is valued."""
 
     most: Floats
     kappa: Floats
@@ -41,7 +41,7 @@ class Steady:
         return np.where(age < due, reward * age, self.gathered(age) - self.cost * self.level)
 
     def left_of(self, backlog: Floats) -> Floats:
-        """Return h of a backlog, however it gathered: one that is ripe is worth a look, another one the time that it saves."""
+        """Return h of a backlog, however it gathered: one that is ripe is worth a poll, another one the time that it saves."""
         due = self.waits(self.level)
         share = np.minimum(backlog / np.maximum(self.most, 1e-300), 1 - 1e-12)
         age = np.minimum(-np.log1p(-share) / self.kappa, np.where(np.isfinite(due), due, 0.0))
@@ -57,7 +57,7 @@ class Steady:
         return np.where(share < 1, wait(np.minimum(share, 1 - 1e-16)) / self.kappa, np.inf)
 
     def best(self, price: float, age: Floats, length: Floats) -> tuple[Floats, Floats]:
-        """Return the most that each page earns in `length` µs, net of `price` per unit of cost, and with how many looks.
+        """Return the most that each page earns in `length` µs, net of `price` per unit of cost, and with how many polls.
 
         `age` is that of its backlog at the start.
         """
@@ -72,7 +72,7 @@ class Steady:
         return value, looks
 
     def _with(self, looks: Floats, age: Floats, length: Floats) -> Floats:
-        """Return the most that each page gathers with so many looks, at least one, and what is then left."""
+        """Return the most that each page gathers with so many polls, at least one, and what is then left."""
         whole, gap = self._evenly(looks, age + length)
         rest, _ = self._evenly(looks - 1, length)
         return np.where(gap >= age, whole, self.gathered(age) + rest)

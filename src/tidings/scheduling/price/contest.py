@@ -42,7 +42,7 @@ class GuardedWic(Wic):
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What both earn in an `epoch` (µs) net of the price of their looks, and the policy that WIC is then."""
+    """What both earn in an `epoch` (µs) net of the price of their polls, and the policy that WIC is then."""
 
     price: float
     wic: float
@@ -56,9 +56,9 @@ class Contest:
 
 
 def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Contest:
-    """Return what `policy` at a price and WIC with the same budget earn from now on; pages that nobody has looked at yet are left out.
+    """Return what `policy` at a price and WIC with the same budget earn from now on; pages that nobody has polled yet are left out.
 
-    Hints that wait make pages older at the start; how often they are looked at later they do not say.
+    Hints that wait make pages older at the start; how often they are polled later they do not say.
     """
     rows = _sampled(state)
     rival = GuardedWic(
@@ -75,7 +75,7 @@ def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Con
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What looks gathered, and that with what is left at the end, net of the price of the looks."""
+    """What looks gathered, and that with what is left at the end, net of the price of the polls."""
 
     gathered: float
     net: float
@@ -92,7 +92,7 @@ class Field:
 
     @classmethod
     def of(cls, policy: Price, state: PriceState, rows: Rows, price: float) -> Field:
-        """Return some pages as they are worth a look at a price."""
+        """Return some pages as they are worth a poll at a price."""
         worth = policy.worth(state, price, rows)
         kappa = worth.heeded(price) + worth.overwritten
         population = state.population

@@ -1,4 +1,4 @@
-"""When in the day a policy spends: its looks of the coming day, run dry at one price (bid §2, the trim's z)."""
+"""When in the day a policy spends: its polls of the coming day, run dry at one price (bid §2, the trim's z)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidings.scheduling.policy import PRESENT, UNPOLLED, Floats, Ids, Instants, 
 STEP: Final[Duration] = 10 * MINUTE
 STEPS: Final = DAY // STEP
 EVEN: Final = 0.25
-"""Looks of mean cost that are added to each step: what few looks a day say of its hours is chance."""
+"""Polls of mean cost that are added to each step: what few polls a day say of its hours is chance."""
 MOST: Final = 256
 """So many pages are run, evenly out of all, since only the shape of their spend is asked for."""
 
@@ -26,7 +26,7 @@ def hourly_spend(
 ) -> Floats:
     """Return how spend is spread over the day from `now` on, 144 steps of ten minutes with a mean of 1.
 
-    Step 0 is the one of the UTC day that begins at midnight; estimates stay as they are, and pages that nobody has looked at yet are left out.
+    Step 0 is the one of the UTC day that begins at midnight; estimates stay as they are, and pages that nobody has polled yet are left out.
     Of more than `most` pages as many are run.
     """
     state = _sampled(policy, state, most)
@@ -45,7 +45,7 @@ def hourly_spend(
 
 
 def _sampled(policy: Policy[Any], state: State, most: int) -> State:
-    """Return the state with at most so many pages, of which all have been looked at."""
+    """Return the state with at most so many pages, of which all have been polled."""
     population = state.population
     known = np.flatnonzero(population["last_polled"] != UNPOLLED)
     kept = known[np.linspace(0, len(known) - 1, min(most, len(known))).astype(np.intp)] if len(known) else known

@@ -13,13 +13,13 @@ from tidings.scheduling.policy import UNPOLLED
 from tidings.scheduling.price.policy import Price, PriceState
 
 Rule = Literal["new", "saturated", "shortest", "longest", "price"]
-"""Why a page waits as long as it does: it was never looked at; each look differs; its least or most time between looks; its price."""
+"""Why a page waits as long as it does: it was never polled; each poll differs; its least or most time between polls; its price."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of a page's bid: importance W, `rate` μ (changes a day), the `half_life` (µs) that its urgency is taken to have at this
-    price, what a look costs; its `age` (µs, None: never looked at), the backlog `gathered` since, and the `index`, per unit of cost.
+    price, what a poll costs; its `age` (µs, None: never polled), the backlog `gathered` since, and the `index`, per unit of cost.
 
     The index reaches the price after `wait` µs (T*, None: never); with its bounds the page waits `gap`, by `rule`.
     """

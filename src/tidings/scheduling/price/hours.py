@@ -1,7 +1,7 @@
 """`price_hours`: the price policy where the hours of the week matter (bid §1; scheduling §9).
 
-Pages are told a profile, 168 weights of an hour each, by whoever learns it (`on_hours`); a look then waits for the hour in which it brings
-most. When the next look is due is found once, in a batch, for the pages that are asked about, and kept as long as nothing that it hangs on is
+Pages are told a profile, 168 weights of an hour each, by whoever learns it (`on_hours`); a poll then waits for the hour in which it brings
+most. When the next poll is due is found once, in a batch, for the pages that are asked about, and kept as long as nothing that it hangs on is
 another. Pages without a profile, saturated ones, those of which hints tell and those of unknown rate are those of `price`, to the letter.
 """
 
@@ -124,9 +124,9 @@ def _alike(*columns: Column) -> tuple[Rows, Rows]:
 def first_look(
     gathering: WeekGathering, cost: Floats, price: float, last: Ticks, *, shortest: Ticks, longest: Ticks
 ) -> Ticks:
-    """Return at which tick each page is to be looked at next, after its last look: from `shortest` to `longest` ticks later.
+    """Return at which tick each page is to be polled next, after its last poll: from `shortest` to `longest` ticks later.
 
-    The plan that waits is made anew three quarters of the way to the look that it names, until that is near; where it names none, at its review.
+    The plan that waits is made anew three quarters of the way to the poll that it names, until that is near; where it names none, at its review.
     """
     due, now = last + longest, last + shortest
     open_rows = np.flatnonzero(now < due)
@@ -193,14 +193,14 @@ class PriceHours(Price):
         return _timed(after, before.weights, which, before._known)  # noqa: SLF001 - one of our own
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> HoursState:
-        """Return the state after looks."""
+        """Return the state after polls."""
         before = _own(state)
         return _timed(Price.on_poll(self, state, ids, observation), before.weights, before.which, before._known)  # noqa: SLF001 - one of our own
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after its last look at this price (µs): until the hour that the best plan names."""
+        """Return how long each page waits after its last poll at this price (µs): until the hour that the best plan names."""
         flat = Price.gaps(self, state, price, rows, worth=worth)
         hours = _own(state)
         last = state.population["last_polled"][rows]
@@ -266,7 +266,7 @@ class PriceHours(Price):
 
 
 def _heard_of(population: Population, rows: Rows | slice) -> Mask:
-    """Return of which pages a hint waits or a source tells: these are looked at by their effective age."""
+    """Return of which pages a hint waits or a source tells: these are polled by their effective age."""
     return np.asarray((population["hinted"][rows] > 0) | (population["unheard"][rows] < 1))
 
 

@@ -1,4 +1,4 @@
-"""The bid where the hours of the week matter: what a look is worth now, against the best plan that waits (bid §1).
+"""The bid where the hours of the week matter: what a poll is worth now, against the best plan that waits (bid §1).
 
 Time is in ticks. A profile m of mean 1 repeats; F gathers over it, F[t] = e^−κ_t·F[t−1] + gain_t, so that the backlog between any two ticks is
 g(a, b) = W(F[b] − e^−(S[b]−S[a])·F[a]). A plan looks at a few ticks ahead and ends at a horizon with what is then gathered. Pages are handled
@@ -101,7 +101,7 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What a batch of pages should do: the bid per unit of cost, whether each is to be looked at if it waits, and when: else when to ask again."""
+    """What a batch of pages should do: the bid per unit of cost, whether each is to be polled if it waits, and when: else when to ask again."""
 
     bids: Floats
     looks: Mask
@@ -120,10 +120,10 @@ def plan(
     review: int = 72,
     day: int = 288,
 ) -> Plan:
-    """Return bids and dues of pages last looked at in tick `last`, at a price per unit of cost.
+    """Return bids and dues of pages last polled in tick `last`, at a price per unit of cost.
 
-    bid = (g(last, now) + V[0] − R)/c: what a look brings, and what the best plan after it brings, less the best plan that waits. A page is
-    to be looked at if it bids the price, or is `longest` ticks old. `review` is after how many ticks it is asked again if no look
+    bid = (g(last, now) + V[0] − R)/c: what a poll brings, and what the best plan after it brings, less the best plan that waits. A page is
+    to be polled if it bids the price, or is `longest` ticks old. `review` is after how many ticks it is asked again if no poll
     is planned (six hours of 5 minutes unless told); `day` is one day in ticks.
     """
     mean = _Mean(gathering, cost, price, longest)
@@ -162,7 +162,7 @@ class _Mean:
         )
 
     def left(self, backlog: Floats) -> Floats:
-        """Return h(g): a backlog that is ripe is worth a look, another one the time that it saves."""
+        """Return h(g): a backlog that is ripe is worth a poll, another one the time that it saves."""
         with np.errstate(divide="ignore", invalid="ignore"):
             age = -np.log1p(-np.minimum(backlog / self._most, 1 - 1e-12)) / self._kappa
         unripe = self._reward * np.minimum(np.where(np.isfinite(self.wait), self.wait, 0.0), age)
@@ -175,7 +175,7 @@ class _Mean:
 def _values(
     mean: _Mean, offsets: Ticks, then: tuple[Floats, Floats], end: tuple[Floats, Floats], shortest: int | Ticks
 ) -> Floats:
-    """Return V[x] for each instant of the plan: the best of waiting to the horizon after a look at x, or of the next look at a y > x."""
+    """Return V[x] for each instant of the plan: the best of waiting to the horizon after a poll at x, or of the next poll at a y > x."""
     values = mean.left(backlog(then, end))
     for place, earned in _earned(offsets, then, shortest):
         np.maximum(values[place], (earned + values[place + 1 :]).max(axis=0) - mean.due, out=values[place])
@@ -183,7 +183,7 @@ def _values(
 
 
 def _earned(offsets: Ticks, then: tuple[Floats, Floats], shortest: int | Ticks) -> Iterator[tuple[int, Floats]]:
-    """Yield, from the last instant of the plan to the first, what a look at each later one finds that has gathered since; −inf where that is too soon."""
+    """Yield, from the last instant of the plan to the first, what a poll at each later one finds that has gathered since; −inf where that is too soon."""
     level, faded = then
     places = range(len(offsets) - 2, -1, -1)
     if offsets.shape[1] <= _FEW:  # all at once is fewer steps, one by one is less memory
@@ -200,7 +200,7 @@ def _earned(offsets: Ticks, then: tuple[Floats, Floats], shortest: int | Ticks) 
 
 def _offsets(horizon: Ticks, waits: Floats, age: Ticks) -> Ticks:
     """Return the instants of a plan, shape (instants, pages), each page's ascending: now, geometric ones up to its horizon, and T* after now
-    and after its last look.
+    and after its last poll.
     """
     offsets = np.zeros((OFFSETS + 3, len(horizon)), dtype=np.int64)
     offsets[1 : OFFSETS + 1] = np.round(horizon ** (np.arange(OFFSETS) / (OFFSETS - 1))[:, None])

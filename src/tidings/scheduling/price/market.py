@@ -19,7 +19,7 @@ TRIMMED: Final = 0.05
 REMEMBERED: Final = 36
 """Steps of ten minutes that the trim looks back on: six hours."""
 CALM: Final = 20.0
-"""Looks that count as spent and as planned beside those that are: where six hours have but a few, chance does not move the price."""
+"""Polls that count as spent and as planned beside those that are: where six hours have but a few, chance does not move the price."""
 
 
 def clear(
@@ -30,9 +30,9 @@ def clear(
     *,
     open_share: Floats | float = 1.0,
 ) -> Market:
-    """Return the price at which looks cost `budget` per µs, the `floor` if they cost less there. `gaps` are the waits (µs) at a price.
+    """Return the price at which polls cost `budget` per µs, the `floor` if they cost less there. `gaps` are the waits (µs) at a price.
 
-    `open_share` is the part of the time in which pages may be asked (During). A page that nobody looked at yet counts with the rate that
+    `open_share` is the part of the time in which pages may be asked (During). A page that nobody polled yet counts with the rate that
     it is taken to have. If even looks at the longest wait cost more no price is high enough: then it is the least at which all wait so long.
     """
     if not len(cost):

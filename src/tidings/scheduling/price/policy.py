@@ -1,6 +1,6 @@
-"""`price`: look at a page when its index reaches the price of a look, within what people and manners allow (bid §1, §4).
+"""`price`: poll a page when its index reaches the price of a poll, within what people and manners allow (bid §1, §4).
 
-For a page whose changes come at a steady rate this is exact: poll iff age ≥ T*. One human number fixes the price at which looks are worth
+For a page whose changes come at a steady rate this is exact: poll iff age ≥ T*. One human number fixes the price at which polls are worth
 it when the budget does not bind, the pace; a budget only raises it.
 """
 
@@ -33,10 +33,10 @@ from tidings.scheduling.price.market import clear
 from tidings.scheduling.price.value import COLUMNS, Values, floor_price, values
 
 SATURATED_AFTER: Final = 20
-"""Looks in a row that found a change, all as soon as may be, after which a page is taken for one that never looks the same (guard 6)."""
+"""Polls in a row that found a change, all as soon as may be, after which a page is taken for one that never looks the same (guard 6)."""
 RELOOK_EVERY: Final[Duration] = 6 * HOUR
 QUIET_RELOOKS: Final = 2
-"""Re-looks that found nothing new after which it is believed again."""
+"""Re-polls that found nothing new after which it is believed again."""
 _SATURATED, _RELOOKS = 64, 8
 _PLAINLY: Final = 1 + 1e-6
 """By so much what has gathered is above the price when the wait is over however it is rounded."""
@@ -48,8 +48,8 @@ _MOST: Final = RELOOK_EVERY // SECOND
 class PriceState(Beside):
     """The pages, and what guard 6 knows of each.
 
-    `suspicion` is the looks in a row that found a change soon after the last; of a saturated page 64, the re-looks that found none, and 8
-    if the next look is one. `steady` is of a saturated page how long its last look was after the last re-look, in seconds up to six hours.
+    `suspicion` is the polls in a row that found a change soon after the last; of a saturated page 64, the re-polls that found none, and 8
+    if the next poll is one. `steady` is of a saturated page how long its last poll was after the last re-look, in seconds up to six hours.
     """
 
     suspicion: NDArray[np.uint8]
@@ -62,7 +62,7 @@ class PriceState(Beside):
 
     @property
     def relooks(self) -> Mask:
-        """Return of which of them the next look is a re-look."""
+        """Return of which of them the next poll is a re-look."""
         return np.asarray(self.suspicion >= _SATURATED + _RELOOKS)
 
 
@@ -71,9 +71,9 @@ P = TypeVar("P", bound=PriceState)
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`pace` (µs): a page of default importance that changes once a day is looked at so often. `longest`: no page waits longer.
+    """`pace` (µs): a page of default importance that changes once a day is polled so often. `longest`: no page waits longer.
 
-    `shortest` is the least time between looks where a page has none of its own. Prices below the floor are the floor. In the laboratory it may be
+    `shortest` is the least time between polls where a page has none of its own. Prices below the floor are the floor. In the laboratory it may be
     not `guarded`: then an urgent rare page may starve, and nobody's wait has an end but the page's own `longest` (guard 5 is off).
     """
 
@@ -98,7 +98,7 @@ class Price:
 
     @property
     def floor(self) -> float:
-        """Return the price at which looks are made if the budget does not bind."""
+        """Return the price at which polls are made if the budget does not bind."""
         return floor_price(self.pace)
 
     @property
@@ -107,11 +107,11 @@ class Price:
         return self.longest if self.guarded else _CENTURY
 
     def waits(self, worth: Values, price: float) -> Floats:
-        """Return how long after a look the next one is worth its price (µs), inf if it never is."""
+        """Return how long after a poll the next one is worth its price (µs), inf if it never is."""
         return worth.gaps(price)
 
     def gathered(self, worth: Values, age: Floats, price: float) -> Floats:
-        """Return what a look after `age` (µs) is worth per unit of cost: the price when the wait is over."""
+        """Return what a poll after `age` (µs) is worth per unit of cost: the price when the wait is over."""
         return worth.bids(age, price)
 
     def worth(self, state: PriceState, price: float, rows: Rows | slice) -> Values:  # noqa: ARG002 - what is worth the same at each price
@@ -119,14 +119,14 @@ class Price:
         return values(state.population, rows, guarded=self.guarded and self.spares_rare)
 
     def age(self, population: Population, now: Instant | Instants, rows: Rows | slice) -> Floats:
-        """Return how old what is known of each page is, or looks by the hints that wait (µs); `now` is an instant, or one a row."""
+        """Return how old what is known of each page is, or polls by the hints that wait (µs); `now` is an instant, or one a row."""
         age = (now - np.maximum(population["last_polled"][rows], 0)).astype(np.float64)
         return effective.age(population, age, rows) if self.weighs_hints else age
 
     def gaps(
         self, state: PriceState, price: float, rows: Rows | slice = slice(None), *, worth: Values | None = None
     ) -> Instants:
-        """Return how long each page waits after a look at this price (µs), within its bounds: until its effective age is worth one.
+        """Return how long each page waits after a poll at this price (µs), within its bounds: until its effective age is worth one.
 
         `worth` is what `worth` says of them at this price, if that is known already.
         """
@@ -189,7 +189,7 @@ class Price:
         return np.where(due <= now, bids, 0.0)
 
     def _may_all(self, state: PriceState, now: Instant, rows: Rows | slice) -> bool:
-        """Return whether all these pages may be looked at as soon as it is worth it: after their least wait, and not saturated."""
+        """Return whether all these pages may be polled as soon as it is worth it: after their least wait, and not saturated."""
         population = state.population
         rested = due_after(population, population["shortest"][rows], rows) <= now
         return bool((rested & (state.suspicion[rows] < _SATURATED)).all())
@@ -202,7 +202,7 @@ class Price:
         return carried(state, _fresh(population))
 
     def on_poll(self, state: PriceState, ids: ArrayLike, observation: Observation) -> PriceState:
-        """Return the state after looks: who always differs is found out, and who differs no more (guard 6)."""
+        """Return the state after polls: who always differs is found out, and who differs no more (guard 6)."""
         rows, here = state.population.present(ids)
         at, changed = observation.at[here], observation.changed[here]
         answered = {"hinted": 0} if effective.is_heard_of(state.population) else {}
@@ -245,14 +245,14 @@ class Price:
 
 
 def without_hints(state: P) -> P:
-    """Return the state without the hints that wait: they are gone with the next looks, and say nothing of what looks cost in the long run."""
+    """Return the state without the hints that wait: they are gone with the next polls, and say nothing of what polls cost in the long run."""
     return replace(state, population=effective.without_hints(state.population))
 
 
 def _suspected(
     state: PriceState, rows: Rows, changed: Mask, is_soon: Mask, gap: Instants
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-    """Return suspicion and steadiness of pages after looks that came `gap` after the ones before."""
+    """Return suspicion and steadiness of pages after polls that came `gap` after the ones before."""
     suspicion, steady = state.suspicion[rows], state.steady[rows]
     was_saturated, was_relook = suspicion >= _SATURATED, suspicion >= _SATURATED + _RELOOKS
     streak = np.where(changed & is_soon & ~was_saturated, np.minimum(suspicion + 1, SATURATED_AFTER), 0)

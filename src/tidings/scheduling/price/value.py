@@ -36,7 +36,7 @@ COLUMNS: Final = frozenset({"cost", "importance", "rate", "urgency_kind", "urgen
 class Values:
     """Of each page: importance W, rate of change μ, decay of urgency θ, what further changes overwrite (all three per µs), and cost.
 
-    Where they are not `guarded` urgency decays as it was told, however little that leaves of a look's worth.
+    Where they are not `guarded` urgency decays as it was told, however little that leaves of a poll's worth.
     """
 
     importance: Floats
@@ -52,14 +52,14 @@ class Values:
         return self.importance * self.rate
 
     def heeded(self, price: float) -> Floats:
-        """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a look now and then (guard 5)."""
+        """Return θ_eff: pages that are urgent and rare decay so slowly that they are worth a poll now and then (guard 5)."""
         if not self.guarded:
             return self.decay
         needed = STEEPEST * self.inflow / (self.cost * max(price, NOTHING)) - self.overwritten
         return np.minimum(self.decay, np.maximum(needed, SLOWEST))
 
     def gaps(self, price: float) -> Floats:
-        """Return T*(price) in µs: how long after a look the next one is worth its price, inf if it never is."""
+        """Return T*(price) in µs: how long after a poll the next one is worth its price, inf if it never is."""
         kappa = self.heeded(price) + self.overwritten
         share = self.cost * price * kappa / np.maximum(self.inflow, NOTHING)
         return np.where(share < 1, wait(share) / kappa, np.inf)

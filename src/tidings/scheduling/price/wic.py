@@ -1,6 +1,6 @@
 """WIC under a price: the myopic bid, beside which `contest` puts `Price`; and what it shares with other answers to the same question.
 
-Each says how long a page waits at a price and what a look is then worth; bounds, new pages, pages that never look the same, and the price
+Each says how long a page waits at a price and what a poll is then worth; bounds, new pages, pages that never look the same, and the price
 that a budget makes are those of `Price`.
 """
 
@@ -25,13 +25,13 @@ class Other(Price):
 
     @property
     def floor(self) -> float:
-        """Return the price at which looks are made if the budget does not bind."""
+        """Return the price at which polls are made if the budget does not bind."""
         return _floor(self.waits, self.pace)
 
 
 @dataclass(frozen=True, slots=True)
 class Wic(Other):
-    """What has gathered is what a look is worth (000 §3): the myopic bid. It looks at what costs nothing to put off as soon as at what does."""
+    """What has gathered is what a poll is worth (000 §3): the myopic bid. It looks at what costs nothing to put off as soon as at what does."""
 
     spares_rare: ClassVar[bool] = False
 

@@ -1,4 +1,4 @@
-"""What `add --url` answers: the title, what is watched, warnings and the next look."""
+"""What `add --url` answers: the title, what is watched, warnings and the next poll."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCRIPTS_ONLY = (
     " the clause `Render browser` watches what a browser shows (docs/howto/rendered-pages.md)"
 )
 LONGEST_GAP_FOR_ROBOTS = 1.0
-"""With a longer gap between two requests to a host the first look, which its user has just asked for by hand, goes before robots.txt."""
+"""With a longer gap between two requests to a host the first poll, which its user has just asked for by hand, goes before robots.txt."""
 
 
 def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
@@ -37,7 +37,7 @@ def page_ids(connection: Connection, sentinel_id: int) -> list[int]:
 
 
 def answer(connection: Connection, sentinel_id: int, *, settings: Settings, now: Instant) -> dict[str, Any]:
-    """Return the title, what is watched, the first words, warnings and the next look of a sentinel's first page."""
+    """Return the title, what is watched, the first words, warnings and the next poll of a sentinel's first page."""
     row = sentinels.get(connection, sentinel_id)
     sentinel = meaning(row.text)
     (page_id, *_) = page_ids(connection, sentinel_id)

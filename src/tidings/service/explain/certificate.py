@@ -1,4 +1,4 @@
-"""Certified: the looks of the last days against the best that any could have been, from what is stored (bid §6).
+"""Certified: the polls of the last days against the best that any could have been, from what is stored (bid §6).
 
 On both sides pages change as is believed at the end: at steady rates, or, where hours of the week are known of a page (`price_hours`), by these.
 """
@@ -36,8 +36,8 @@ MOST_TIMED: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What is known of the looks of a window: the policy's state, what it remembers of the rates, the price, when pages were last looked at before, and
-    the looks from `begin` to `end`.
+    """What is known of the polls of a window: the policy's state, what it remembers of the rates, the price, when pages were last polled before, and
+    the polls from `begin` to `end`.
     """
 
     state: PriceState
@@ -58,12 +58,12 @@ class Book:
         begin: Instant,
         end: Instant,
     ) -> Book:
-        """Return what is stored of the looks from `begin` to `end` at the pages whose rates are known."""
+        """Return what is stored of the polls from `begin` to `end` at the pages whose rates are known."""
         looks = [look for look in polls.looks(connection, begin) if look[0] in rates]
         return cls(state, rates, price, polls.last_before(connection, begin), looks, begin, end)
 
     def certificate(self) -> Certificate:
-        """Return the certificate of all looks, each page by the model that its policy has of it."""
+        """Return the certificate of all polls, each page by the model that its policy has of it."""
         ids = [i for i in self.state.population.ids.tolist() if i in self.rates]
         hours = _hours_of(self.state)
         timed = [i for i in ids if i in hours and i in self.before]
@@ -101,7 +101,7 @@ class Book:
         return Polls(page, hosts[page], when, gap.astype(np.float64), changed, hazard, value, steady.kappa[page])
 
     def steadily(self, ids: Sequence[int]) -> tuple[Window, Looks]:
-        """Return the window of pages at steady rates, and their looks; one without a look before is there from its first one on."""
+        """Return the window of pages at steady rates, and their polls; one without a poll before is there from its first one on."""
         _, steady = self._worth(ids)
         start: dict[int, Instant] = {}
         for page_id, at, _ in self.looks:
@@ -143,7 +143,7 @@ class Book:
         return Gamma.of([self.rates[i]["shape"] for i in ids], [self.rates[i]["scale"] for i in ids])
 
     def _found(self, ids: Sequence[int], place: Callable[[int, Instant], float]) -> Looks:
-        """Return the looks of pages after their first one, each at its place in time, with how likely it was to find a change."""
+        """Return the polls of pages after their first one, each at its place in time, with how likely it was to find a change."""
         row = {page_id: number for number, page_id in enumerate(ids)}
         last: dict[int, Instant] = dict(self.before)
         made = []

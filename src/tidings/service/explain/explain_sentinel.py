@@ -1,6 +1,6 @@
-"""Outlook: what comes next for a sentinel, and why: its start and end, the next look at each page, the next time that news are told.
+"""Outlook: what comes next for a sentinel, and why: its start and end, the next poll of each page, the next time that news are told.
 
-Reckoned from what is stored, as the running service reckons it. Another sentinel on the same page may bring a look sooner, limits of its
+Reckoned from what is stored, as the running service reckons it. Another sentinel on the same page may bring a poll sooner, limits of its
 host or the budget one later.
 """
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 
 BY_TURNS: Final = frozenset({"round_robin"})
-"""Policies that learn nothing of a page: when it is looked at next only they themselves can say."""
+"""Policies that learn nothing of a page: when it is polled next only they themselves can say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """Something that comes: `what` it is (start, end, look, news), when (None: nobody knows, or not by time), why; `url` and `page_id` of a
-    look's page, and how far apart such looks are now (None: not by time).
+    look's page, and how far apart such polls are now (None: not by time).
     """
 
     what: str
@@ -91,7 +91,7 @@ def outlook(
     held: Held | None = None,
 ) -> list[Prospect]:
     """Return what comes next for a sentinel, life first. `learned` is what the policy remembers, read if it is not given, `turns` when one that
-    goes `BY_TURNS` would look at each page, `held` what is stored of all sentinels, for whoever asks for many of them.
+    goes `BY_TURNS` would poll each page, `held` what is stored of all sentinels, for whoever asks for many of them.
     """
     if row.state == "ended":
         return []
@@ -132,7 +132,7 @@ def _life(life: Life, find: Find) -> Iterator[Prospect]:
 def _look(
     sub: Subscription, state: PageState, learned: Any, settings: Settings, now: Instant, turn: Instant | None
 ) -> tuple[Instant | None, str]:
-    """Return when a page is looked at next for a sentinel, and why then; `turn` is when its policy would, if it says so itself."""
+    """Return when a page is polled next for a sentinel, and why then; `turn` is when its policy would, if it says so itself."""
     if sub.owner.row.state == "disabled":
         return None, f"paused: tidings enable {sub.owner.row.name} goes on"
     if sub.is_only_shown and sub.row.taken:
@@ -163,7 +163,7 @@ def _look(
 
 
 def _every(sub: Subscription, learned: Any, settings: Settings) -> Duration | None:
-    """Return how far apart looks are that a sentinel asks for by itself, on average."""
+    """Return how far apart polls are that a sentinel asks for by itself, on average."""
     match sub.fetch:
         case FetchEvery(interval):
             return interval
@@ -179,7 +179,7 @@ def _open(sub: Subscription, at: Instant, why: str) -> tuple[Instant, str]:
 
 
 def _period(fetch: FetchOnChange, learned: Any, settings: Settings) -> tuple[Duration, str]:
-    """Return how far apart looks on change are now, to the second, and how that was found."""
+    """Return how far apart polls on change are now, to the second, and how that was found."""
     known = learned.get("period") if isinstance(learned, dict) else None
     seconds = round(known if isinstance(known, int | float) else settings.schedule.pace_seconds)
     period = max(seconds, 1) * SECOND

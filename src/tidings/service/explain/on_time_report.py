@@ -1,4 +1,4 @@
-"""Captures: how many of the looks that a sentinel asked for in time were made in time (001 §2.1; `tidings show`).
+"""Captures: how many of the polls that a sentinel asked for in time were made in time (001 §2.1; `tidings show`).
 
 Reckoned from the records of polls and the changes that were told. Ticks of a fixed interval are execution intervals: those of one instant on
 all pages of a sentinel belong together. Of expected updates the reasons of the polls tell. What Then asked for is told in the reports.
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 SINCE: Final = 30 * DAY
 """how far back it is reckoned"""
 MOST: Final = 2_000
-"""ticks, the newest, that are looked at"""
+"""ticks, the newest, that are polled"""
 Counts = dict[str, int]
 
 
 def captures(connection: Connection, held: WatchedSentinel, *, now: Instant) -> dict[str, Counts]:
-    """Return `{"interval" | "expected" | "then": {"captured", "partial", "missed"}}`, each where the sentinel asks for such looks."""
+    """Return `{"interval" | "expected" | "then": {"captured", "partial", "missed"}}`, each where the sentinel asks for such polls."""
     found: dict[str, Counts] = {}
     fetch = held.sentinel.fetch
     rows = subscriptions.listing(connection, sentinel_id=held.row.id)
@@ -71,7 +71,7 @@ def _ticks(connection: Connection, subs: Sequence[Subscription], start: Instant,
 
 
 def _is_hit(sub: Subscription, asked: ExecutionInterval, looks: Sequence[Instant], slack: Duration) -> bool:
-    """Return whether a look serves a tick: at most the slack early or late; where its hours were over, after they begin."""
+    """Return whether a poll serves a tick: at most the slack early or late; where its hours were over, after they begin."""
     at = hours_of(sub).first_open(asked.start) if sub.owner.sentinel.during else asked.start
     place = bisect_left(looks, asked.start - slack)
     return place < len(looks) and looks[place] <= max(asked.end, at + slack)

@@ -81,11 +81,11 @@ class Appraisal:
 
     @property
     def planned(self) -> float:
-        """Return what looks are planned to cost a day."""
+        """Return what polls are planned to cost a day."""
         return self.promised + self.market.spend * DAY
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the JSON records beside those of looks."""
+        """Return the JSON records beside those of polls."""
         price = {
             "record": "plan",
             "kind": "price",
@@ -155,7 +155,7 @@ def appraise(
 
 
 def turns(connection: Connection, planner: Planner, *, policy: str, now: Instant) -> dict[int, Instant]:
-    """Return when the policy of a planner that was told all watched pages would look at each page that is left to it."""
+    """Return when the policy of a planner that was told all watched pages would poll each page that is left to it."""
     _recall(connection, planner, policy, now)
     dues = {i: planner.proposals.due(i) for i in planner.proposals.state.population.ids.tolist()}
     return {page_id: due for page_id, due in dues.items() if due is not None}
@@ -170,7 +170,7 @@ def _recall(connection: Connection, planner: Planner, policy: str, now: Instant)
 
 
 def _inner(planner: Planner) -> tuple[Price, Any] | None:
-    """Return the policy under the learner with its state, None unless it is one of those that look where it is worth a price."""
+    """Return the policy under the learner with its state, None unless it is one of those that poll where it is worth a price."""
     policy, state = planner.proposals.policy, planner.proposals.state
     if isinstance(policy, Learned):
         policy, state = policy.policy, state.inner

@@ -1,4 +1,4 @@
-"""Agenda: the next looks of all sentinels, in the order in which they come, each with its reason."""
+"""Agenda: the next polls of all sentinels, in the order in which they come, each with its reason."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def agenda(
     now: Instant,
     turns: Mapping[int, Instant] | None = None,
 ) -> list[Look]:
-    """Return the looks of these sentinels (of all, if none is named), the soonest first, those without a time last; `turns` as for `outlook`.
+    """Return the polls of these sentinels (of all, if none is named), the soonest first, those without a time last; `turns` as for `outlook`.
 
     Raises `UnknownNameError`.
     """

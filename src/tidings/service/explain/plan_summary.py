@@ -1,6 +1,6 @@
-"""Outline: how many looks a day are made in all, what the pace asks for, and what the budget makes of it, in plain words.
+"""Outline: how many polls a day are made in all, what the pace asks for, and what the budget makes of it, in plain words.
 
-The pace is the one number that people move: twice of it is about half as many looks. Whether the budget is what limits is known to the running
+The pace is the one number that people move: twice of it is about half as many polls. Whether the budget is what limits is known to the running
 service, which keeps it in an event once an hour while it is so.
 """
 
@@ -32,7 +32,7 @@ ONLY_FIRST: Final = frozenset({"best_effort", "best_effort_weighted"})
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """All a day: the looks that are `asked` for now, those that the pace wishes for, and the requests that the budget allows. `stretch` is by how much
+    """All a day: the polls that are `asked` for now, those that the pace wishes for, and the requests that the budget allows. `stretch` is by how much
     pages may wait longer than a day, or than their sentinels say, since the budget cannot keep that.
     """
 
@@ -79,7 +79,7 @@ class Outline:
 
 
 def outline(connection: Connection, settings: Settings, looks: Sequence[Look], *, now: Instant) -> Outline:
-    """Return the outline of all looks that come."""
+    """Return the outline of all polls that come."""
     asked, stretch = _a_day(looks), 1.0
     wished = asked
     if (priced := priced_lately(connection, now)) is not None:
@@ -124,7 +124,7 @@ def _too_small(stretch: float) -> str:
 
 
 def _a_day(looks: Sequence[Look]) -> float:
-    """Return how many looks a day are made at all pages, each as often as the sentinel that asks for most."""
+    """Return how many polls a day are made at all pages, each as often as the sentinel that asks for most."""
     every: dict[int, Duration] = {}
     for look in looks:
         if look.prospect.every is not None and look.prospect.at is not None:

@@ -33,7 +33,7 @@ def findings(c: Connection, vault: Vault) -> Iterator[Finding]:
     missing = _missing_receivers(c, {row.name for row in rows})
     yield from shortened(missing, mend="tidings secret list")
     if plain := [row.name for row in rows if not row.key_id]:
-        yield warn("secrets", f"not sealed yet: {', '.join(plain)}", "tidings secret rotate")
+        yield warn("secrets", f"not encrypted yet: {', '.join(plain)}", "tidings secret rotate")
     if len(keys) > 1 and not faults:
         yield warn("secrets", f"{path} has {len(keys)} keys: a rotation was cut off", "tidings secret rotate")
     if not faults and not missing:

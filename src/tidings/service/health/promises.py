@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def promises(c: Connection, *, settings: Settings) -> Iterator[Finding]:
-    """Yield whether all looks at fixed intervals can be made in time: within the budget, and within what each host may be asked."""
+    """Yield whether all polls at fixed intervals can be made in time: within the budget, and within what each host may be asked."""
     asked = list(_promised(c, settings))
     if not asked:
         yield ok("intervals", "no page is looked at at a fixed interval")
@@ -62,7 +62,7 @@ def _promised(c: Connection, settings: Settings) -> Iterator[tuple[str, Duration
 def _admissions(
     asked: Sequence[tuple[str, Duration, float]], settings: Settings
 ) -> Iterator[tuple[str, str, Admission]]:
-    """Yield for the budget, and for each host that is spaced, what mends it and whether its looks fit (bid §7)."""
+    """Yield for the budget, and for each host that is spaced, what mends it and whether its polls fit (bid §7)."""
     import numpy as np  # only for who has such pages: doctor starts quickly
 
     from tidings.scheduling.admission import admit

@@ -1,7 +1,7 @@
 """Altering: a sentinel gets another meaning without losing its place (sentinels §2.2).
 
 Class A (whom to tell, how much it matters) takes effect at once; class B (when to look) ticks anew; class C (what is compared, how a page is
-asked for) compares the reference once more with the new meaning at the next look, which is made as if nothing were known. In no case
+asked for) compares the reference once more with the new meaning at the next poll, which is made as if nothing were known. In no case
 is anything told for the switch itself.
 """
 
@@ -113,7 +113,7 @@ def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare
         if now.kept != sub.taken or now.number != sub.number:
             base = (
                 sub.seen if now.number == window.TO_BEGIN else sub.base
-            )  # newer than that of a look under way, which keeps its hands off then
+            )  # newer than that of a poll under way, which keeps its hands off then
             subscriptions.rewrite(connection, sub.id, base=base, taken=now.kept, number=now.number)
 
 

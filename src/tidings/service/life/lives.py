@@ -31,7 +31,7 @@ class Lives:
         self._committer = committer
         self._epoch = epoch
         self._noted: list[SentinelMove] = []
-        """steps that looks have taken"""
+        """steps that polls have taken"""
         self._reported: set[int] = set()
         """sentinels that live `To first change` and had one in a unit that did not end them: a report across pages"""
         self._is_new = True
@@ -42,7 +42,7 @@ class Lives:
         self.next_at = 0
 
     def note(self, unit: Unit) -> None:
-        """Hear of a unit that was committed: a look may have ended a sentinel (`To first change`)."""
+        """Hear of a unit that was committed: a poll may have ended a sentinel (`To first change`)."""
         if unit.sentinels and unit.changes:
             self._noted += unit.sentinels
             self.wake()

@@ -1,6 +1,6 @@
 """Secrets as their owner handles them: set, list, drop, change the key.
 
-Who uses a secret is read from the pages; a page that is in trouble is looked at again as soon as a secret of its own is set.
+Who uses a secret is read from the pages; a page that is in trouble is polled again as soon as a secret of its own is set.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def check_name(name: str) -> None:
 
 
 def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = False, at: Instant) -> list[str]:
-    """Seal a value under a name; return the sentinels of which a page is looked at again for it.
+    """Encrypt a value under a name; return the sentinels of which a page is polled again for it.
 
     News that waits for a receiver whose address it is is sent there at once.
     `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `left_out`.
@@ -158,7 +158,7 @@ def users(c: Connection, *, owner_id: int = 1) -> dict[str, tuple[str, ...]]:
 
 
 def _look_again(c: Connection, name: str, at: Instant) -> list[str]:
-    """Ask for a look at the pages in trouble that need this secret: the wait that they are in was for want of it."""
+    """Ask for a poll at the pages in trouble that need this secret: the wait that they are in was for want of it."""
     living = {row.id: row.name for row in sentinels.listing(c)}
     ill = [s.page_id for i, s in pages.population(c) if s.kind and name in secret_names(i)]
     requests.ask(c, ill, at)

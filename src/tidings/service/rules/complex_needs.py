@@ -1,4 +1,4 @@
-"""Complex needs: when the Monitor clause holds, other pages are looked at in time and told with it (Then; 001 §2.1).
+"""Complex needs: when the Monitor clause holds, other pages are polled in time and told with it (Then; 001 §2.1).
 
 What holds at an instant opens a need (a CEI): a wait (an EI) for each page that Then names, from that instant on and as long as Then says, or
 from where its hours begin if they are over, and not beyond their end. A look for whatever reason captures it; a failed one does not use it up. The report comes when
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 LATEST_POLLS: Final = 50
-"""how far back the reason why a page was not looked at is sought"""
+"""how far back the reason why a page was not polled is sought"""
 Plain = dict[str, Any]
 
 
@@ -94,7 +94,7 @@ class ComplexNeeds:
         return Arrangement(wanted)
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
-        """Answer that the Monitor clause holds, a look, or the end of a wait."""
+        """Answer that the Monitor clause holds, a poll, or the end of a wait."""
         _, step, *place = firing.rule.name.split(".")
         match step:
             case "open":
@@ -130,7 +130,7 @@ class ComplexNeeds:
         return Raised(own(f"need {place}", moment.held.row.id).name)
 
     async def _open(self, moment: Moment, parts: list[Plain], cause: str) -> None:
-        """Open a need for what holds; pages that it was found on just now need no further look."""
+        """Open a need for what holds; pages that it was found on just now need no further poll."""
         held = moment.held
         named = await self._store.read(_watched, held.row.id)
         since = max(part["at"] for part in parts)
@@ -149,7 +149,7 @@ class ComplexNeeds:
         moment.memory.setdefault("open", []).append({"parts": parts, "cause": cause, "groups": groups})
 
     async def _capture(self, moment: Moment, page_id: int) -> None:
-        """Let a look at a page capture all waits for it that are open, with what it showed."""
+        """Let a poll of a page capture all waits for it that are open, with what it showed."""
         for need in moment.memory.get("open", ()):
             for wait in (wait for group in need["groups"] for wait in group["waits"]):
                 if wait["page"] == page_id and "at" not in wait:
@@ -261,7 +261,7 @@ def _found(connection: Connection, ids: Sequence[str]) -> dict[int, Instant]:
 
 
 def _seen(connection: Connection, sentinel_id: int, page_id: int, first: Instant, last: Instant) -> Plain:
-    """Return what the latest look at a page in [first, last] showed a sentinel."""
+    """Return what the latest poll a page in [first, last] showed a sentinel."""
     at = max(polls.good(connection, page_id, first, last), default=None)
     if at is None:
         return {}
@@ -297,7 +297,7 @@ def _missed(connection: Connection, wait: Plain, now: Instant) -> Part:
 
 
 def _why(connection: Connection, wait: Plain, now: Instant) -> str:
-    """Return why a page was not looked at well in its time: what the latest look brought, the budget, or that its turn did not come."""
+    """Return why a page was not polled well in its time: what the latest look brought, the budget, or that its turn did not come."""
     latest = polls.listing(connection, page_id=wait["page"], limit=LATEST_POLLS)
     for poll in latest:
         if poll.finished_at is not None and wait["start"] <= poll.finished_at <= wait["end"]:

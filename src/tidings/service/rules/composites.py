@@ -2,10 +2,10 @@
 
 Each page's part of the Monitor clause is a change by itself, kept and not told. AND is the operator of that name in the recent context: parts
 wait for one another as long as the window is, and what was reported is consumed. NOT is decided a window after the rest has come true: by
-what was found a window before and after, and only if the page was looked at in between; else the report says *undecided*.
+what was found a window before and after, and only if the page was polled in between; else the report says *undecided*.
 
 Where the window is said (`within`), a part that was found makes a need of the others (a CEI of paper 001, as AuctionWatch(k)): each of their pages is
-to be looked at in the last tenth of the window, when one look sees all that the window lets count. A look of any other origin in that time
+to be polled in the last tenth of the window, when one poll sees all that the window lets count. A look of any other origin in that time
 serves as well.
 """
 
@@ -47,7 +47,7 @@ HOLDS = "holds"
 LONGEST: Duration = DAY
 """The window of pages that are fetched on change is their current interval, but no more than this."""
 LAST_PART = 10
-"""The last so many-th part of a window is when other pages are looked at for it."""
+"""The last so many-th part of a window is when other pages are polled for it."""
 Parts = list[dict[str, Any]]
 """Changes that a meeting rests on, as plain JSON: `change` (its id), `at`, `leaf` (its number)."""
 
@@ -148,7 +148,7 @@ class Composites:
         """Make a need of the other pages of each meeting that a part belongs to."""
         window = moment.held.sentinel.window
         if window is None:
-            return  # it is the interval of the looks: they come in it by themselves
+            return  # it is the interval of the polls: they come in it by themselves
         rows = await self._store.read(subscriptions.listing, sentinel_id=moment.held.row.id)
         sought = moment.memory.setdefault("sought", [])
         for place, meeting in enumerate(joint_of(moment.held.sentinel).meetings):
@@ -184,7 +184,7 @@ class Composites:
         span = dict(next(occurrence.primitives()).params)
         since: Instant = span["met"] if "met" in span else span["until"]
         span |= {"met": moment.at, "until": span["until"] + moment.paused(since, moment.at)}
-        if span["until"] > moment.at:  # of a rule of an older Tidings, which looks every quarter of an hour
+        if span["until"] > moment.at:  # of a rule of an older Tidings, which polls every quarter of an hour
             return Deeds(raised=(Raised(own(f"met {place}", moment.held.row.id).name, span),))
         joint, number = joint_of(moment.held.sentinel), moment.held.row.id
         meeting = joint.meetings[place]
@@ -219,7 +219,7 @@ class Composites:
         return _with_raised(deeds, [Raised(own(f"true {place}", moment.held.row.id).name, {"parts": parts})])
 
     async def _true(self, moment: Moment, parts: Parts, *, cause: str) -> Deeds:
-        """Tell that the Monitor clause holds; where other pages are to be looked at for it, that comes first."""
+        """Tell that the Monitor clause holds; where other pages are to be polled for it, that comes first."""
         if moment.held.sentinel.then:
             return Deeds(raised=(Raised(own(HOLDS, moment.held.row.id).name, {"parts": parts, "cause": cause}),))
         report = Report(changes=[part["change"] for part in parts], cause=cause)
@@ -235,7 +235,7 @@ class Composites:
 
 
 def _look_for(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
-    """Return when a page is to be looked at in an interval: in its hours, and from its own look on, if that falls there."""
+    """Return when a page is to be polled in an interval: in its hours, and from its own poll on, if that falls there."""
     if sub.owner.sentinel.during:
         asked = hours_of(sub).open_part(asked)
     if sub.interval is None:
@@ -245,7 +245,7 @@ def _look_for(sub: Subscription, asked: ExecutionInterval) -> ExecutionInterval:
 
 
 def _let_go(memory: dict[str, Any], now: Instant, *, page_id: int | None = None, place: int | None = None) -> None:
-    """Forget the looks that are sought no more: their time is over, their page was looked at in it, or their meeting has come true."""
+    """Forget the polls that are sought no more: their time is over, their page was polled in it, or their meeting has come true."""
     if "sought" in memory:
         memory["sought"] = [
             [where, page, start, end]
@@ -263,7 +263,7 @@ def _let_wait(moment: Moment) -> None:
 
 
 def _fixed_window(held: WatchedSentinel) -> Duration | None:
-    """Return how far apart parts may be: as said, else the interval of the looks; None where that one is learned."""
+    """Return how far apart parts may be: as said, else the interval of the polls; None where that one is learned."""
     sentinel = held.sentinel
     if sentinel.window is not None:
         return sentinel.window

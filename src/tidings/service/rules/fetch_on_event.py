@@ -1,7 +1,7 @@
 """Summons: when an event of other origin happens, the pages of the sentinels that `Fetch on event(NAME)` are due at once.
 
 A look is owed from the event on, or from where its hours begin, until one that began after it has been made: the limits of hosts, the page's
-floor and the budget may make it late, nothing makes it fall away but the sentinel's end. Events that come before the look are served by
+floor and the budget may make it late, nothing makes it fall away but the sentinel's end. Events that come before the poll are served by
 it together.
 """
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from tidings.storage.write.store import Store
 
 PROMPT: Final[Duration] = 10 * MINUTE
-"""how soon after an event a look is due: what it is ranked by among looks that are needed in time"""
+"""how soon after an event a poll is due: what it is ranked by among polls that are needed in time"""
 
 
 class Summons:
     """The behaviour. `needs` are the deadlines that the planner serves.
 
-    Its memory: `due`, by page the looks that are owed as plain JSON: `start`, when one must begin at the earliest, `end`, when it is late, and `event`.
+    Its memory: `due`, by page the polls that are owed as plain JSON: `start`, when one must begin at the earliest, `end`, when it is late, and `event`.
     """
 
     name = "summons"
@@ -54,7 +54,7 @@ class Summons:
         return bool(held.sentinel.fetch.events)
 
     async def arrange(self, moment: Moment) -> Arrangement:
-        """Return the rules that owe looks and let them be made; what an event owed that is heard no more falls away."""
+        """Return the rules that owe polls and let them be made; what an event owed that is heard no more falls away."""
         number, events = moment.held.row.id, moment.held.sentinel.fetch.events
         due = moment.memory.get("due", {})
         moment.memory["due"] = {page: owed for page, owed in due.items() if owed["event"] in events}
@@ -64,7 +64,7 @@ class Summons:
         return Arrangement([Wanted(rule) for rule in (*rules, _rule("look", heard(LOOKED, number)))])
 
     async def act(self, moment: Moment, firing: Firing) -> Deeds:
-        """Owe a look at each page, or note that one was made."""
+        """Owe a poll of each page, or note that one was made."""
         due = moment.memory.setdefault("due", {})
         if firing.rule.name == "summons.look":
             page, begun = str(firing.occurrence.params["page"]), firing.occurrence.params["begun"]
@@ -88,7 +88,7 @@ class Summons:
         return NO_DEEDS
 
     def settled(self, sentinel_id: int, memory: Mapping[str, Any] | None) -> None:
-        """Let the planner make the looks that are owed."""
+        """Let the planner make the polls that are owed."""
         self._needs.settle(self.name, sentinel_id, _deadlines(sentinel_id, memory or {}))
 
 

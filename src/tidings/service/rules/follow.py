@@ -268,7 +268,7 @@ class Rules:
         group.is_touched = True
 
     async def _resume(self, group: Group, held: WatchedSentinel) -> None:
-        """Let a sentinel's rules go on where they stood, as it is now, and hear what came of looks that were under way at the pause."""
+        """Let a sentinel's rules go on where they stood, as it is now, and hear what came of polls that were under way at the pause."""
         dumps, pause = group.resumed(self._engine.now)
         for dump in dumps:
             self._put_back(group, {**dump, "now": self._engine.now})
@@ -286,7 +286,7 @@ class Rules:
             log.warning("the rules of the sentinel %s are of another Tidings and made anew: %s", number, error)
 
     async def _hear_late(self, event: EventRow, sentinel_id: int) -> None:
-        """Hear of something that a sentinel's last look brought after its end: it is told with what there was."""
+        """Hear of something that a sentinel's last poll brought after its end: it is told with what there was."""
         if sentinel_id in self._watchlist.sentinels:
             return
         held = await self._held(sentinel_id)

@@ -29,7 +29,7 @@ MOST_PAUSES = 32
 @dataclass(slots=True)
 class Pause:
     """A sentinel is disabled, `since` then: its rules as they were (a dump of the engine, None if it had none), and the numbers of its own
-    events meanwhile, which a look that was under way brought.
+    events meanwhile, which a poll that was under way brought.
     """
 
     since: Instant

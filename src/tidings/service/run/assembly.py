@@ -625,7 +625,7 @@ class Signing(NamedTuple):
 
 
 def _signing(connection: Connection, settings: Settings, vault: Vault, now: int) -> Signing:
-    """Return the keys that sign webhooks: as set, else a secret that is made at first use; seal what older versions kept plain."""
+    """Return the keys that sign webhooks: as set, else a secret that is made at first use; encrypt what older versions kept plain."""
     try:
         vault.seal_plain(connection)
         if settings.notify.webhook_secret:

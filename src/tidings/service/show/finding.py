@@ -21,7 +21,7 @@ MOST_LINES = 10
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `doctor`: what was looked at, what was found, and the command that mends it (empty if all is well)."""
+    """One line of `doctor`: what was examined, what was found, and the command that mends it (empty if all is well)."""
 
     status: Status
     what: str

@@ -150,7 +150,7 @@ def _place_record(place: ObjectPlace) -> Record:
 
 
 def poll_record(row: PollRow, *, url: str) -> Record:
-    """Return a poll: when a page was looked at and what came of it; `outcome` is null while it is under way."""
+    """Return a poll: when a page was polled and what came of it; `outcome` is null while it is under way."""
     record: Record = {
         "record": "poll",
         "id": str(row.id),
@@ -307,7 +307,7 @@ NOTICES = (*TROUBLES, EventType.SENTINEL_NOISY, EventType.SENTINEL_CALM)
 STATES = frozenset({EventType.PAGE_ERROR, EventType.PAGE_GONE, EventType.PAGE_OK})
 """Those of them that are changes to whoever monitors the status of a page."""
 UNPOLLED = tuple(kind for kind in TROUBLES if kind not in STATES)
-"""Those of them that the record of a look does not say."""
+"""Those of them that the record of a poll does not say."""
 
 
 def notice_record(event: NoticeEvent, *, sentinel: str, url: str) -> Record:

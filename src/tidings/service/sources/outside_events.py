@@ -1,7 +1,7 @@
 """Outside: events of other origin are taken, once for each key, and nothing of them is lost after the commit.
 
 Taking an event is one transaction: its row in the log of events, which rules follow, the key that it came with, and the lives of the
-sentinels that waited for it. Looks that hang on it are a behaviour of rules (`summons`).
+sentinels that waited for it. Polls that hang on it are a behaviour of rules (`summons`).
 """
 
 from __future__ import annotations

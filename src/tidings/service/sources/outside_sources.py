@@ -1,7 +1,7 @@
-"""Sources: the files and commands whose content or output makes events are looked at when they are due.
+"""Sources: the files and commands whose content or output makes events are polled when they are due.
 
 A look is noted before it is made, so that a crash costs it and no command runs twice for one due instant. What is seen is compared with
-what was seen before, in the transaction that writes the event: another content is an event, a first sight is none. What cannot be looked at is
+what was seen before, in the transaction that writes the event: another content is an event, a first sight is none. What cannot be polled is
 told once, as a problem, and changes nothing of what was seen.
 """
 
@@ -45,7 +45,7 @@ SHOWN: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a look saw: the `state` to be remembered, and what an event tells if it is another one; or the `problem` why it saw nothing."""
+    """What a poll saw: the `state` to be remembered, and what an event tells if it is another one; or the `problem` why it saw nothing."""
 
     state: Mapping[str, Any]
     told: Mapping[str, Any]
@@ -69,7 +69,7 @@ class Sources:
         self.next_due = 0
 
     async def due(self, now: Instant) -> list[Coroutine[Any, Any, None]]:
-        """Return the looks that are due, each noted already."""
+        """Return the polls that are due, each noted already."""
         if self.next_due is None or now < self.next_due:
             return []
         free = AT_ONCE - len(self._looking)
@@ -136,7 +136,7 @@ def _due(c: Connection, now: Instant, most: int) -> tuple[list[SourceRow], Insta
 
 
 def _note(c: Connection, rows: list[SourceRow], usual: int, *, at: Instant, epoch: int) -> Instant | None:
-    """Write that sources are looked at now, and when they are next: in phase with when they were due."""
+    """Write that sources are polled now, and when they are next: in phase with when they were due."""
     leases.check_epoch(c, epoch)
     for row in rows:
         every = max(source_of(row).every or usual, SECOND)

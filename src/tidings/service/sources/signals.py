@@ -2,7 +2,7 @@
 
 Taking a signal is one transaction: the hints that wait, and the key that it came with. They change no page, charge nothing and ask for no
 look: the policy is told by how much they make their pages older (`hints`). What looks teach of sources is stored some seconds' worth
-at a time, like all that is learned: a crash costs no more than that, and one look that was made already.
+at a time, like all that is learned: a crash costs no more than that, and one poll that was made already.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Signals:
         return page_id in self._pages
 
     def is_weighed(self, page_id: int) -> bool:
-        """Say whether a hint about a page has any effect: the policy chooses when it is looked at, and heeds hints."""
+        """Say whether a hint about a page has any effect: the policy chooses when it is polled, and heeds hints."""
         page = self._pages.get(page_id)
         return self.are_heeded and page is not None and is_on_change(page)
 
@@ -158,7 +158,7 @@ class Signals:
         self.hearing.hear(page_id, own, at, seen=self._pages[page_id].state.checked_at)
 
     def observe(self, unit: Unit) -> None:
-        """Hear of a unit before the watchlist does: whether a look saw its page at all, and whether the page's dates moved as its content did.
+        """Hear of a unit before the watchlist does: whether a poll saw its page at all, and whether the page's dates moved as its content did.
 
         Only whole answers count: a 304 says that the date is the same and no more.
         """

@@ -1,7 +1,7 @@
 """WebSub: hubs that feeds name are asked to tell when something is new; what they tell is a hint, weighed like any other (W3C WebSub).
 
 A hub is only asked where whoever runs this service says how others reach it (`serve.public_url`), while its door is open, and for feeds that it
-would weigh hints of: fetched on change, without secrets. What a hub sends is never a version: it says that a look may be worth it. A
+would weigh hints of: fetched on change, without secrets. What a hub sends is never a version: it says that a poll may be worth it. A
 subscription is renewed before its lease ends, and given back when nobody watches the feed any more.
 """
 

@@ -182,7 +182,7 @@ def _driver(settings: Settings, *, create: bool) -> Driver:
 
 
 def _to_newest(driver: Driver, *, create: bool) -> None:
-    """Look at the stored revision; make, migrate or refuse."""
+    """Polls of the stored revision; make, migrate or refuse."""
     if _revision(driver) == REVISIONS[-1]:
         return
     if not create and _revision(driver) is None:

@@ -31,7 +31,7 @@ def hindrance(data: Path) -> str:
 
 
 def standstill(data: Path) -> str:
-    """Return what keeps looks at pages from being stored now: what the process that polls says, else what the file system shows; "" for nothing."""
+    """Return what keeps polls of pages from being stored now: what the process that polls says, else what the file system shows; "" for nothing."""
     if said := PollerLock(data).trouble():
         return said
     shown = hindrance(data)

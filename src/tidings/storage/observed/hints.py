@@ -1,4 +1,4 @@
-"""Hints that wait for a look, what looks have shown of their sources, and which were taken, so that what is told twice is told once."""
+"""Hints that wait for a poll, what polls have shown of their sources, and which were taken, so that what is told twice is told once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tidings.storage.db.values import from_json, plain, to_json
 
 @dataclass(frozen=True, slots=True)
 class TrustRow:
-    """What looks have shown, as of `at`, of a `kind` of evidence that comes from a host or of its pages; plain JSON."""
+    """What polls have shown, as of `at`, of a `kind` of evidence that comes from a host or of its pages; plain JSON."""
 
     host: str
     kind: str
@@ -23,7 +23,7 @@ class TrustRow:
 
 @dataclass(frozen=True, slots=True)
 class HintRow:
-    """The hints of a kind that `waiting` for a look at their page, each by its instant, and what looks at this page showed of them, as of `at`."""
+    """The hints of a kind that `waiting` for a poll at their page, each by its instant, and what looks at this page showed of them, as of `at`."""
 
     page_id: int
     kind: str

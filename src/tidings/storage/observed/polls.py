@@ -92,18 +92,18 @@ def open_polls(c: Connection) -> list[PollRow]:
 
 
 def good(c: Connection, page_id: int, first: Instant, last: Instant) -> list[Instant]:
-    """Return when a page was looked at well in [first, last], in order."""
+    """Return when a page was polled well in [first, last], in order."""
     rows = c.rows(_GOOD, page_id=page_id, first=first, last=last)
     return [row[0] for row in rows]
 
 
 def looks(c: Connection, since: Instant) -> list[tuple[int, Instant, bool]]:
-    """Return page, instant and whether its text had changed of each good look since an instant, in order."""
+    """Return page, instant and whether its text had changed of each good poll since an instant, in order."""
     return [(page_id, at, bool(changed)) for page_id, at, changed in c.rows(_LOOKS, since=since)]
 
 
 def last_before(c: Connection, before: Instant) -> dict[int, Instant]:
-    """Return when each page was last looked at well before an instant."""
+    """Return when each page was last polled well before an instant."""
     return dict(c.rows(_LAST_BEFORE, before=before))
 
 

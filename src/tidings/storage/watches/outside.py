@@ -23,8 +23,8 @@ HAPPENED = EventType.EVENT_HAPPENED
 class SourceRow:
     """A source of events: its statement as the language prints it, how often and when last its event happened.
 
-    `due_at` is when a file or command is looked at next, `checked_at` when it was last; `state` is what was seen then, `problem` why it could
-    not be looked at (empty: it could).
+    `due_at` is when a file or command is polled next, `checked_at` when it was last; `state` is what was seen then, `problem` why it could
+    not be polled (empty: it could).
     """
 
     id: int
@@ -75,13 +75,13 @@ def listing(c: Connection) -> list[SourceRow]:
 
 
 def due(c: Connection, now: Instant, *, limit: int) -> list[SourceRow]:
-    """Return the sources that are to be looked at by now, the longest due first."""
+    """Return the sources that are to be polled by now, the longest due first."""
     text = f"{_SELECT} AND due_at <= :now ORDER BY due_at, id LIMIT :limit"
     return [_to_row(row) for row in c.rows(text, owner_id=events.OWNER, now=now, limit=limit)]
 
 
 def next_due(c: Connection) -> Instant | None:
-    """Return when a source is looked at next, None if none will be."""
+    """Return when a source is polled next, None if none will be."""
     found: Instant | None = c.value(
         "SELECT min(due_at) FROM event_source WHERE owner_id = :owner_id", owner_id=events.OWNER
     )
@@ -128,7 +128,7 @@ def forget_keys(c: Connection, *, before: Instant) -> None:
 
 
 def look(c: Connection, id: int, *, at: Instant, due_at: Instant) -> None:
-    """Write, before a source is looked at, that it was, and when it is next."""
+    """Write, before a source is polled, that it was, and when it is next."""
     c.execute("UPDATE event_source SET checked_at = :at, due_at = :due_at WHERE id = :id", id=id, at=at, due_at=due_at)
 
 

@@ -1,4 +1,4 @@
-"""Requests: a door that cannot poll itself asks the poller to look at a page (contracts §2)."""
+"""Requests: a door that cannot poll itself asks the poller to poll a page (contracts §2)."""
 
 from __future__ import annotations
 

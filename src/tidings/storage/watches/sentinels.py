@@ -244,7 +244,7 @@ def alter(
 
     Cursors stay, so that a clause that was altered never looks like a change of the page (sentinels §2.2). `pages` are as they
     were and as they are asked for now: where that differs, the first version of the new one becomes the base. With `ticks_anew` a fixed
-    interval ticks from now on, with `compares_anew` the next look is made as if nothing were known. What it found before keeps the
+    interval ticks from now on, with `compares_anew` the next poll is made as if nothing were known. What it found before keeps the
     revision that found it.
     """
     before = get(c, id)
@@ -316,7 +316,7 @@ def _move_pages(
 
 
 def first_tick(sentinel: Sentinel, at: Instant) -> Instant | None:
-    """Return when a sentinel with a fixed interval is first looked at; None: that is found out when it is asked for."""
+    """Return when a sentinel with a fixed interval is first polled; None: that is found out when it is asked for."""
     return at if isinstance(sentinel.fetch, FetchEvery) else None
 
 

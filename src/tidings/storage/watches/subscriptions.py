@@ -57,8 +57,8 @@ _RENEW = (
 _REWRITE = "UPDATE subscription SET base = :base, taken = :taken, number = :number WHERE id = :id"
 _LEAVE = "UPDATE subscription SET active = 0, left_at = :at WHERE id = :id"
 _REVISE = "UPDATE subscription SET revision = :revision, next_tick = :next_tick, missing = :missing, altered_at = :altered_at, learned = :learned WHERE id = :id"
-# A sentinel that was altered while its page was looked at ticks as it says now; what was taken is taken. A base that was confirmed
-# meanwhile stays: it is a newer version than the one that the look began with.
+# A sentinel that was altered while its page was polled ticks as it says now; what was taken is taken. A base that was confirmed
+# meanwhile stays: it is a newer version than the one that the poll began with.
 _MOVE = (
     "UPDATE subscription SET next_tick = CASE WHEN revision = :revision THEN :next_tick ELSE next_tick END,"
     " taken = CASE WHEN base > :base_of_taken THEN taken ELSE :taken END, number = CASE WHEN base > :base_of_number THEN number ELSE :number END,"

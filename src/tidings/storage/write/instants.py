@@ -113,7 +113,7 @@ def bring_back(c: Connection, now: Instant) -> None:
 
 
 def _bring_back_texts(c: Connection, now: Instant) -> None:
-    """Take back the instants within JSON: what is known of pages that were looked at, hints that wait, parts that are doubted."""
+    """Take back the instants within JSON: what is known of pages that were polled, hints that wait, parts that are doubted."""
     rows = c.rows(
         "SELECT name, page_id, state FROM estimate WHERE at > :now OR page_id IN (SELECT id FROM page WHERE polled_at > :now)",
         now=now,

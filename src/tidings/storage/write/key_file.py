@@ -1,4 +1,4 @@
-"""The keys that seal secrets: `secrets.key` in the data directory, readable by its owner alone (contracts §11).
+"""The keys that encrypt secrets: `secrets.key` in the data directory, readable by its owner alone (contracts §11).
 
 A line is a key, the newest first. Usually there is one; while keys are exchanged there are two, so that a crash at any moment leaves
 every value with a key that opens it. The file is left out of copies: a copy of the data directory without it holds no secret.
@@ -87,7 +87,7 @@ class KeyFile:
 
 
 def key_id(key: bytes) -> str:
-    """Return the name by which a sealed value says which key seals it; it tells nothing of the key."""
+    """Return the name by which an encrypted value says which key encrypts it; it tells nothing of the key."""
     return hashlib.sha256(b"tidings key\0" + key).hexdigest()[:12]
 
 

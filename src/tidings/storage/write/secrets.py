@@ -19,7 +19,7 @@ _PUT = (
 
 @dataclass(frozen=True, slots=True)
 class SecretRow:
-    """A secret as it is kept. `value` is sealed by the key `key_id`; an empty `key_id` is a value from before there were keys."""
+    """A secret as it is kept. `value` is encrypted by the key `key_id`; an empty `key_id` is a value from before there were keys."""
 
     owner_id: int
     name: str
@@ -36,7 +36,7 @@ def row(c: Connection, name: str, *, owner_id: int = 1) -> SecretRow | None:
 
 
 def get(c: Connection, name: str, *, owner_id: int = 1) -> str | None:
-    """Return the value as it is kept, sealed, or None."""
+    """Return the value as it is kept, encrypted, or None."""
     found = row(c, name, owner_id=owner_id)
     return None if found is None else found.value
 
@@ -44,7 +44,7 @@ def get(c: Connection, name: str, *, owner_id: int = 1) -> str | None:
 def put(
     c: Connection, name: str, value: str, *, owner_id: int = 1, kind: str = "text", key_id: str = "", at: Instant = 0
 ) -> None:
-    """Keep a value, sealed by the key `key_id`, under a name; an older one is replaced."""
+    """Keep a value, encrypted by the key `key_id`, under a name; an older one is replaced."""
     values: dict[str, Any] = {"kind": kind, "key_id": key_id, "value": value, "set_at": at}
     c.execute(_PUT, owner_id=owner_id, name=name, **values)
 

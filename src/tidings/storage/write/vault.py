@@ -1,7 +1,7 @@
-"""Secrets, sealed when they are put away and opened when a request leaves (AES-256-GCM, docs/decisions/0015).
+"""Secrets, encrypted when they are put away and opened when a request leaves (AES-256-GCM, docs/decisions/0015).
 
-What is sealed is bound to its owner, kind and name: a row that is copied to another name or owner does not open. The cipher's library
-is imported when the first value is sealed or opened, not before.
+What is encrypted is bound to its owner, kind and name: a row that is copied to another name or owner does not open. The cipher's library
+is imported when the first value is encrypted or opened, not before.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ class Vault:
     def put(
         self, c: Connection, name: str, value: Secret, *, kind: SecretKind = "text", owner_id: int = 1, at: Instant
     ) -> None:
-        """Seal a value and keep it under a name, inside the caller's writing transaction; the key is made at first use."""
+        """Encrypt a value and keep it under a name, inside the caller's writing transaction; the key is made at first use."""
         key_id = next(iter(self.key_file.keys()), None) or self.key_file.add()
         self._put(c, key_id, secrets.SecretRow(owner_id, name, kind, key_id, value.reveal(), at))
 
     def seal_plain(self, c: Connection) -> int:
-        """Seal the values from before there were keys; return how many there were."""
+        """Encrypt the values from before there were keys; return how many there were."""
         rows = [row for row in secrets.listing(c) if not row.key_id]
         if rows and c.dialect == "sqlite":
             c.execute("PRAGMA secure_delete = ON")  # what stood there must not stay in the file
@@ -82,7 +82,7 @@ class Vault:
         return len(rows)
 
     def rotate(self, c: Connection) -> int:
-        """Seal every value with a new key; return how many. The old keys stay until `forget`, for after the commit.
+        """Encrypt every value with a new key; return how many. The old keys stay until `forget`, for after the commit.
 
         Raises `SecretError` if one does not open: then nothing is changed.
         """
@@ -94,7 +94,7 @@ class Vault:
         return len(opened)
 
     def forget(self, c: Connection) -> None:
-        """Forget the keys with which nothing is sealed any more, inside the caller's writing transaction."""
+        """Forget the keys with which nothing is encrypted any more, inside the caller's writing transaction."""
         self.key_file.keep(row.key_id for row in secrets.listing(c))
 
     def _put(self, c: Connection, key_id: str, row: SecretRow) -> None:
@@ -133,7 +133,7 @@ def _seal(key: bytes, text: str, bound: bytes) -> str:
 
 
 def _open(key: bytes, value: str, bound: bytes) -> str:
-    """Return the text. Raises `ValueError` if it was sealed otherwise."""
+    """Return the text. Raises `ValueError` if it was encrypted otherwise."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -153,7 +153,7 @@ def test_a_rotation_cut_off_anywhere_leaves_everything_open(filled: World, vault
 
 
 def test_two_rotations_that_overlap_lose_nothing(filled: World):
-    """One tidies up between the other's steps: what is sealed keeps its key."""
+    """One tidies up between the other's steps: what is encrypted keeps its key."""
     one, two = Vault(filled.settings.data), Vault(filled.settings.data)
     filled.write(one.rotate)
     filled.write(two.rotate)
@@ -165,7 +165,7 @@ def test_two_rotations_that_overlap_lose_nothing(filled: World):
 
 
 def test_a_rotation_with_a_secret_that_does_not_open_changes_nothing(filled: World, vault: Vault):
-    """Nothing is sealed by a new key unless everything can be."""
+    """Nothing is encrypted by a new key unless everything can be."""
     filled.write(secrets.put, "broken", "AAAA", key_id="nokey")
     before = (filled.read(secrets.get, "token"), vault.key_file.path.read_bytes())
     with pytest.raises(SecretError, match="broken"):

@@ -1,0 +1,134 @@
+"""One word for one thing: words that the glossary refuses become fewer, and none comes back where there is none."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+GLOSSARY = REPOSITORY / "docs" / "glossary.md"
+ROW = re.compile(r"^\| ([^|]+) \| [^|]+ \| ([^|]*) \|$", re.MULTILINE)
+COMMON = {"watch", "job", "site", "resource", "snapshot", "capture", "standing"}
+"""Refused words that also mean something else; people mind these."""
+FORMS = {
+    "look": r"looks?(?! like)|looked at|looking at",
+    "tell": r"tells?|told",
+    "purse": r"purses?",
+    "errand": r"errands?",
+}
+DOCUMENTS = ("README.md", "SECURITY.md", "docs/howto", "docs/reference", "docs/design")
+
+MOST = {
+    ("README.md", "look"): 5,
+    ("README.md", "tell"): 7,
+    ("SECURITY.md", "tell"): 3,
+    ("docs/design", "look"): 5,
+    ("docs/design", "tell"): 1,
+    ("docs/howto", "hindsight"): 1,
+    ("docs/howto", "look"): 72,
+    ("docs/howto", "purse"): 1,
+    ("docs/howto", "tell"): 40,
+    ("docs/reference", "look"): 58,
+    ("docs/reference", "tell"): 70,
+    ("src/__init__.py", "tell"): 1,
+    ("src/cli", "look"): 31,
+    ("src/cli", "tell"): 30,
+    ("src/clock.py", "tell"): 2,
+    ("src/demo", "look"): 6,
+    ("src/demo", "tell"): 25,
+    ("src/detection", "look"): 123,
+    ("src/detection", "tell"): 64,
+    ("src/document", "look"): 15,
+    ("src/document", "tell"): 8,
+    ("src/errors.py", "tell"): 1,
+    ("src/estimation", "look"): 12,
+    ("src/estimation", "tell"): 15,
+    ("src/events", "look"): 1,
+    ("src/events", "tell"): 7,
+    ("src/fetching", "look"): 2,
+    ("src/fetching", "tell"): 1,
+    ("src/isolation", "look"): 1,
+    ("src/lab", "hindsight"): 1,
+    ("src/lab", "look"): 22,
+    ("src/lab", "tell"): 7,
+    ("src/language", "look"): 19,
+    ("src/language", "tell"): 13,
+    ("src/model", "look"): 4,
+    ("src/model", "tell"): 13,
+    ("src/notification", "look"): 1,
+    ("src/notification", "tell"): 12,
+    ("src/presentation", "look"): 1,
+    ("src/presentation", "tell"): 7,
+    ("src/scheduling", "hindsight"): 2,
+    ("src/scheduling", "look"): 41,
+    ("src/scheduling", "purse"): 3,
+    ("src/scheduling", "tell"): 24,
+    ("src/service", "errand"): 1,
+    ("src/service", "hindsight"): 1,
+    ("src/service", "look"): 311,
+    ("src/service", "purse"): 1,
+    ("src/service", "tell"): 173,
+    ("src/settings.py", "look"): 14,
+    ("src/settings.py", "tell"): 5,
+    ("src/storage", "look"): 3,
+    ("src/storage", "tell"): 21,
+    ("src/web", "tell"): 15,
+}
+"""How often each refused word still stands in the texts of a place, at most. A number only ever falls; at 0 its line goes."""
+
+
+def refused() -> list[str]:
+    """Return the refused words that a machine can tell."""
+    words = [word.strip() for _, row in ROW.findall(GLOSSARY.read_text(encoding="utf-8")) for word in row.split(",")]
+    return sorted(set(words) - COMMON - {"", "not", "---"})
+
+
+def said(path: Path) -> str:
+    """Return what people read of a file: of Python its docstrings and other texts, of the rest all but code."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+    nodes = ast.walk(ast.parse(text))
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return re.sub(r"`[^`\n]*`", "", "\n".join(text for text in texts if " " in text))
+
+
+def counted() -> Counter[tuple[str, str]]:
+    """Return how often each refused word stands in each room and in the documents."""
+    places = {name: [REPOSITORY / name] for name in DOCUMENTS}
+    places |= {f"src/{room.name}": [room] for room in (REPOSITORY / "src" / "tidings").iterdir()}
+    found: Counter[tuple[str, str]] = Counter()
+    for place, roots in places.items():
+        paths = [path for root in roots for path in ([root] if root.is_file() else sorted(root.rglob("*")))]
+        text = "\n".join(said(path) for path in paths if path.suffix in (".py", ".md"))
+        for word in refused():
+            found[place, word] = len(re.findall(rf"\b(?:{FORMS.get(word, word)})\b", text, re.IGNORECASE))
+    return +found
+
+
+def test_the_glossary_is_one_of_thirty_words():
+    """Each row says what a word means, and no word stands twice."""
+    words = [word for word, _ in ROW.findall(GLOSSARY.read_text(encoding="utf-8"))[1:]]
+
+    assert 30 <= len(words) <= 40
+    assert len(set(words)) == len(words)
+
+
+def test_refused_words_become_fewer():
+    """Use the word of the glossary instead; where there are fewer than `MOST` says, lower the number there."""
+    more = {key: (count, MOST.get(key, 0)) for key, count in counted().items() if count > MOST.get(key, 0)}
+
+    assert {} == more
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("a look at it", 1), ("it looks like a wall", 0), ("what was told", 1), ("`look`", 0)]
+)
+def test_what_counts(tmp_path, text, expected):
+    """Words in code do not count, nor what only looks alike."""
+    (tmp_path / "a.md").write_text(text)
+    found = re.findall(rf"\b(?:{FORMS['look']}|{FORMS['tell']})\b", said(tmp_path / "a.md"))
+
+    assert expected == len(found)
