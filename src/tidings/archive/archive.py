@@ -116,7 +116,14 @@ class Archive:
             yield
 
     def plan(self, body: bytes, sha256: str, newest: tuple[Blob, bytes] | None, existing: Blob | None) -> Plan:
-        """Return what to write when `body` becomes the newest version of a page (`blobs.plan`); keep it at hand."""
+        """Return what to write when `body` becomes the newest version of a page (`blobs.plan`); keep it at hand.
+
+        Args:
+            body: The new body.
+            sha256: Its hash, in hex.
+            newest: The page's newest body and its row; None if it has none.
+            existing: The row of this very body, if it is stored.
+        """
         made = blobs.plan(
             body,
             sha256,

@@ -76,6 +76,13 @@ def lean(blob: Blob, body: bytes, base: tuple[Blob, bytes] | None, *, file_bytes
     would not be smaller: on nothing.
 
     `base` is what its own base leans on: the chain gets shorter, and no height changes.
+
+    Args:
+        blob: The row of the body that shall lean elsewhere.
+        body: Its bytes.
+        base: The row and bytes it shall lean on; None for nothing.
+        file_bytes: Bodies larger than this (compressed) are files; None: never.
+        mark: What tells new file names from old ones.
     """
     draft = _Draft(file_bytes, mark)
     frame, name = frames.encode(body), ""

@@ -89,6 +89,13 @@ async def play(directory: Path, say: Say, *, seed: int, seconds: float | None, s
     """Play until `stop` is set or `seconds` have passed since the service was ready.
 
     Raises `UsageError` for a directory that is not the demo's, `ServiceError` if the service failed or lost something.
+
+    Args:
+        directory: The demo's own data directory, made anew.
+        say: Takes each line for people.
+        seed: Of all that is left to chance.
+        seconds: How long to play; None until it is stopped.
+        stop: Ends the play when it is set.
     """
     with home.take(directory):
         secret = make_secret()

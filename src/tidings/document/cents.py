@@ -34,6 +34,12 @@ def has_cents(node: LexborNode, pieces: Sequence[str], border: str, in_line: Abs
 
     `pieces` is the text before it with `border` between words that do not join, `in_line` are the elements that stand inside a line.
     `10<sup>12</sup>` and a footnote's number have no currency, or not two digits.
+
+    Args:
+        node: The `sup`.
+        pieces: The text before it.
+        border: What stands between words that do not join.
+        in_line: The elements that stand inside a line.
     """
     cents = _CENTS.fullmatch(node.text())
     if cents is None:

@@ -90,6 +90,12 @@ def entry_of(element: Any, children: Sequence[Any], base: str, shown: Callable[[
     """Return an entry of what is left of its children.
 
     `base` is the address of the feed, `shown` returns what a text of HTML shows.
+
+    Args:
+        element: The entry.
+        children: Its children that count.
+        base: The address of the feed.
+        shown: Returns what a text of HTML shows.
     """
     named = _Named(element, [*children, *(inner for child in children if _is_group(child) for inner in child)])
     is_of_atom = local_name(element) == "entry"
@@ -119,7 +125,14 @@ def title_of(root: Any, shown: Callable[[str], str]) -> str:
 
 
 def text_of(element: Any, shown: Callable[[str], str], *, is_title: bool = False, is_of_atom: bool = False) -> str:
-    """Return what a text construct says, in one line; `is_title`: RSS may mean plain text by it. `is_of_atom`: its entry is one of Atom."""
+    """Return what a text construct says, in one line; `is_title`: RSS may mean plain text by it. `is_of_atom`: its entry is one of Atom.
+
+    Args:
+        element: The text construct.
+        shown: Returns what a text of HTML shows.
+        is_title: Whether RSS may mean plain text by it.
+        is_of_atom: Whether its entry is one of Atom.
+    """
     text = element.text or ""
     said = (element.get("type") or "").strip().lower()
     if element.get("mode") == "base64":

@@ -91,7 +91,14 @@ def parse(
 
 
 def read(decoded: Decoded, content_type: str | None = None, *, url: str = "", keep_tree: bool = False) -> Document:
-    """Return the document that a text is; see `parse`."""
+    """Return the document that a text is; see `parse`.
+
+    Args:
+        decoded: The text, and its charset.
+        content_type: What the server calls it; None if it does not say.
+        url: The final URL.
+        keep_tree: Whether parts of the document will be taken.
+    """
     if (text := past_lead(decoded.text, content_type)) != decoded.text:
         decoded = replace(decoded, text=text, data=None)
     media = media_of_text(text, content_type)

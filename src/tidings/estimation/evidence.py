@@ -119,7 +119,14 @@ class Trust:
         return (self.told + 1) / (self.told + self.missed + 2)
 
     def add(self, *, told: float, missed: float, false: float, days: float) -> Trust:
-        """Return the numbers after a poll."""
+        """Return the numbers after a poll.
+
+        Args:
+            told: Changes that a hint came before.
+            missed: Changes without one.
+            false: Hints without a change.
+            days: The time that passed.
+        """
         return Trust(self.told + told, self.missed + missed, self.false + false, self.days + days)
 
     def faded(self, elapsed: float, half_life: float) -> Trust:
@@ -142,6 +149,12 @@ def judge(rate: float, gap: float, heard: Sequence[tuple[Hints, int]], *, change
     Nothing new: all hints came for nothing. Else each hint was genuine with the chance that it had before, over the chance that anything
     changed at all: P(genuine | changed) = w/(1 − P(fresh)); so of the changes that nobody told, α·gap/(1 − P(fresh)). It is the step of
     expectation of an EM for Δ, ρ and ν. What one source tells another may tell too: the largest number counts.
+
+    Args:
+        rate: Changes a day.
+        gap: Days since the poll before.
+        heard: Each source's numbers, and how many hints it gave.
+        changed: Whether the poll found a change.
     """
     if not changed:
         return Verdict(0.0, (0.0,) * len(heard))

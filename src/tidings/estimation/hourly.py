@@ -76,6 +76,12 @@ class HourCounts:
 
         A change lies somewhere between; it is shared out over the hours as `profile` so far expects (one step of EM a poll). More than
         four weeks say nothing about hours and are left out.
+
+        Args:
+            begin: When the time begins (µs).
+            end: When the poll was made (µs).
+            changed: The chance that it found a change, from 0 to 1.
+            profile: What is expected of the hours so far.
         """
         if end <= begin or end - begin > 4 * WEEK:
             return self

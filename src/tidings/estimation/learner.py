@@ -33,6 +33,12 @@ def host_priors(
 
     A host's mean is that of its pages which `known` marks (polled twice, say), drawn to everybody's as if `PAGES` of everybody's pages were its own, and everybody's is drawn
     to that of `fallback`, the one prior where nobody is known. The shape is that of `fallback`: a host tells how quick its pages are, not how alike (0042).
+
+    Args:
+        posterior: Of each page: what is known of its rate.
+        hosts: Of each page: its host.
+        known: Of each page: whether it counts.
+        fallback: The prior where nobody is known.
     """
     if not known.any():
         return fallback, np.zeros(len(hosts), dtype=np.int32)

@@ -24,7 +24,15 @@ QUIET_LOOKS: Final = 2
 
 
 def looked(before: Saturation, *, at: Instant, last: Instant | None, differs: bool, floor: Duration) -> Saturation:
-    """Return what is known after a good poll; `last` is the one before (None: this is the first), `floor` the least time between two."""
+    """Return what is known after a good poll; `last` is the one before (None: this is the first), `floor` the least time between two.
+
+    Args:
+        before: What was known.
+        at: When the poll was made (µs).
+        last: The poll before (µs); None for the first.
+        differs: Whether it found a change.
+        floor: The least time between two polls (µs).
+    """
     if last is None:
         return Saturation()
     if not differs:

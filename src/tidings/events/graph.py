@@ -47,7 +47,14 @@ class Graph:
         self._last = 0
 
     def subscribe(self, expression: Expression, context: Context, bounds: Bounds, listener: Listener) -> Node:
-        """Return the node of an expression, made or shared, that a listener hears of from now on."""
+        """Return the node of an expression, made or shared, that a listener hears of from now on.
+
+        Args:
+            expression: What is to be detected.
+            context: Which of several waiting occurrences a detection takes.
+            bounds: How much may wait, and how long.
+            listener: Who hears of detections.
+        """
         node = self._build(expression, context, bounds)
         node.listeners[listener.id] = listener
         _forget_reach(node)

@@ -98,7 +98,14 @@ class Steps:
         self._timers = graph.timers
 
     def take(self, node: Node, found: Iterable[Occurrence], timer: Timer | None, draft: Draft) -> None:
-        """Deal with what a primitive event or a clock brings, and with all that follows from it."""
+        """Deal with what a primitive event or a clock brings, and with all that follows from it.
+
+        Args:
+            node: The node that brings it.
+            found: The occurrences.
+            timer: The clock that went off, None for an event.
+            draft: What the step has brought so far.
+        """
         reach = node.reach or reach_of(node)
         if reach.groups:
             self.changed.update(reach.groups)

@@ -54,7 +54,15 @@ class Timers:
         return self._last
 
     def set(self, clock: int, node: int, due: Instant, depth: int, place: int | None = None) -> None:
-        """Let a clock go off at `due`; what it was set to before no longer counts. Its place is its number unless told."""
+        """Let a clock go off at `due`; what it was set to before no longer counts. Its place is its number unless told.
+
+        Args:
+            clock: The clock's number.
+            node: The node that it belongs to.
+            due: When it goes off (µs).
+            depth: The depth of what it then makes.
+            place: Its turn among clocks of one instant; None for its number.
+        """
         place = clock if place is None else place
         self._last = max(self._last, clock, place)
         self._armed[clock] = due

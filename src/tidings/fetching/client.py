@@ -313,6 +313,12 @@ class Client:
         """Let one request leave and return what `read` makes of its answer. Whatever goes wrong is a `FetchError`.
 
         `conditions` are headers beside those of the journey.
+
+        Args:
+            journey: Where the fetch has come to: its address and headers.
+            target: The address as the library wants it.
+            conditions: Headers beside those of the journey.
+            read: Makes something of the answer while it is open.
         """
         loop = asyncio.get_running_loop()
         sent = [*journey.leaving(self.clock.wall()), *conditions.items()]

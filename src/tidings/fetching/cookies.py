@@ -104,6 +104,12 @@ def merged(old: Iterable[Cookie], lines: Iterable[str], url: str, *, now: Instan
 
     An answer sets cookies for its own host, or for a domain above it that is one owner's. A new one takes the place of that of the same name,
     domain and path; one that has expired takes it away. At most 50 are held.
+
+    Args:
+        old: The cookies that are held.
+        lines: The `Set-Cookie` lines of the answer.
+        url: The rebuilt URL that was asked.
+        now: Wall time (µs).
     """
     jar = {(cookie.name, cookie.domain, cookie.path): cookie for cookie in old}
     for line in lines:

@@ -25,7 +25,14 @@ NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER
 
 
 def fault_of(error: Exception, host: str, dial: Dial, *, proxy: str = "") -> FetchError:
-    """Return the failure that an error of the wire means for a request to `host`, by a proxy if `proxy` names one."""
+    """Return the failure that an error of the wire means for a request to `host`, by a proxy if `proxy` names one.
+
+    Args:
+        error: What the library raised.
+        host: The host that was asked.
+        dial: What the guard noted of the addresses that were dialled.
+        proxy: The proxy in between, empty for none.
+    """
     if (code := _errno(error)) in OUR_OWN:
         return FetchError("disk", f"this machine has not what a request needs: {os.strerror(code)} (ulimit -a)")
     if proxy and isinstance(error, aiohttp.ClientHttpProxyError):

@@ -65,5 +65,12 @@ class Poster(Protocol):
     """Sends bytes to a receiver under the same guard as pages; what webhooks need (assembly passes it)."""
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
-        """POST `body` once. Redirects are not followed, a 3xx is a failure. Raises nothing."""
+        """POST `body` once. Redirects are not followed, a 3xx is a failure. Raises nothing.
+
+        Args:
+            url: Where to.
+            headers: Sent as they are.
+            body: Sent as it is.
+            timeout_seconds: For the whole attempt.
+        """
         ...

@@ -97,6 +97,12 @@ def read(path: str, directories: Sequence[str], most: int, known: str = "") -> t
 
     Raises `FetchError`: `address` (not allowed), `404` (not there), `denied` (no right), `request` (no regular file), `size` (more than
     `most` bytes), `net` (the disk failed).
+
+    Args:
+        path: The file.
+        directories: The directories below which files may be read.
+        most: Bytes that are read at most.
+        known: The stamp that is known, empty for none.
     """
     with _opened(path, directories) as descriptor:
         stamp = _stamp(descriptor)
@@ -127,7 +133,14 @@ class Unread:
 
 
 def head(path: str, directories: Sequence[str], most: int, known: str = "") -> Head | Unread:
-    """Return the beginning of a file, `most` bytes of it, unless its stamp is the `known` one (an etag); why not is a value, too."""
+    """Return the beginning of a file, `most` bytes of it, unless its stamp is the `known` one (an etag); why not is a value, too.
+
+    Args:
+        path: The file.
+        directories: The directories below which files may be read.
+        most: Bytes that are read at most.
+        known: The stamp that is known, empty for none.
+    """
     try:
         with _opened(path, directories) as descriptor:
             stamp = _stamp(descriptor)

@@ -134,6 +134,13 @@ class Parts:
         """Ask for a part, redirects followed; any status is an answer.
 
         `headers` are the browser's: what it may not set is left out. Raises `FetchError`, and `BudgetError` where the permit refuses.
+
+        Args:
+            load: The page's load, which bounds what its parts may take.
+            url: The address of the part.
+            method: Its method.
+            headers: The browser's headers.
+            body: What is sent, None for nothing.
         """
         if method not in METHODS or len(body or "") > MOST_BODY_BYTES:
             raise FetchError("request", f"no {method[:10]} with {len(body or ''):,} characters is sent for a page")

@@ -87,6 +87,12 @@ def refuse_downgrade(source: str, destination: str, headers: RequestHeaders, *, 
     """Raise `FetchError` if a fetch that carries credentials would leave https for http (H-034).
 
     `private` says that it carries cookies or a body.
+
+    Args:
+        source: The address that redirects.
+        destination: The address it redirects to.
+        headers: The headers of the request.
+        private: Whether it carries cookies or a body.
     """
     leaves = source.startswith("https:") and destination.startswith("http:")
     if leaves and (private or not all(is_harmless(*header) for header in headers)):

@@ -129,7 +129,14 @@ class Seen:
 
 
 def treatment(resource: str, method: str, *, is_page: bool, pictures: bool) -> Treatment:
-    """Return what becomes of a request that is not the page's first: `resource` is the browser's word, `is_page` its main frame."""
+    """Return what becomes of a request that is not the page's first: `resource` is the browser's word, `is_page` its main frame.
+
+    Args:
+        resource: The browser's word for what is asked for.
+        method: The method of the request.
+        is_page: Whether it is the main frame's.
+        pictures: Whether pictures are loaded.
+    """
     if is_page:
         return "move" if method == "GET" else "refuse"
     if resource in _ASKED or (pictures and resource in _SEEN):

@@ -176,6 +176,12 @@ def event(name: str, *, file: str = "", command: Sequence[str] = (), every: Dura
     """Return an event that a file's content or a command's output makes, every so often looked at; with neither a webhook brings it.
 
     Raises `SentinelError` with what the language has against it.
+
+    Args:
+        name: What sentinels call the event.
+        file: The file whose content makes it, empty for none.
+        command: The command whose output makes it, word by word; empty for none.
+        every: How often that is read (µs); None for the default.
     """
     origin: Origin = "file" if file else "command" if command else "webhook"
     return _said_as(CreateEvent(name, EventSource(origin, file, tuple(command), every)), f'event "{name}"')

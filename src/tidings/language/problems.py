@@ -55,15 +55,38 @@ class Report:
         self._ends: list[int] | None = None
 
     def fault(self, offset: int, code: str, message: str, *, expected: str = "", hint: str = "") -> None:
-        """Note a fault; the text has no meaning."""
+        """Note a fault; the text has no meaning.
+
+        Args:
+            offset: The place in the text.
+            code: E01 and so on.
+            message: What is wrong.
+            expected: What could stand there, empty if that helps nobody.
+            hint: What to write instead, empty for none.
+        """
         self._problems.append(self.problem(offset, code, message, expected=expected, hint=hint))
 
     def warn(self, offset: int, code: str, message: str, *, hint: str = "") -> None:
-        """Note something worth knowing; the text keeps its meaning."""
+        """Note something worth knowing; the text keeps its meaning.
+
+        Args:
+            offset: The place in the text.
+            code: W1 and so on.
+            message: What is worth knowing.
+            hint: What to write instead, empty for none.
+        """
         self._warnings.append(self.problem(offset, code, message, hint=hint))
 
     def problem(self, offset: int, code: str, message: str, *, expected: str = "", hint: str = "") -> Problem:
-        """Return a problem at an offset, without noting it."""
+        """Return a problem at an offset, without noting it.
+
+        Args:
+            offset: The place in the text.
+            code: E01 or W1 and so on.
+            message: What is wrong.
+            expected: What could stand there, empty if that helps nobody.
+            hint: What to write instead, empty for none.
+        """
         line, column = self._place(offset)
         return Problem(line, column, code, message, expected, hint)
 

@@ -104,6 +104,12 @@ def check_address(report: Report, offset: int, url: str, *, files: bool | None =
     """Note E22 unless `url` has the shape of an http or https address; whether it may be asked is for fetching to say.
 
     `files` says whether a file: address is one too (None: never, it is no page).
+
+    Args:
+        report: Takes the fault.
+        offset: The place of the address in the text.
+        url: The address as it is written.
+        files: Whether `file:` is one too; None if it is no page.
     """
     scheme, _, rest = url.partition("://")
     if scheme.lower() == "file" and files is not None:
@@ -360,7 +366,16 @@ def _warn_of_life(
 
 
 def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: tzinfo, report: Report) -> bool:
-    """Note E20 or E33 unless the sentinel that an order names is there and can be so ordered."""
+    """Note E20 or E33 unless the sentinel that an order names is there and can be so ordered.
+
+    Args:
+        verb: Enable, Disable, Drop or Confirm.
+        name: The sentinel that is named.
+        offset: The place of the name in the text.
+        names: The sentinels that exist.
+        zone: The zone in which dates are printed.
+        report: Takes the fault.
+    """
     if names.is_missing(name):
         report.fault(offset, "E20", missing(name), hint=names.hint(name))
         return False
@@ -377,7 +392,15 @@ def check_order_word(verb: str, name: str, offset: int, *, names: Names, zone: t
 
 
 def check_alteration(name: str, known: Known, places: Mapping[str, int], *, zone: tzinfo, report: Report) -> None:
-    """Note W18 when a start is altered that lies behind."""
+    """Note W18 when a start is altered that lies behind.
+
+    Args:
+        name: The sentinel that is altered.
+        known: What is known of it.
+        places: Where each clause stands in the text.
+        zone: The zone in which dates are printed.
+        report: Takes the warning.
+    """
     if "from" in places and known.start_at is not None and known.state not in {"created", "waiting"}:
         message = f'"{name}" has started on {local_text(known.start_at, zone)}: From changes nothing any more'
         report.warn(places["from"], "W18", message, hint="Disable pauses it")

@@ -97,7 +97,14 @@ class Poster(Protocol):
     """A client that posts: it guards addresses, follows no redirect and keeps the deadline. `fetching` has one; assembly passes it."""
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_seconds: float) -> PostAnswer:
-        """Post a body; never raise for what the world does."""
+        """Post a body; never raise for what the world does.
+
+        Args:
+            url: Where to.
+            headers: Sent as they are.
+            body: Sent as it is.
+            timeout_seconds: For the whole attempt.
+        """
         ...
 
 

@@ -73,7 +73,14 @@ def body_of(text: str, html: str) -> tuple[str, bytes]:
 
 
 def compose(message: Message, *, sender: Address, recipient: str, instance: str) -> bytes:
-    """Return the letter, headers and body, all ASCII and with CRLF."""
+    """Return the letter, headers and body, all ASCII and with CRLF.
+
+    Args:
+        message: What is said.
+        sender: From whom.
+        recipient: To whom, one address.
+        instance: The installation: part of each Message-ID.
+    """
     head = EmailMessage(policy=_POLICY)
     head["From"] = sender
     head["To"] = recipient
@@ -121,7 +128,14 @@ def read_sender(mail_from: str, user: str) -> Address:
 
 
 def read_server(settings: Any, *, sender: Address, tls: Any, timeout_seconds: float) -> smtp.Server:
-    """Return the server of `settings` (the section notify); raises `SettingError` for a security that there is not."""
+    """Return the server of `settings` (the section notify); raises `SettingError` for a security that there is not.
+
+    Args:
+        settings: The section notify.
+        sender: From whom letters come.
+        tls: Makes a context that verifies.
+        timeout_seconds: For the whole attempt.
+    """
     if settings.smtp_security not in PORTS:
         message = f"notify.smtp_security cannot be {settings.smtp_security!r}: expected {', '.join(PORTS)}"
         raise SettingError(message)

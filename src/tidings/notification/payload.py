@@ -35,6 +35,12 @@ def webhook_body(records: Sequence[Record], sentinel: str, *, at: Instant, most_
 
     `at` becomes `timestamp`. A record that was cut has `more`: how many entries each list lacks. A digest with too many
     changes keeps the first and has `more`: how many are left out.
+
+    Args:
+        records: Change records (contracts §12).
+        sentinel: Its name.
+        at: When the message was made (µs).
+        most_bytes: The size at which lists are cut.
     """
     if not records:
         message = "a message needs at least one change"

@@ -44,6 +44,12 @@ def next_attempt(attempt: int, *, now: Instant, jitter: float, retry_after: Dura
 
     `jitter` from −1 to 1 moves the wait by up to 20 %. What the receiver asks for holds where it is longer, within
     1 min to 24 h (contracts §11).
+
+    Args:
+        attempt: The number of the attempt that failed, from 1.
+        now: When it failed (µs).
+        jitter: From −1 to 1.
+        retry_after: What the receiver asked for (µs); None for nothing.
     """
     if attempt < 1 or not -1 <= jitter <= 1:
         message = f"attempt must be 1 or more and jitter within -1 and 1; they are {attempt} and {jitter}"
@@ -73,6 +79,14 @@ def judge_endpoint(
 
     The endpoint has only failed since `failing_since` (None: it took the last one). One that says 410, or has taken nothing for
     `disable_after` (µs), is switched off with the reason. What it asks for itself (Retry-After, 429) holds for every message to it.
+
+    Args:
+        endpoint_id: The receiver's number.
+        answer: What came of the attempt.
+        attempt: Its number, from 1.
+        now: When it ended (µs).
+        failing_since: Since when nothing was taken (µs); None if the last one was.
+        disable_after: How long that may last (µs).
     """
     move = EndpointMove(endpoint_id=endpoint_id, failing_since=None, tried_at=now)
     if isinstance(answer, Sent):

@@ -98,7 +98,14 @@ def signed_headers(message: Message, keys: Sequence[bytes]) -> dict[str, str]:
 
 
 def signature(delivery_id: str, sent_at: Instant, *, body: bytes, keys: Sequence[bytes]) -> str:
-    """Return the value of `webhook-signature`: one signature for each key, a space between."""
+    """Return the value of `webhook-signature`: one signature for each key, a space between.
+
+    Args:
+        delivery_id: The id that stays the same over attempts.
+        sent_at: The instant of this attempt (µs).
+        body: The bytes that are sent.
+        keys: The keys that sign, newest first.
+    """
     signed = f"{delivery_id}.{sent_at // SECOND}.".encode() + body
     digests = (hmac.new(key, signed, hashlib.sha256).digest() for key in keys)
     return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
@@ -107,7 +114,16 @@ def signature(delivery_id: str, sent_at: Instant, *, body: bytes, keys: Sequence
 def is_genuine(
     webhook_id: str, timestamp: str, signatures: str, *, body: bytes, keys: Sequence[bytes], now: Instant
 ) -> bool:
-    """Say whether a webhook that came in is signed with one of the keys, and lately: its `timestamp` is at most five minutes off."""
+    """Say whether a webhook that came in is signed with one of the keys, and lately: its `timestamp` is at most five minutes off.
+
+    Args:
+        webhook_id: The header `webhook-id`.
+        timestamp: The header `webhook-timestamp`, seconds since 1970.
+        signatures: The header `webhook-signature`.
+        body: The bytes that came.
+        keys: The keys that may sign.
+        now: The present (µs).
+    """
     if not (webhook_id and timestamp.isascii() and timestamp.isdecimal() and len(timestamp) < 12):
         return False
     if abs(int(timestamp) * SECOND - now) > TOLERANCE:

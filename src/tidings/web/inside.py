@@ -71,7 +71,14 @@ class Signals(Protocol):
         ...
 
     async def take(self, page_ids: Collection[int], *, kind: str, at: Instant | None = None, key: str = "") -> Told:
-        """Take a hint about watched pages; it is durable then."""
+        """Take a hint about watched pages; it is durable then.
+
+        Args:
+            page_ids: The pages.
+            kind: Which kind of hint.
+            at: The instant that it speaks of (µs); None for now.
+            key: Its idempotency key, empty for none.
+        """
         ...
 
 

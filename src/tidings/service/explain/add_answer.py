@@ -101,7 +101,14 @@ def missing(connection: Connection, sentinel_id: int, page_id: int, sentinel: Se
 
 
 def page_warnings(*, scripts_only: bool, login: bool, problem: str, note: str = "") -> list[str]:
-    """Return what a user should know before relying on a page with these facts."""
+    """Return what a user should know before relying on a page with these facts.
+
+    Args:
+        scripts_only: Whether the page shows nothing without scripts.
+        login: Whether it asks for a login.
+        problem: What keeps it from being read, empty if nothing does.
+        note: What else is worth knowing, empty for nothing.
+    """
     found = []
     if scripts_only:
         found.append(SCRIPTS_ONLY)

@@ -58,7 +58,15 @@ class Book:
         begin: Instant,
         end: Instant,
     ) -> Book:
-        """Return what is stored of the polls from `begin` to `end` at the pages whose rates are known."""
+        """Return what is stored of the polls from `begin` to `end` at the pages whose rates are known.
+
+        Args:
+            state: The state of the policy.
+            rates: Of each page: what is known of its rate.
+            price: The price of a poll.
+            begin: The beginning of the window (µs).
+            end: Its end (µs).
+        """
         looks = [look for look in polls.looks(connection, begin) if look[0] in rates]
         return cls(state, rates, price, polls.last_before(connection, begin), looks, begin, end)
 

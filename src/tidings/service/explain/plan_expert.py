@@ -132,6 +132,13 @@ def appraise(
     """Return what a planner that was told all watched pages and nothing else makes of them; None if its policy knows no price.
 
     `policy` is the name under which it remembers, `budget` what all polls may cost a day.
+
+    Args:
+        planner: The planner that is asked.
+        needs: What complex needs are open.
+        policy: The name under which it remembers.
+        budget: Polls a day.
+        now: The present (µs).
     """
     _recall(connection, planner, policy, now)
     market = planner.pricing.market

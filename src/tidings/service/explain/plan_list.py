@@ -67,6 +67,12 @@ def agenda(
     """Return the polls of these sentinels (of all, if none is named), the soonest first, those without a time last; `turns` as for `outlook`.
 
     Raises `UnknownNameError`.
+
+    Args:
+        settings: The settings in use.
+        names: The sentinels; none for all.
+        now: The present (µs).
+        turns: When a policy that goes by turns would poll each page (µs).
     """
     rows = [by_name.find(connection, name) for name in names] if names else sentinels.listing(connection)
     learned = estimates.load_all(connection, settings.schedule.policy)

@@ -40,7 +40,14 @@ def health_of(c: Connection, settings: Settings, *, now: Instant, is_polled: boo
 
 
 def findings(c: Connection, name: str, settings: Settings, *, now: Instant, is_polled: bool) -> Iterator[Finding]:
-    """Yield what `doctor` says of one source: its troubles, or that there are none."""
+    """Yield what `doctor` says of one source: its troubles, or that there are none.
+
+    Args:
+        name: The name of the source.
+        settings: The settings in use.
+        now: Wall time (µs).
+        is_polled: Whether a process polls now.
+    """
     source, reading = SOURCES[name], Reading(c=c, settings=settings, now=now, is_polled=is_polled)
     found = [_finding(name, trouble) for trouble in Health.of_all([*source.find(reading)]).troubles]
     yield from shortened(found, mend="tidings list")

@@ -35,6 +35,12 @@ def alter(connection: Connection, row: SentinelRow, after: Sentinel, *, text: st
     """Give a sentinel another meaning, which `text` says in full, and return its row, as it was if it says that already.
 
     Raises `AddressError`.
+
+    Args:
+        row: The sentinel as it is stored.
+        after: What it means then.
+        text: That meaning in full.
+        now: When it is altered (µs).
     """
     if text == row.text:
         return row
@@ -82,7 +88,14 @@ def _life(row: SentinelRow, after: Sentinel, now: Instant) -> tuple[Instant | No
 
 
 def enable(connection: Connection, row: SentinelRow, *, fresh: bool, find: lifespan.Find, now: Instant) -> None:
-    """Let a sentinel go on after a pause; `fresh`: from a new base, else its next comparison goes across the pause."""
+    """Let a sentinel go on after a pause; `fresh`: from a new base, else its next comparison goes across the pause.
+
+    Args:
+        row: The sentinel as it is stored.
+        fresh: Whether it begins with a new baseline.
+        find: Finds other sentinels by name.
+        now: When it is enabled (µs).
+    """
     sentinel = meaning(row.text)
     if row.state == "disabled" and row.started_at is not None:
         sentinels.move(connection, SentinelMove(sentinel_id=row.id, state="enabled", at=now))

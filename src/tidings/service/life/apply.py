@@ -88,6 +88,12 @@ def apply(
 
     Raises `SentinelError` with all problems of all files, `UsageError` where an event is to go that a sentinel waits for; then nothing is
     written. A caller who wants to know only what would be done takes the transaction back.
+
+    Args:
+        files: Name and text of each file.
+        settings: The settings in use.
+        now: When they are applied (µs).
+        prune: Whether sentinels that no file names are dropped.
     """
     vault = Vault(settings.data)
     references.seal_older(connection, vault, at=now)

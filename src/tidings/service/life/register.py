@@ -81,6 +81,13 @@ def register(database: Database, text: str, *, settings: Settings, now: Instant,
     """Read statements of the language and carry them out, all or none; the name of the `file` says in which form they are.
 
     Raises `SentinelError` with every problem found, `AddressError` for a URL that cannot be watched.
+
+    Args:
+        database: Where they are stored.
+        text: The statements.
+        settings: The settings in use.
+        now: When they are registered (µs).
+        file: The name of the file, whose ending says the form; empty for the sentence form.
     """
     return database.write(_register, text, settings, now, file)
 
@@ -349,7 +356,15 @@ def _pieces(text: str) -> list[str]:
 
 
 def statement_for(url: str, *, name: str, monitor: str, every: str | None, notify: Sequence[str]) -> str:
-    """Return the sentence of the language that `add --url` stands for."""
+    """Return the sentence of the language that `add --url` stands for.
+
+    Args:
+        url: The address of the page.
+        name: The name of the sentinel.
+        monitor: The Monitor clause.
+        every: The interval as it was given; None for on change.
+        notify: The addresses of receivers.
+    """
     lines = [f"Create Sentinel {name} Using {url}", f"Monitor {monitor}"]
     lines.append(f"Fetch every {every}" if every else "Fetch on change")
     lines.extend(f"Notify By {channel_words(target)} immediate" for target in notify)

@@ -68,6 +68,13 @@ def set_(c: Connection, vault: Vault, name: str, value: Secret, *, jar: bool = F
     News that waits for a receiver whose address it is is sent there at once.
     `jar` says that it is a `cookies.txt`. Cookies of it that cannot be sent are `left_out`.
     Raises `UsageError`, for an address `AddressError`, for a value that cannot be what it is meant for, without repeating it.
+
+    Args:
+        vault: Where secrets are kept.
+        name: What users call it.
+        value: The plain value.
+        jar: Whether it is a `cookies.txt`.
+        at: When it is set (µs).
     """
     check_name(name)
     text = value.reveal()

@@ -41,6 +41,12 @@ class Bulletins:
 
         `concerned` are the sentinels whose recipients are notified; None: of all. `unread` are those whose text makes no sense, with the recipients
         that they had before.
+
+        Args:
+            event: The event of the whole service.
+            epoch: The poller's epoch.
+            concerned: The sentinels whose receivers are notified; None for all.
+            unread: Sentinels whose text makes no sense, with the receivers that they had.
         """
         drafts = list(self.drafts(event, concerned=concerned))
         notified = {draft.endpoint_id for draft in drafts}

@@ -61,6 +61,12 @@ def drafts(
     """Return the deliveries of the clauses that tell each change by itself: one per endpoint and change; the rest waits for rules (`rates_of_news`).
 
     `told` are the unit's events, among them one for each change.
+
+    Args:
+        page: The page.
+        found: The changes that were found.
+        told: The events of the unit, among them one for each change.
+        at: When the messages are made (µs).
     """
     places = {event.change_id: place for place, event in enumerate(told) if event.change_id is not None}
     made: list[DeliveryDraft] = []
@@ -101,7 +107,16 @@ def draft_for(
     zone: tzinfo = UTC,
     **more: Any,
 ) -> DeliveryDraft:
-    """Return a message as `draft` does, of a sentinel whose text need not be known."""
+    """Return a message as `draft` does, of a sentinel whose text need not be known.
+
+    Args:
+        target: The receiver.
+        row: The sentinel.
+        records: What is said: change records and others.
+        at: When the message is made (µs).
+        presentation: How it is shown.
+        zone: The zone of its times.
+    """
     news = News(sentinel=row.name, scheme=target.scheme, records=records, at=at, presentation=presentation, zone=zone)
     message = render(target.kind, news)
     given: dict[str, Any] = {"due_at": at, "changes": sum(record["record"] == "change" for record in records)}
@@ -125,6 +140,12 @@ def gathered(
     """Return the (number, record) of all that a sentinel's Notify clauses have to tell of the events above `after`, up to `upto`.
 
     What happened to its pages in `pauses` (begin, end) is none of its business: others watched them.
+
+    Args:
+        held: The sentinel.
+        after: The number of the last event that was reported.
+        upto: The number of the last event that counts.
+        pauses: When it was disabled: begin and end (µs).
     """
     name = held.row.name
     told = [

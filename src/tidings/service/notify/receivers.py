@@ -73,6 +73,13 @@ class Receivers:
         """Return the move with what its owner knows, the event of a notice and its messages; the event stands at `place` in its unit.
 
         `is_dead`: the attempt was the last of its delivery.
+
+        Args:
+            delivery: The delivery.
+            move: What the attempt says of its endpoint.
+            is_dead: Whether the attempt was its last.
+            place: Where the event stands in its unit.
+            at: When the attempt ended (µs).
         """
         kind = self._kind(delivery, move, is_dead=is_dead, at=at)
         noticed = move.failing_since is not None and (kind is not None or delivery.noticed)

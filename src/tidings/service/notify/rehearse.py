@@ -51,6 +51,14 @@ async def rehearse(
     """Send one test message to each channel, all at once, and return what came of them within `patience` (µs).
 
     `address_of` returns the address of an endpoint's stored one, which may refer to a secret; it raises `SecretError` where that does not open.
+
+    Args:
+        channels: Whom to notify.
+        senders: A sender for each kind.
+        sentinel: The name that the message gives.
+        now: The present (µs).
+        patience: How long answers are waited for (µs).
+        address_of: Returns the address that a stored one stands for.
     """
 
     async def tested(channel: Channel) -> Answer:

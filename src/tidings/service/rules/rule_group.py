@@ -140,7 +140,14 @@ def is_same(wanted: Rule, rule: Rule) -> bool:
 
 
 def fault(rule: str, text: str, at: Instant, sentinel_id: int) -> Deeds:
-    """Return what is written of a rule or a behaviour that failed."""
+    """Return what is written of a rule or a behaviour that failed.
+
+    Args:
+        rule: The name of the rule or behaviour.
+        text: What went wrong.
+        at: When (µs).
+        sentinel_id: Whose it is.
+    """
     return Deeds(
         events=(Event(type=EventType.PROBLEM_RULE, at=at, sentinel_id=sentinel_id, data={"rule": rule, "error": text}),)
     )

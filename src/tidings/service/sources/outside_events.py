@@ -85,7 +85,14 @@ class Outside:
 
 
 def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, key: str = "") -> Taken:
-    """Take an event, inside the caller's writing transaction; raises what `Outside.take` does."""
+    """Take an event, inside the caller's writing transaction; raises what `Outside.take` does.
+
+    Args:
+        name: What sentinels call the event.
+        params: What it carries, plain JSON.
+        at: When it happened (µs).
+        key: What it came with, so that it is taken once; empty for none.
+    """
     row = outside.find(c, name)
     check_params(params)
     if len(key) > LONGEST_KEY:
@@ -98,7 +105,14 @@ def take(c: Connection, name: str, params: Mapping[str, Any], *, at: Instant, ke
 
 
 def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:
-    """Write that an event happened, and what that fixes in the lives of sentinels; return its number in the log."""
+    """Write that an event happened, and what that fixes in the lives of sentinels; return its number in the log.
+
+    Args:
+        row: The source.
+        params: What the event carries, plain JSON.
+        at: When it happened (µs).
+        key: What it came with; empty for none.
+    """
     seq = outside.happen(c, row, params, at=at, key=key)
     for waiting, sentinel in waiters(c, row.name):
         start_at, end_at = fixed(waiting, sentinel, row.name, at)
@@ -110,6 +124,12 @@ def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Inst
 def fixed(row: SentinelRow, sentinel: Sentinel, event: str, at: Instant) -> tuple[Instant | None, Instant | None]:
     """Return when a sentinel starts and ends now that an event happened: it starts with the first since it was made, it ends with the
     first after its start.
+
+    Args:
+        row: The sentinel as it is stored.
+        sentinel: What it means.
+        event: The name of the event.
+        at: When it happened (µs).
     """
     start, end = row.start_at, row.end_at
     has_begun = row.started_at is not None or (start is not None and start < at)

@@ -125,6 +125,12 @@ class Signals:
         """Take a hint of this kind about watched pages that speaks of an instant (None: now). `key` is its idempotency key.
 
         Durable once it returns. Raises `UsageError` for a key that is too long, `StoreError`.
+
+        Args:
+            page_ids: The pages.
+            kind: Which kind of hint.
+            at: The instant that it speaks of (µs); None for now.
+            key: Its idempotency key, empty for none.
         """
         if len(key) > LONGEST_KEY:
             message = f"an idempotency key has at most {LONGEST_KEY} characters"

@@ -83,7 +83,14 @@ def hub_in(headers: Mapping[str, str], named: Hub, base: str) -> Hub:
 
 
 def estimates_of(page_id: int, fetched: Fetched, named: Hub, at: Instant) -> tuple[Estimate, ...]:
-    """Return what is to be kept of the hub that a new version names, nothing if it names none."""
+    """Return what is to be kept of the hub that a new version names, nothing if it names none.
+
+    Args:
+        page_id: The page.
+        fetched: Its new version.
+        named: The hub that it names.
+        at: When it was polled (µs).
+    """
     found = hub_in(fetched.headers, named, fetched.final_url)
     state = {"hub": found.address, "topic": found.topic}
     return (Estimate(page_id=page_id, name=HUB, state=state, at=at),) if found.address else ()

@@ -38,7 +38,14 @@ def readable(
     what: str,
     set_aside: SetAside | None = None,
 ) -> list[T]:
-    """Return rows as nouns. One that makes no sense goes to `set_aside`; without that, `StoreDamagedError` is raised."""
+    """Return rows as nouns. One that makes no sense goes to `set_aside`; without that, `StoreDamagedError` is raised.
+
+    Args:
+        rows: Rows as the database has them.
+        convert: Makes a noun of a row; raises where it makes no sense.
+        what: What a row is, for the message.
+        set_aside: Takes rows that make no sense; None to raise.
+    """
     made: list[T] = []
     for row in rows:
         try:

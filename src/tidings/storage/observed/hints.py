@@ -89,7 +89,14 @@ def taken(c: Connection, key: str) -> int | None:
 
 
 def note_key(c: Connection, key: str, *, pages: int, at: Instant, forget_before: Instant) -> None:
-    """Remember that a signal was taken with this key, and forget those taken before an instant."""
+    """Remember that a signal was taken with this key, and forget those taken before an instant.
+
+    Args:
+        key: What the signal came with.
+        pages: Of how many watched pages it spoke.
+        at: When it was taken (µs).
+        forget_before: Keys that were taken before this instant (µs) go.
+    """
     c.execute("DELETE FROM signal_key WHERE at < :before", before=forget_before)
     text = "INSERT INTO signal_key (taken_key, pages, at) VALUES (:key, :pages, :at)"
     c.execute(text, key=plain(key), pages=pages, at=at)

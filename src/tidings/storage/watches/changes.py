@@ -46,7 +46,15 @@ def listing(
     quiet: bool = False,
     limit: int | None = None,
 ) -> list[StoredChange]:
-    """Return changes, newest first: of a sentinel's name, of a page, detected at `since` or later; with `quiet` the quiet ones too."""
+    """Return changes, newest first: of a sentinel's name, of a page, detected at `since` or later; with `quiet` the quiet ones too.
+
+    Args:
+        sentinel: The name of a sentinel; None for all.
+        page_id: A page; None for all.
+        since: The earliest instant of detection (µs); None for any.
+        quiet: Whether quiet changes are listed too.
+        limit: How many at most; None for all.
+    """
     given: dict[str, Any] = {"limit": UNLIMITED if limit is None else limit}
     conditions = [] if quiet else ["ch.quiet = 0"]
     if sentinel is not None:

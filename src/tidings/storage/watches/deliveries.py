@@ -80,7 +80,14 @@ pass. An endpoint's own wish holds for all of its deliveries; one that lies furt
 
 
 def delivery_id(instance: Instance, draft: DeliveryDraft, first_seq: int, last_seq: int) -> str:
-    """Return the id that a delivery has wherever and however often it is made (contracts §3)."""
+    """Return the id that a delivery has wherever and however often it is made (contracts §3).
+
+    Args:
+        instance: The installation, whose restore epoch is part of the id.
+        draft: Whom the delivery is for.
+        first_seq: The number of its first event.
+        last_seq: The number of its last event.
+    """
     parts = (instance.id, instance.restore_epoch, draft.endpoint_id, draft.sentinel_id, first_seq, last_seq)
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:32]
 

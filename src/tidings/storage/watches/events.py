@@ -67,7 +67,14 @@ def listing(
     types: Collection[str] | None = None,
     limit: int | None = None,
 ) -> list[EventRow]:
-    """Return events numbered above `after`, up to `upto`, oldest first; `types` keeps those of exactly these types."""
+    """Return events numbered above `after`, up to `upto`, oldest first; `types` keeps those of exactly these types.
+
+    Args:
+        after: The number after which events are listed.
+        upto: The last number; None for no end.
+        types: The types to keep; None for all.
+        limit: How many at most; None for all.
+    """
     if types is not None and not types:
         return []
     names = {f"type_{i}": name for i, name in enumerate(types or ())}

@@ -52,7 +52,15 @@ _SEEN = "INSERT INTO event_key (source_id, taken_key, seq, at) VALUES (:id, :key
 
 
 def create(c: Connection, name: str, origin: Origin, *, text: str, at: Instant, due_at: Instant | None) -> SourceRow:
-    """Store a source; raises `UsageError` if its name is taken."""
+    """Store a source; raises `UsageError` if its name is taken.
+
+    Args:
+        name: What sentinels call the event.
+        origin: Where it comes from.
+        text: The statement, as it is printed.
+        at: When it is created (µs).
+        due_at: When the source is read first (µs); None for a webhook.
+    """
     found = c.value(_INSERT, owner_id=events.OWNER, name=name, origin=origin, text=text, at=at, due_at=due_at)
     if found is None:
         message = f"there is an event {name} already; take another name, or `Drop Event {name}` first"
@@ -95,7 +103,14 @@ def drop(c: Connection, id: int) -> None:
 
 
 def rewrite(c: Connection, id: int, origin: Origin, *, text: str, due_at: Instant | None) -> None:
-    """Let an event come from elsewhere from now on; what was seen there before is forgotten."""
+    """Let an event come from elsewhere from now on; what was seen there before is forgotten.
+
+    Args:
+        id: The source's number.
+        origin: Where the event comes from now.
+        text: The statement, as it is printed.
+        due_at: When the source is read next (µs); None for a webhook.
+    """
     c.execute(
         "UPDATE event_source SET origin = :origin, text = :text, due_at = :due_at, state = '{}', problem = '' WHERE id = :id",
         id=id,
@@ -113,7 +128,14 @@ def taken(c: Connection, id: int, key: str) -> int | None:
 
 
 def happen(c: Connection, row: SourceRow, params: Mapping[str, Any], *, at: Instant, key: str = "") -> int:
-    """Write that an event happened, and the key that it came with; return its number."""
+    """Write that an event happened, and the key that it came with; return its number.
+
+    Args:
+        row: The source.
+        params: What the event carries, plain JSON.
+        at: When it happened (µs).
+        key: What it came with, so that it is taken once; empty for none.
+    """
     data = {"event": row.name, "params": dict(params)}
     (seq,) = events.append(c, [Event(type=HAPPENED, at=at, data=data)])
     if key:

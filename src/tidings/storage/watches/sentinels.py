@@ -91,6 +91,17 @@ def create(
     """Store a sentinel with its pages, subscriptions and the event `sentinel.created`; return its row.
 
     A fixed interval ticks first at `start_at` (at `at` if there is none). Raises `UsageError` if the name is taken.
+
+    Args:
+        sentinel: What it means.
+        text: Its canonical text.
+        pages: Each page as the sentinel names it, with what identifies it.
+        state: Where its life begins.
+        start_at: When it starts (µs); None if that is not fixed.
+        end_at: When it ends (µs); None if that is not fixed.
+        at: When it is created (µs).
+        base_id: The sentinel whose life it follows, if any.
+        owner_id: Whose it is.
     """
     is_enabled = state == "enabled"
     sentinel_id = c.value(
@@ -246,6 +257,17 @@ def alter(
     were and as they are asked for now: where that differs, the first version of the new one becomes the base. With `ticks_anew` a fixed
     interval ticks from now on, with `compares_anew` the next poll is made as if nothing were known. What it found before keeps the
     revision that found it.
+
+    Args:
+        id: The sentinel's number.
+        sentinel: What it means now.
+        text: Its canonical text.
+        pages: Each page as the sentinel names it, as it was and as it is asked for now.
+        start_at: When it starts (µs); None if that is not fixed.
+        end_at: When it ends (µs); None if that is not fixed.
+        ticks_anew: Whether a fixed interval begins again.
+        compares_anew: Whether the next poll ignores validators.
+        at: When it is altered (µs).
     """
     before = get(c, id)
     number = before.revision + 1
@@ -327,7 +349,14 @@ def renew(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:
 
 
 def settle(c: Connection, id: int, *, start_at: Instant | None, end_at: Instant | None, at: Instant) -> None:
-    """Write when a sentinel starts and ends, now that it is fixed for good, with the event `sentinel.altered`."""
+    """Write when a sentinel starts and ends, now that it is fixed for good, with the event `sentinel.altered`.
+
+    Args:
+        id: The sentinel's number.
+        start_at: When it starts (µs); None if that is not fixed.
+        end_at: When it ends (µs); None if that is not fixed.
+        at: When that became known (µs).
+    """
     row = get(c, id)
     c.execute(
         "UPDATE sentinel SET start_at = :start_at, end_at = :end_at WHERE id = :id",
@@ -360,6 +389,12 @@ def rename(c: Connection, id: int, name: str, *, text: str, at: Instant) -> Sent
     """Give a sentinel another name, which its text then says too, with the event `sentinel.altered`; return its row.
 
     Raises `UsageError` if the name is taken.
+
+    Args:
+        id: The sentinel's number.
+        name: The new name.
+        text: The canonical text with the new name.
+        at: When it is renamed (µs).
     """
     if name in names(c):
         raise UsageError(f"there is a sentinel {name} already; take another name, or `tidings drop {name}` first")

@@ -79,6 +79,12 @@ def listing(
     """Return subscriptions in the order of ids, narrowed by what is given; those to pages that a sentinel has left are none.
 
     `set_aside` is as in `readable`.
+
+    Args:
+        active: Only those that are polled for, or only the others; None for both.
+        sentinel_id: Of one sentinel; None for all.
+        page_id: To one page; None for all.
+        set_aside: Takes rows that make no sense.
     """
     wanted = {"active": None if active is None else int(active), "sentinel_id": sentinel_id, "page_id": page_id}
     given = {name: value for name, value in wanted.items() if value is not None}
@@ -104,7 +110,17 @@ def add(
     since: Instant = 0,
     revision: int = 1,
 ) -> None:
-    """Subscribe a sentinel to a page; a second time under the same label is the same subscription. One to a page that was left begins anew."""
+    """Subscribe a sentinel to a page; a second time under the same label is the same subscription. One to a page that was left begins anew.
+
+    Args:
+        sentinel_id: Who subscribes.
+        page_id: To which page.
+        label: The page's name in the sentinel, empty if it has none.
+        next_tick: When a fixed interval ticks first (µs); None for on change.
+        active: Whether it is polled for.
+        since: From when on versions count (µs).
+        revision: The revision of the sentinel.
+    """
     c.execute(
         _INSERT,
         sentinel_id=sentinel_id,
@@ -146,7 +162,14 @@ def revise(c: Connection, row: SubscriptionRow) -> None:
 
 
 def rewrite(c: Connection, id: int, *, base: int, taken: Sequence[int], number: int) -> None:
-    """Let a subscription compare from these versions on, as if they were all that it has taken; what it was owed is owed no more."""
+    """Let a subscription compare from these versions on, as if they were all that it has taken; what it was owed is owed no more.
+
+    Args:
+        id: The subscription's number.
+        base: The version that the next one is compared with, 0 for none.
+        taken: The versions that were taken, by number.
+        number: How many were taken in all.
+    """
     c.execute(_REWRITE, id=id, base=base, taken=_numbers(taken), number=number)
     c.execute("DELETE FROM comparison WHERE subscription_id = :id AND status = 'pending'", id=id)
 

@@ -38,6 +38,12 @@ def charge(
     None stands for a grant that one of the two does not allow; `in_turn` lets those after it wait too, so that a dear poll is not starved
     by cheap ones. Raises `StaleEpochError` (nothing is written) and `UnitError` for more
     than 64 grants or a class that was never set.
+
+    Args:
+        grants: At most 64.
+        at: The instant of the step (µs).
+        epoch: The poller's epoch.
+        in_turn: Whether grants after a refused one wait too.
     """
     if len(grants) > MOST_GRANTS:
         raise UnitError(f"{len(grants)} grants in one charge; at most {MOST_GRANTS} may be lost by a crash")
@@ -60,6 +66,14 @@ def extra(c: Connection, page_id: int, host: str, poll_id: int, *, at: Instant, 
     """Pay for one more request of an open poll: robots, retry, redirect, frame or confirming fetch (contracts §6).
 
     Raises `BudgetError` if there are no tokens left now, or none of the class of the poll, `StaleEpochError`, `UnitError` if the poll is not open.
+
+    Args:
+        page_id: The page whose poll it is.
+        host: The host that is asked.
+        poll_id: The open poll.
+        at: When (µs).
+        epoch: The poller's epoch.
+        cost: In polls.
     """
     leases.check_epoch(c, epoch)
     name = c.value(
@@ -82,6 +96,13 @@ def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost
     """Pay for a request that belongs to no poll and of which nothing is stored (`tidings test`, contracts §2).
 
     Raises `BudgetError` if there are no tokens left now, or none of the class, `StaleEpochError`.
+
+    Args:
+        budget: The name of the class, empty for none.
+        host: The host that is asked.
+        at: When (µs).
+        epoch: The poller's epoch.
+        cost: In polls.
     """
     leases.check_epoch(c, epoch)
     _draw(c, budget, cost, at)
@@ -89,7 +110,14 @@ def bare(c: Connection, budget: str, host: str, *, at: Instant, epoch: int, cost
 
 
 def set_budget(c: Connection, name: str, *, rate_per_second: float, burst: float, at: Instant) -> None:
-    """Make or change a class. A new bucket is full; a known one keeps its level, as far as the new burst allows."""
+    """Make or change a class. A new bucket is full; a known one keeps its level, as far as the new burst allows.
+
+    Args:
+        name: The name of the class.
+        rate_per_second: Tokens that it gains, in polls a second.
+        burst: The most that it holds, in polls.
+        at: When (µs).
+    """
     row = c.one(f"{_SELECT} WHERE name = :name", name=name)
     known = None if row is None else _read(*row[1:]).refill(at)
     c.execute(

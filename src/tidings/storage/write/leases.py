@@ -28,7 +28,14 @@ def current(c: Connection, name: str) -> LeaseRow | None:
 
 
 def acquire(c: Connection, name: str, holder: str, *, at: Instant, until: Instant) -> int:
-    """Take the lease until `until` and return its new epoch; `PollerBusyError` while another holder's time runs."""
+    """Take the lease until `until` and return its new epoch; `PollerBusyError` while another holder's time runs.
+
+    Args:
+        name: The name of the lease.
+        holder: Who takes it.
+        at: The present (µs).
+        until: When it ends unless it is renewed (µs).
+    """
     lease = current(c, name)
     if lease is not None and lease.holder not in {"", holder} and lease.until > at:
         left = (lease.until - at) / 1_000_000
@@ -51,7 +58,15 @@ def shorten(c: Connection, name: str, *, until: Instant) -> None:
 
 
 def renew(c: Connection, name: str, holder: str, epoch: int, *, at: Instant, until: Instant) -> None:  # noqa: ARG001 - asked as `acquire` is
-    """Prolong the lease; `StaleEpochError` if another has taken it meanwhile."""
+    """Prolong the lease; `StaleEpochError` if another has taken it meanwhile.
+
+    Args:
+        name: The name of the lease.
+        holder: Who has it.
+        epoch: The epoch with which it was taken.
+        at: The present (µs).
+        until: When it ends then (µs).
+    """
     text = "UPDATE lease SET until = :until WHERE name = :name AND holder = :holder AND epoch = :epoch"
     if not c.execute(text, name=name, holder=holder, epoch=epoch, until=until):
         raise StaleEpochError(

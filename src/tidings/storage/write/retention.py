@@ -128,6 +128,12 @@ def let_go(c: Connection, page_id: int, terms: Terms, *, epoch: int, limit: int)
     """Remove up to `limit` versions of a page that nobody needs, with their digests and members, and bodies that were withheld long ago.
 
     The page counts what it has lost so. With its newest version it forgets what it knew of its body, so that whoever watches it again begins anew.
+
+    Args:
+        page_id: The page.
+        terms: What is still needed, and since when.
+        epoch: The poller's epoch.
+        limit: How many versions go at most.
     """
     leases.check_epoch(c, epoch)
     rows = _dead(c, page_id, terms)[:limit]

@@ -44,7 +44,16 @@ def get(c: Connection, name: str, *, owner_id: int = 1) -> str | None:
 def put(
     c: Connection, name: str, value: str, *, owner_id: int = 1, kind: str = "text", key_id: str = "", at: Instant = 0
 ) -> None:
-    """Keep a value, encrypted by the key `key_id`, under a name; an older one is replaced."""
+    """Keep a value, encrypted by the key `key_id`, under a name; an older one is replaced.
+
+    Args:
+        name: What users call the secret.
+        value: The encrypted value, Base64.
+        owner_id: Whose it is.
+        kind: What it is for.
+        key_id: The key that encrypts it.
+        at: When it is set (µs).
+    """
     values: dict[str, Any] = {"kind": kind, "key_id": key_id, "value": value, "set_at": at}
     c.execute(_PUT, owner_id=owner_id, name=name, **values)
 

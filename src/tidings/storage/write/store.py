@@ -105,7 +105,14 @@ class Store:
     async def charge(
         self, grants: Sequence[Grant], *, at: Instant, epoch: int, in_turn: bool = False
     ) -> list[Charged | None]:
-        """Pay for grants in one commit; None stands for one that the budget does not allow; see `charge.charge`."""
+        """Pay for grants in one commit; None stands for one that the budget does not allow; see `charge.charge`.
+
+        Args:
+            grants: At most 64.
+            at: The instant of the step (µs).
+            epoch: The poller's epoch.
+            in_turn: Whether grants after a refused one wait too.
+        """
         return await self.write(charge.charge, grants, at=at, epoch=epoch, in_turn=in_turn)
 
     async def commit(self, units: Sequence[Unit]) -> list[Result]:

@@ -67,7 +67,15 @@ class Vault:
     def put(
         self, c: Connection, name: str, value: Secret, *, kind: SecretKind = "text", owner_id: int = 1, at: Instant
     ) -> None:
-        """Encrypt a value and keep it under a name, inside the caller's writing transaction; the key is made at first use."""
+        """Encrypt a value and keep it under a name, inside the caller's writing transaction; the key is made at first use.
+
+        Args:
+            name: What users call the secret.
+            value: The plain value.
+            kind: What it is for.
+            owner_id: Whose it is.
+            at: When it is set (µs).
+        """
         key_id = next(iter(self.key_file.keys()), None) or self.key_file.add()
         self._put(c, key_id, secrets.SecretRow(owner_id, name, kind, key_id, value.reveal(), at))
 
