@@ -10,6 +10,9 @@ MANY = 4
 PLAIN = {"self", "cls", "c", "connection"}
 """What needs no word: the receiver, and the connection inside a transaction."""
 
+CONTRACTS = {"bid", "next_due", "gaps", "observe"}
+"""Methods whose parameters the contract of policies and learners tells; the classes that fulfil it need not repeat them."""
+
 SILENT = {
     "demo": 1,
     "detection/ask": 2,
@@ -18,23 +21,15 @@ SILENT = {
     "detection/find": 2,
     "detection/job": 6,
     "detection/noise": 6,
-    "document": 2,
-    "estimation": 3,
     "events": 1,
     "fetching": 1,
-    "lab": 11,
-    "lab/gardener": 8,
-    "lab/policies": 5,
-    "lab/refresh": 6,
-    "language": 2,
-    "language/clauses": 6,
-    "language/grammar": 2,
+    "lab": 6,
+    "lab/gardener": 6,
+    "lab/refresh": 4,
     "language/yaml": 1,
-    "scheduling": 15,
-    "scheduling/bounds": 2,
-    "scheduling/price": 12,
-    "scheduling/simulate": 2,
-    "scheduling/wic": 1,
+    "scheduling": 1,
+    "scheduling/bounds": 1,
+    "scheduling/price": 4,
     "service/examine": 20,
     "service/explain": 1,
     "service/health": 1,
@@ -78,7 +73,7 @@ def test_functions_of_many_parameters_say_what_they_are():
     for path in sorted(ROOMS.rglob("*.py")):
         room = "/".join(path.relative_to(ROOMS).parts[:-1]) or path.name
         for node in functions(ast.parse(path.read_text(encoding="utf-8")).body):
-            if len(parameters(node)) >= MANY and not says(node):
+            if node.name not in CONTRACTS and len(parameters(node)) >= MANY and not says(node):
                 silent[room] += 1
                 where.setdefault(room, []).append(f"{path.name}:{node.lineno} {node.name}")
 

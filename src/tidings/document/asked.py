@@ -50,6 +50,12 @@ def lacks_a_state(tree: HtmlTree, selector: Selector, place: Selector, *, is_ren
 
     Attributes that do not name things and pseudo-classes that say no place are states. A class is one if another class or an id remains beside
     it in the selector, or if the element was given no other in its stead: then it is not `is_renamed`.
+
+    Args:
+        tree: The page.
+        selector: What is asked for.
+        place: A selector of what was found instead.
+        is_renamed: Whether the element was given another class.
     """
     try:
         here = tree.search(place).nodes

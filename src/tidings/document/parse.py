@@ -74,6 +74,15 @@ def parse(
     `url` is the final URL, `charset` one that is already known (a stored version's) and then decides, `last_good` that of the page's
     last version. `with_written_frames`: pages that are written into this one (`srcdoc`) are part of its text. `keep_tree`: parts of the
     document will be taken (`extract`).
+
+    Args:
+        data: The bytes of the body.
+        content_type: What the server calls it; None if it does not say.
+        url: The final URL.
+        charset: One that is known already and decides; empty for none.
+        last_good: The charset of the page's last version; empty for none.
+        with_written_frames: Whether pages written into this one (`srcdoc`) are part of it.
+        keep_tree: Whether parts of the document will be taken (`extract`).
     """
     try:
         if (text := text_within(data)) is not None:

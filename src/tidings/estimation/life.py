@@ -62,6 +62,13 @@ class Survival:
         """Return what is known after a change from one version to another; what is no news brings no blocks, and may take some.
 
         A block is gone if more than half of its tokens are. Where blocks of a version after `old` are, nobody can say.
+
+        Args:
+            edits: The edits between two versions.
+            old: The number of the older one.
+            new: The number of the newer one.
+            at: When it was found (µs).
+            is_news: Whether it is news.
         """
         followed = self if self.version <= old else self.let_go(at)
         moves = _Moves(edits)

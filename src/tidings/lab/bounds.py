@@ -110,13 +110,27 @@ class _Program:
 
 
 def optimum(ceis: Sequence[Cei], instants: int, budget: Budget, *, seconds: float = 60.0) -> Bound:
-    """Return the exact optimum (integer program, HiGHS), or what was found and proven within `seconds`. Raises UnsolvedError."""
+    """Return the exact optimum (integer program, HiGHS), or what was found and proven within `seconds`. Raises UnsolvedError.
+
+    Args:
+        ceis: What is to be captured.
+        instants: How many chronons there are.
+        budget: Probes in each.
+        seconds: The time that the solver has.
+    """
     value, bound, _ = _Program(ceis, instants, budget).solve(whole=True, seconds=seconds)
     return Bound(value, bound)
 
 
 def relaxation(ceis: Sequence[Cei], instants: int, budget: Budget, *, seconds: float = 600.0) -> Relaxed:
-    """Return the bound of the linear relaxation. Raises UnsolvedError."""
+    """Return the bound of the linear relaxation. Raises UnsolvedError.
+
+    Args:
+        ceis: What is to be captured.
+        instants: How many chronons there are.
+        budget: Probes in each.
+        seconds: The time that the solver has.
+    """
     value, _, captured = _Program(ceis, instants, budget).solve(whole=False, seconds=seconds)
     return Relaxed(value, captured[: len(ceis)])
 

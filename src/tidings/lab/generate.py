@@ -37,6 +37,13 @@ def watch(
 
     The q-th CEI has an interval for the q-th update of each resource that has so many: from the update on for `window` further chronons,
     or with None until its next update (overwrite).
+
+    Args:
+        updates: Of each resource: the instants of its updates.
+        chosen: The resources that are watched together.
+        window: How many chronons a capture may wait; None until the next update.
+        instants: How many chronons there are.
+        rank: How many captures make a need complete; None for all.
     """
     made = []
     for q in range(max((len(updates[resource]) for resource in chosen), default=0)):

@@ -97,6 +97,16 @@ def replay(
     half full. A policy with a price is told the budget, and what is saved beyond half of that, twice a day; without `saves` it is not, and whatever
     is there is spent at once on who bids most (the papers' C polls an instant). With `fills` what is saved beyond half a day is spent on who bids
     most below the price. `columns` are of all series.
+
+    Args:
+        policy: The policy.
+        series: The pages with their changes.
+        share: The part of the sources' polls that it may spend.
+        tick: The time between two choices (µs).
+        rng: Its chance.
+        columns: Columns of the population, for all series.
+        saves: Whether budget can be saved.
+        fills: Whether saved budget is spent below the price.
     """
     run = _Replay(policy, series, share, rng, dict(columns or {}), saves=saves, fills=fills)
     for now in range(0, max(one.end for one in series), tick):

@@ -76,7 +76,14 @@ def _parsed(text: str, names: Names, outside: Outside) -> Parsed:
 
 
 def meaning_of_parts(parts: Iterable[Part], report: Report, names: Names, outside: Outside) -> Parsed:
-    """Return what statements mean that were read as they stand; what is wrong with them goes to the report, too."""
+    """Return what statements mean that were read as they stand; what is wrong with them goes to the report, too.
+
+    Args:
+        parts: The statements as they were read.
+        report: Takes what is wrong with them.
+        names: The sentinels that exist.
+        outside: What the text is read with beside itself.
+    """
     reader = Reader(report, names, outside)
     if outside.anew:
         parts = tuple(parts)

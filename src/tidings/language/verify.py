@@ -152,7 +152,18 @@ def check_sentinel(
     report: Report,
     is_new: bool = True,
 ) -> None:
-    """Note what is wrong or doubtful with a sentinel as a whole; faults of single clauses were noted before."""
+    """Note what is wrong or doubtful with a sentinel as a whole; faults of single clauses were noted before.
+
+    Args:
+        sentinel: What it means.
+        places: Where each clause stands in the text.
+        names: The sentinels that exist.
+        zone: The zone in which dates are printed.
+        now: The present (µs); None if nobody asks.
+        floor: The least interval (µs); None if nobody asks.
+        report: Takes faults and warnings.
+        is_new: Whether it is created, not altered.
+    """
     faults = report.faults
     if is_new:
         _check_name(sentinel, places, names, report)

@@ -45,6 +45,21 @@ def choose(
     `purses` are budgets within the budget, by number, infinite where there is none; `purse` is the number of each page's.
     Its pages are paid in turn: one that is too dear for now holds back those of the same purse that bid less. A page of a
     higher `tier` goes before all of lower ones, whatever they bid.
+
+    Args:
+        bids: Of each page: its bid.
+        cost: Of each page: what a poll costs.
+        host: Of each page: its host, by number.
+        tokens: The budget that is there, in costs.
+        host_ready: When each host may be asked again.
+        in_flight: Of each page: whether it is being polled.
+        open_now: Of each page: whether it may be polled at this hour.
+        host_connections: How many pages of a host may be under way together.
+        limit: How many pages at most.
+        burst: The most that the budget can save up, in costs.
+        purse: Of each page: its budget within the budget, by number.
+        purses: What each of these budgets has left, in costs.
+        tier: Of each page: what goes before what, whatever the bid; higher first.
     """
     eligible = bids > 0
     if in_flight is not None:

@@ -41,6 +41,13 @@ def next_update(last: Instant, interval: Duration, after: Instant) -> Instant:
 def execution_interval(
     update: Instant, interval: Duration, within: Duration, until: Literal["window", "overwrite"]
 ) -> ExecutionInterval:
-    """Return when the look for an expected update is to be made: `within` after it, and with `overwrite` before the next one if that is sooner."""
+    """Return when the look for an expected update is to be made: `within` after it, and with `overwrite` before the next one if that is sooner.
+
+    Args:
+        update: When the update is expected (µs).
+        interval: The time until the update after it (µs).
+        within: How long the poll may wait (µs).
+        until: Whether the next update ends the wait, too.
+    """
     end = update + within
     return ExecutionInterval(update, min(end, update + interval) if until == "overwrite" else end)

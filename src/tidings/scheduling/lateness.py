@@ -38,6 +38,12 @@ def lateness(population: Population, due: Instants, now: Instant, rows: Rows | N
     """Return the seconds that each page is overdue, at least one µs once it is due, else 0; `FIRST` more for a new page.
 
     `due` is of the whole population; `rows` asks for some pages only.
+
+    Args:
+        population: The pages.
+        due: When each is due (µs).
+        now: The present (µs).
+        rows: Places in the population; None for all.
     """
     where = slice(None) if rows is None else rows
     due = due[where]

@@ -57,7 +57,17 @@ class Learner(Protocol):
         interrupted: Mask,
         changes: Floats | None = None,
     ) -> Any:
-        """Return what is known after polls."""
+        """Return what is known after polls.
+
+        Args:
+            known: What was known.
+            rows: Places in the population, each once.
+            at: When each page was polled (µs).
+            changed: Whether the poll found a change.
+            modified_at: The trusted instant of the last change (µs), `NEVER_SEEN` where there is none.
+            interrupted: Whether the time before was no interval.
+            changes: How many changes there were, nan where nobody knows; None for all.
+        """
         ...
 
     def fitted(self, known: Any, now: Instant) -> Any | None:

@@ -177,6 +177,15 @@ def ranks(
 
     `budget` pays `costs` (1 for a page that is not there), `supplies` are what the `hosts` of pages take. By demand, pages that can all be served in
     time come before those of a host that is asked for too much, by the earliest deadline. Ties go to it, then to the lower number.
+
+    Args:
+        sought: The needs and their waits.
+        now: The present (µs).
+        by: A name of `RANKINGS`.
+        budget: What all polls may cost.
+        costs: What a poll of a page costs; 1 where it is not there.
+        hosts: The host of each page.
+        supplies: What each host takes.
     """
     score = RANKINGS[by]
     waits: dict[int, list[Sought]] = {}

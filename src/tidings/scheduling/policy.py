@@ -83,7 +83,15 @@ class Observation:
         interrupted: ArrayLike | None = None,
         changes: ArrayLike | None = None,
     ) -> Observation:
-        """Return an observation from anything that numpy makes an array of."""
+        """Return an observation from anything that numpy makes an array of.
+
+        Args:
+            at: When each page was polled (µs).
+            changed: Whether the poll found a change.
+            modified_at: The trusted instant of the last change (µs).
+            interrupted: Whether the time before was no interval.
+            changes: How many changes there were.
+        """
         return cls(
             np.atleast_1d(np.asarray(at, dtype=np.int64)),
             np.atleast_1d(np.asarray(changed, dtype=np.bool_)),
@@ -140,6 +148,12 @@ class Policy(Protocol[S]):
         """Return the value of polling each page now per unit of its cost; 0 or less: not at this price.
 
         `rows` asks for some pages only; the answer is then as long as `rows`.
+
+        Args:
+            state: What the policy knows.
+            now: The present (µs).
+            price: The price per unit of cost, 0 for the floor.
+            rows: Places in the population; None for all.
         """
         ...
 
@@ -162,6 +176,12 @@ class Policy(Protocol[S]):
         """Return for each of `ids` the first instant from `now` on at which its bid must be polled again if nothing happens.
 
         `now` itself where it bids already, `NEVER` where it never will. Before that instant the bid is 0 or less.
+
+        Args:
+            state: What the policy knows.
+            ids: The pages.
+            now: The present (µs).
+            price: The price per unit of cost, 0 for the floor.
         """
         ...
 

@@ -39,6 +39,12 @@ def sbr(changes: Floats, budget: float, importance: Floats | float = 1.0, cost: 
     """Return the rates of staleness-based refresh: most freshness at fixed intervals (002 §5; Cho and Garcia-Molina 2000).
 
     μ(1 − (1 + x)e^{−x})/λ = c·price with x = λ/f. Pages that change too quickly to be worth it are given up.
+
+    Args:
+        changes: Changes of each page a day.
+        budget: What all polls of a day may cost.
+        importance: Of each page, or of all.
+        cost: Of a poll of each page, or of all.
     """
     mu, c = _spread(importance, changes), _spread(cost, changes)
 

@@ -39,6 +39,12 @@ def ebr(changes: Floats, weights: Floats, looks: int, period: float) -> Ids:
     """Return how often to poll each page in a period for the least weighted staleness (EBR, Wolf et al. 2002; 002 §5).
 
     `weights` are embarrassments: how likely a stale page is irrelevant, times how often it is clicked at.
+
+    Args:
+        changes: Changes of each page in a unit of time.
+        weights: The embarrassment of each page.
+        looks: How many polls there are in all.
+        period: Its length, in that unit.
     """
 
     def marginal(page: int, number: int) -> float:

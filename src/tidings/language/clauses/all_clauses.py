@@ -125,7 +125,15 @@ def with_defaults(own: Values, groups: Iterable[Clauses]) -> Values:
 
 
 def created(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
-    """Return the sentinel of these clauses on these pages; what they do not say has its default."""
+    """Return the sentinel of these clauses on these pages; what they do not say has its default.
+
+    Args:
+        name: The sentinel's name.
+        pages: Its pages.
+        values: What its clauses say.
+        zone: The zone of its dates.
+        now: The present (µs); None if nobody asks.
+    """
     given = _given(values, now)
     for point in ("start", "end"):
         if given.get(point) is not None:
@@ -135,7 +143,15 @@ def created(name: str, pages: tuple[Watched, ...], values: Values, *, zone: tzin
 
 
 def inherited(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
-    """Return a sentinel made from another one: its clauses replace those of the base (sentinels §1.3)."""
+    """Return a sentinel made from another one: its clauses replace those of the base (sentinels §1.3).
+
+    Args:
+        name: The sentinel's name.
+        base: The sentinel that it is made from.
+        values: What its own clauses say.
+        zone: The zone of its dates.
+        now: The present (µs); None if nobody asks.
+    """
     life: dict[str, Any] = {}
     if not {"from", "to", "for"} & values.keys():
         life = {"start": Point("start", sentinel=base.name), "end": Point("end", sentinel=base.name), "span": None}
@@ -146,7 +162,14 @@ def inherited(name: str, base: Sentinel, values: Values, *, zone: tzinfo, now: I
 
 
 def altered(sentinel: Sentinel, values: Values, *, zone: tzinfo, now: Instant | None) -> Sentinel:
-    """Return what a sentinel means when these clauses replace its own."""
+    """Return what a sentinel means when these clauses replace its own.
+
+    Args:
+        sentinel: What it means so far.
+        values: What the new clauses say.
+        zone: The zone of its dates.
+        now: The present (µs); None if nobody asks.
+    """
     life: dict[str, Any] = {}
     if {"from", "to", "for", "zone"} & values.keys() and not sentinel.correlated:
         life = _kept_life(sentinel, values, zone)

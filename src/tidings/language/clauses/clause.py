@@ -50,12 +50,27 @@ class Clause:
     def fail(
         self, offset: int | None, code: str, message: str, *, expected: str = "", hint: str = ""
     ) -> FaultFoundError:
-        """Note a fault and return the exception that ends the clause."""
+        """Note a fault and return the exception that ends the clause.
+
+        Args:
+            offset: The place in the text; None for the clause's own.
+            code: E01 and so on.
+            message: What is wrong.
+            expected: What could stand there, empty if that helps nobody.
+            hint: What to write instead, empty for none.
+        """
         self.report.fault(offset or 0, code, message, expected=expected, hint=hint)
         return FaultFoundError(code)
 
     def warn(self, offset: int | None, code: str, message: str, *, hint: str = "") -> None:
-        """Note something worth knowing."""
+        """Note something worth knowing.
+
+        Args:
+            offset: The place in the text; None for the clause's own.
+            code: W1 and so on.
+            message: What is worth knowing.
+            hint: What to write instead, empty for none.
+        """
         self.report.warn(offset or 0, code, message, hint=hint)
 
     def note(self, part: str, offset: int | None) -> None:
@@ -127,7 +142,15 @@ def check_page_name(name: Token, clause: Clause) -> str:
 
 
 def read_count(number: Token, clause: Clause, what: str, *, least: int = 1, hint: str = "") -> int:
-    """Return a whole number; raises `FaultFoundError` (E16) for a fraction, and for less than `least`."""
+    """Return a whole number; raises `FaultFoundError` (E16) for a fraction, and for less than `least`.
+
+    Args:
+        number: The number as it is written.
+        clause: Takes the fault.
+        what: What is counted, for the message.
+        least: The least that makes sense.
+        hint: What to write instead, empty for none.
+    """
     if not number.isdecimal() or not least <= int(number[:20]) <= MOST:
         message, expected = f"{what} {number[:20]} makes no sense", f"a whole number from {least}"
         raise clause.fail(number.start_pos, "E16", message, expected=expected, hint=hint)

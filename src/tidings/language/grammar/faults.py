@@ -101,7 +101,14 @@ class _Scene:
 
 
 def explain(text: str, piece: Piece, fault: Fault, report: Report) -> None:
-    """Add the one fault of a piece to the report."""
+    """Add the one fault of a piece to the report.
+
+    Args:
+        text: The whole text.
+        piece: The piece that cannot be read.
+        fault: Where reading ended, and what could have followed.
+        report: Takes the fault.
+    """
     found = next(lexemes(text, fault.offset), None)
     before = tuple(lexemes(text, piece.start, min(fault.offset, piece.end)))
     scene = _Scene(piece, fault, found, before, report)

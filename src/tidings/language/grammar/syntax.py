@@ -129,7 +129,14 @@ def _grammar() -> Lark:
 
 
 def read_part(text: str, piece: Piece, rule: str, report: Report) -> Any:
-    """Return a piece of a text that is a clause, or the beginning of a statement, or with `command` an `Order`; None if it has a fault."""
+    """Return a piece of a text that is a clause, or the beginning of a statement, or with `command` an `Order`; None if it has a fault.
+
+    Args:
+        text: The whole text.
+        piece: The piece.
+        rule: The rule of the grammar that it must follow.
+        report: Takes the fault.
+    """
     node = _piece(text, piece, rule, report)
     if rule != "command" or node is None:
         return node

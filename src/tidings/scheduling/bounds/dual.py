@@ -76,7 +76,14 @@ class Program:
         return spend
 
     def tighten(self, budget: Floats, *, price: float, rounds: int = 60, cycle: int | None = None) -> Dual:
-        """Return the least bound found in so many rounds from one `price` on; with `cycle` each place in the cycle has a price of its own."""
+        """Return the least bound found in so many rounds from one `price` on; with `cycle` each place in the cycle has a price of its own.
+
+        Args:
+            budget: What each instant may cost.
+            price: The price to begin with.
+            rounds: How often prices are moved.
+            cycle: The length of a cycle, each place of which has its price; None for one price for all.
+        """
         places = np.zeros(len(budget), dtype=np.int64) if cycle is None else np.arange(len(budget)) % cycle
         given = np.bincount(places, weights=budget)
         level = np.full(len(given), price)

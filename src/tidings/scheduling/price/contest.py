@@ -59,6 +59,12 @@ def contest(policy: Price, state: PriceState, now: Instant, price: float) -> Con
     """Return what `policy` at a price and WIC with the same budget earn from now on; pages that nobody has polled yet are left out.
 
     Hints that wait make pages older at the start; how often they are polled later they do not say.
+
+    Args:
+        policy: The policy that is compared.
+        state: What it knows.
+        now: The present (µs).
+        price: The price per unit of cost.
     """
     rows = _sampled(state)
     rival = GuardedWic(

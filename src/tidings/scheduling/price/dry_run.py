@@ -28,6 +28,14 @@ def hourly_spend(
 
     Step 0 is the one of the UTC day that begins at midnight; estimates stay as they are, and pages that nobody has polled yet are left out.
     Of more than `most` pages as many are run.
+
+    Args:
+        policy: The policy.
+        state: What it knows.
+        now: The present (µs).
+        price: The price per unit of cost.
+        opens: When closed pages open.
+        most: How many pages are run at most.
     """
     state = _sampled(policy, state, most)
     ids, cost = state.population.ids, state.population["cost"]

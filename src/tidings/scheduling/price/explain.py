@@ -37,7 +37,14 @@ class Parts:
 
 
 def explain(policy: Price, state: PriceState, now: Instant, price: float) -> list[Parts]:
-    """Return the parts of the bid of each page at a price, in the order of the population."""
+    """Return the parts of the bid of each page at a price, in the order of the population.
+
+    Args:
+        policy: The policy.
+        state: What it knows.
+        now: The present (µs).
+        price: The price per unit of cost.
+    """
     population, everything = state.population, slice(None)
     level = max(price, policy.floor)
     worth = policy.worth(state, level, everything)

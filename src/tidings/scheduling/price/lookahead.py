@@ -125,6 +125,17 @@ def plan(
     bid = (g(last, now) + V[0] − R)/c: what a poll brings, and what the best plan after it brings, less the best plan that waits. A page is
     to be polled if it bids the price, or is `longest` ticks old. `review` is after how many ticks it is asked again if no poll
     is planned (six hours of 5 minutes unless told); `day` is one day in ticks.
+
+    Args:
+        gathering: What gathers at each page.
+        cost: What a poll of each costs.
+        price: The price per unit of cost.
+        last: The tick of each page's last poll.
+        now: The present tick.
+        longest: The most ticks between two polls.
+        shortest: The least ticks between two polls.
+        review: After how many ticks a page without a plan is asked again.
+        day: One day in ticks.
     """
     mean = _Mean(gathering, cost, price, longest)
     horizon = np.where(np.isfinite(mean.wait), 2 * np.minimum(mean.wait, longest), day).astype(np.int64)

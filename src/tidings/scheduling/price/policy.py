@@ -129,6 +129,12 @@ class Price:
         """Return how long each page waits after a poll at this price (µs), within its bounds: until its effective age is worth one.
 
         `worth` is what `worth` says of them at this price, if that is known already.
+
+        Args:
+            state: What the policy knows.
+            price: The price per unit of cost.
+            rows: Places in the population.
+            worth: What the pages are worth at this price, if that is known already.
         """
         population = state.population
         least = population["shortest"][rows]

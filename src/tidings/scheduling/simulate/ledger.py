@@ -75,6 +75,12 @@ def account(
 
     `known_since` holds the pages that somebody had polled before the first poll here; others are known from
     their first poll on. Changes from `gone_at` on are nobody's.
+
+    Args:
+        trace: The changes.
+        polls: The polls.
+        known_since: When pages were polled before (µs).
+        gone_at: From when on changes of a page count for nobody (µs).
     """
     found = np.zeros(len(polls.at), dtype=np.int64)
     order = np.argsort(polls.page, kind="stable")

@@ -145,7 +145,14 @@ class World:
 def simulate(
     policy: Policy[Any], world: World, *, rng: np.random.Generator, make_driver: MakeDriver = DueQueue
 ) -> Ledger:
-    """Return the account of a policy over the whole trace; `rng` is for the policy."""
+    """Return the account of a policy over the whole trace; `rng` is for the policy.
+
+    Args:
+        policy: The policy.
+        world: Pages, changes, budget and limits of hosts.
+        rng: The policy's chance.
+        make_driver: Makes what asks the policy for bids.
+    """
     run = _Run(policy, world, rng, make_driver)
     now = world.trace.start
     while now < world.trace.end:

@@ -20,6 +20,14 @@ def utility(chances: Floats, life: Life, urgency: Urgency, previous: int, now: i
 
     `chances[k − 1]` is π_k, how likely the page changes in instant k = 1, 2, …; `previous` is the instant of the last poll, 0 if there
     was none. O((now − previous)²).
+
+    Args:
+        chances: How likely the page changes in each instant, from the first on.
+        life: How long a change can be captured.
+        urgency: What it is worth by its age.
+        previous: The instant of the last poll, 0 if there was none.
+        now: The instant of the poll.
+        weight: The importance of the page.
     """
     changes = np.arange(previous + 1, now + 1)
     worth = urgency.at(now - changes) * chances[previous:now]
