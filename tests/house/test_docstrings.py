@@ -36,8 +36,8 @@ SILENT = {
     "service/life": 1,
     "service/notify": 1,
     "service/plan": 4,
-    "service/poll": 4,
-    "service/run": 10,
+    "service/poll": 6,
+    "service/run": 9,
     "service/watch": 15,
     "settings.py": 1,
 }
