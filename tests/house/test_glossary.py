@@ -9,7 +9,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 GLOSSARY = REPOSITORY / "docs" / "glossary.md"
-ROW = re.compile(r"^\| ([^|]+) \| [^|]+ \| ([^|]*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([^|]+) \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 COMMON = {"watch", "job", "site", "resource", "snapshot", "capture", "standing"}
 """Refused words that also mean something else; people mind these."""
 FORMS = {
