@@ -67,7 +67,7 @@ from tidings.service.rules.rates_of_news import Noise, Telling
 from tidings.service.run import takeover, wrong_clock
 from tidings.service.run.collector import Collector
 from tidings.service.run.memories import Memories
-from tidings.service.run.monitor import Inbox, Monitor, WaysIn
+from tidings.service.run.monitor import GATHER_SECONDS, Inbox, Monitor, WaysIn
 from tidings.service.run.outages import Outages
 from tidings.service.run.upkeep import LEASE, Stall, Upkeep
 from tidings.service.sources.outside_events import Outside
@@ -353,7 +353,7 @@ async def _build(
         zone=settings.serve.zone,
         gathers_noise=settings.notify.noisy_changes > 0,
     )
-    needs, inbox = Needs(), Inbox()
+    needs, inbox = Needs(), Inbox(gather_seconds=GATHER_SECONDS if isinstance(clock, SystemClock) else 0.0)
     signals = Signals(
         store,
         watchlist.pages,

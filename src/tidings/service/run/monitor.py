@@ -7,8 +7,10 @@ steps until it is stopped, `check` makes steps until what was due has been looke
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
+import math
 from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -44,15 +46,24 @@ if TYPE_CHECKING:
 log = logging.getLogger("tidings.service")
 MISSED: Final = MINUTE
 """a step so much later than the last one finds what fell due while nobody looked: the machine slept, say"""
+GATHER_SECONDS: Final = 0.02
+"""between two steps of a machine's clock: each costs what a page does"""
 HOLD_AFTER_FAULT: Final = 10 * MINUTE
 """how long a page is left alone after a fault of ours"""
 
 
 class Inbox:
-    """What came in since the last step that the database does not say of itself; whatever comes ends the monitor's rest."""
+    """What came in since the last step that the database does not say of itself; whatever comes ends the monitor's rest.
 
-    def __init__(self) -> None:
+    What has ended or was committed waits until `gather_seconds` after the last step, so that one step hears of many; what comes from outside
+    does not.
+    """
+
+    def __init__(self, *, gather_seconds: float = 0.0) -> None:
         self._wake = asyncio.Event()
+        self._urgent = asyncio.Event()
+        self._gather_seconds = gather_seconds
+        self._rested_at = -math.inf
         self._is_written = False
         self._hinted: set[int] = set()
 
@@ -67,11 +78,13 @@ class Inbox:
     def hear_again(self) -> None:
         """Hear that this process has written what it reads as others' words."""
         self._is_written = True
+        self._urgent.set()
         self.wake()
 
     def take_hint(self, page_ids: Iterable[int]) -> None:
         """Hear that hints about pages were taken: the policy weighs them at the next step."""
         self._hinted.update(page_ids)
+        self._urgent.set()
         self.wake()
 
     def drain(self) -> tuple[bool, set[int]]:
@@ -84,8 +97,15 @@ class Inbox:
         """Return once something has come."""
         await self._wake.wait()
 
-    def rest(self) -> None:
-        """Let only what comes from now on be heard by `wait`."""
+    async def gather(self) -> None:
+        """Return when the next step may begin; from now on `wait` hears only of what comes later."""
+        time = asyncio.get_running_loop().time
+        left = self._rested_at + self._gather_seconds - time()
+        if left > 0 and not self._urgent.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._urgent.wait(), left)
+        self._rested_at = time()
+        self._urgent.clear()
         self._wake.clear()
 
 
@@ -210,7 +230,7 @@ class Monitor:
         await asyncio.wait({sleep, wake}, return_when=asyncio.FIRST_COMPLETED)
         for waiter in (sleep, wake):
             waiter.cancel()
-        self._inbox.rest()
+        await self._inbox.gather()
 
     def next_due(self, now: Instant) -> Instant:
         """Return the earliest instant at which a step would have something to do."""

@@ -17,7 +17,7 @@ def test_whatever_comes_ends_the_rest(bring):
         inbox = Inbox()
         bring(inbox)
         await asyncio.wait_for(inbox.wait(), 5)
-        inbox.rest()
+        await inbox.gather()
         waiting = asyncio.ensure_future(inbox.wait())
         await asyncio.sleep(0)
         again = waiting.done()
@@ -37,3 +37,24 @@ def test_what_came_is_given_once():
 
     assert (True, {7, 8}) == inbox.drain()
     assert (False, set()) == inbox.drain()
+
+
+@pytest.mark.parametrize(
+    ("bring", "is_heard"),
+    [(Inbox.wake, False), (Inbox.hear_again, True), (lambda box: box.take_hint({7}), True)],
+    ids=["end of a task", "own words", "hint"],
+)
+def test_only_what_comes_from_outside_shortens_the_time_between_steps(bring, is_heard):
+    """What has ended is gathered: one step hears of many."""
+
+    async def act() -> bool:
+        inbox = Inbox(gather_seconds=60)
+        await inbox.gather()  # the first step waits for nothing
+        next_step = asyncio.ensure_future(inbox.gather())
+        await asyncio.sleep(0)
+        bring(inbox)
+        done, _ = await asyncio.wait({next_step}, timeout=5 if is_heard else 0.01)
+        next_step.cancel()
+        return bool(done)
+
+    assert is_heard == asyncio.run(act())
