@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from tests.data_sets import files_of, html_pages
 from tests.replay import FAMILIES, RealPage, real_pages
+from tidings.detection.doubt.plausibility import Answer, Suspicion, judge
 from tidings.detection.job.contract import Body
-from tidings.detection.job.plausibility import Answer, Suspicion, judge
 from tidings.document.document import Document
 from tidings.document.parse import parse
 

@@ -20,7 +20,7 @@ TEXT = "<title>Prices</title>" + "".join(f"<p>Item {n} costs {n * 3} euro this w
 
 
 def _suspect(monitor: Monitor, marker: bytes, kind: str) -> None:
-    """Let the examination suspect each body with a marker in it, as the rules of `detection/job/plausibility` would."""
+    """Let the examination suspect each body with a marker in it, as the rules of `detection/doubt/plausibility` would."""
     detector = monitor.polling.poller._detector
     examine = detector._runner.run
 

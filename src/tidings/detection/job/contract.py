@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from tidings.detection.noise.memory import Memory
 from tidings.document.extraction import PAGE, WHOLE, Extraction
@@ -19,13 +19,13 @@ from tidings.model.interval import Instant
 from tidings.model.sentinel import Expression
 from tidings.model.version import Digest
 
+if TYPE_CHECKING:
+    from tidings.detection.doubt.plausibility import Suspicion
+
 EXTRACTION = PAGE
 """The fingerprint of the extraction that takes the whole page."""
 WITH_FRAMES = "frames"
 """The fingerprint of the extraction that takes the whole page with its frames: the canonical text is that of its members in their order."""
-
-Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login", "other_type"]
-"""What an answer looks like that may not be the page (`plausibility`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from tidings.detection.ask.expression import evaluate
 from tidings.detection.ask.pair import Pair
 from tidings.detection.compare.stability import MOST_SHARES, changed_share, shares_as_object, shares_in
 from tidings.detection.data.items import marks_of
+from tidings.detection.doubt.plausibility import Answer, Verdict, judge
 from tidings.detection.job.absence import absence
 from tidings.detection.job.contract import (
     EXTRACTION,
@@ -32,7 +33,6 @@ from tidings.detection.job.contract import (
 )
 from tidings.detection.job.gates import are_equal, digest_of, is_current
 from tidings.detection.job.healing import mend, standing, targets_of, use
-from tidings.detection.job.plausibility import Answer, Verdict, judge
 from tidings.detection.job.quiet import Heard, Quieter
 from tidings.detection.kinds.aims import digests_in, needs_nodes, scopes_of, scopes_of_items
 from tidings.detection.kinds.interests import interests_of

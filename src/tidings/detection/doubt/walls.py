@@ -262,7 +262,9 @@ def _table() -> _Table:
 
 @cache
 def _file() -> dict[str, Any]:
-    text = importlib.resources.files("tidings.detection.job").joinpath("plausibility.toml").read_text(encoding="utf-8")
+    text = (
+        importlib.resources.files("tidings.detection.doubt").joinpath("plausibility.toml").read_text(encoding="utf-8")
+    )
     return tomllib.loads(text)
 
 

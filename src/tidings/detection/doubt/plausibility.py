@@ -11,13 +11,14 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
-from tidings.detection.job.contract import Suspicion
-from tidings.detection.job.walls import FAR_BELOW, HEAD_BYTES, Look, redirects, size_of, wall
+from tidings.detection.doubt.walls import FAR_BELOW, HEAD_BYTES, Look, redirects, size_of, wall
 from tidings.document.document import Document
 
+Suspicion = Literal["", "blocked", "soft_error", "collapsed", "empty", "login", "other_type"]
+"""What an answer looks like that may not be the page."""
 Verdict = tuple[Suspicion, str]
 
 PLAUSIBLE: Verdict = ("", "")

@@ -2,9 +2,9 @@ import pytest
 
 from tests import data_sets, wall_pages
 from tests.bounded import bounded
+from tidings.detection.doubt.plausibility import FEWEST_USUAL, PLAUSIBLE, Answer, judge
 from tidings.detection.job.contract import Body, Job
 from tidings.detection.job.examiner import examine
-from tidings.detection.job.plausibility import FEWEST_USUAL, PLAUSIBLE, Answer, judge
 from tidings.document.parse import parse
 
 URL = "https://shop.example/harbour/prices"

@@ -1,6 +1,6 @@
 import pytest
 
-from tidings.detection.job.walls import Look, folded, redirects, rules, size_of, wall
+from tidings.detection.doubt.walls import Look, folded, redirects, rules, size_of, wall
 
 LANGUAGES = frozenset("en de fr es pt it nl pl ru uk tr ar he hi zh ja ko".split())
 
