@@ -53,7 +53,7 @@ def test_rules_made_of_words_speak_every_language():
 
 
 def _rows():
-    from tidings.detection.job import walls
+    from tidings.detection.doubt import walls
 
     return walls._file()["rule"]
 
