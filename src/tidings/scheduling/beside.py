@@ -45,7 +45,14 @@ def recalled(
     names: Sequence[str],
     is_readable: Callable[[Mapping[str, Any]], bool],
 ) -> B:
-    """Return the state in which pages know again what `memories` say under these names of arrays; who is not here, or unreadable, is passed over."""
+    """Return the state in which pages know again what `memories` say under these names of arrays; who is not here, or unreadable, is passed over.
+
+    Args:
+        state: What the policy knows.
+        memories: What is remembered of each page.
+        names: The names of the arrays.
+        is_readable: Whether what is remembered makes sense.
+    """
     kept = {page: memory for page, memory in memories.items() if is_readable(memory)}
     rows, here = state.population.present(np.fromiter(kept, dtype=np.int64, count=len(kept)))
     told = [memory for memory, is_here in zip(kept.values(), here.tolist(), strict=True) if is_here]

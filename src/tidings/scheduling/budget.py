@@ -64,6 +64,12 @@ def pay(
 
     Each poll of `asked` names its budgets and its cost: it takes of all of them, or is not paid for and takes of none. `in_turn` lets those
     after one that lacks tokens wait for these too, so that a dear poll is not starved by cheap ones.
+
+    Args:
+        budgets: The budgets by name.
+        asked: Of each poll, best first: its budgets and its cost.
+        now: The present (µs).
+        in_turn: Whether polls after one that lacks tokens wait too.
     """
     left, spent, paid = dict(budgets), set[str](), list[bool]()
     for names, cost in asked:
