@@ -8,7 +8,7 @@ earlier apply made and no file names any more; what `tidings add` made is never 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from tidings.errors import SentinelError, UnknownNameError, UsageError
@@ -108,7 +108,7 @@ def apply(
     resolving.check_secrets(connection, vault, (c for statement in stored for c in addressees(statement)[1]))
     found = replace(found, sentinels=wanted)
     notes = _Notes.read(connection)
-    run = _Run(connection, files, settings, now, defaults, notes, known)
+    run = _Run(connection, files, settings, now, defaults, notes, known, wanted)
     steps = [run.settle_event(happening) for happening in found.happenings]
     steps += [run.settle(file, sentinel) for file, sentinel in found.sentinels.values()]
     if prune:
@@ -232,6 +232,9 @@ class _Run:
     defaults: _Groups
     notes: _Notes
     known: references.References
+    wanted: Mapping[str, tuple[str, Sentinel]]
+    meant: dict[tuple[str, Instant], Mapping[str, Sentinel]] = field(default_factory=dict)
+    """what files meant at the instants at which sentinels were made"""
 
     def settle_event(self, said: CreateEvent) -> Step:
         """Let an event have the source that a file says; the token of a webhook stays."""
@@ -282,18 +285,28 @@ class _Run:
 
     def _as_of(self, file: str, row: SentinelRow) -> str | None:
         """Return the text that the file had meant when the sentinel was made: `To now + 7 day` is no new date at every apply."""
-        existing = register.lookup(self.connection)
-        parsed = parse_file(
-            file,
-            self.files[file],
-            known=lambda name: None if name == row.name else existing(name),
-            zone=self.settings.serve.zone,
-            now=row.revised_at,
-            defaults=self.defaults,
-            files=bool(self.settings.fetch.allow_files),
-        )
-        meant = (s for s in parsed.statements if isinstance(s, Sentinel) and s.name == row.name)
-        return next((register.canonical(self.known.sentinel(s), by_name.lives(self.connection)) for s in meant), None)
+        meant = self._meant_then(file, row.revised_at).get(row.name)
+        return None if meant is None else register.canonical(meant, by_name.lives(self.connection))
+
+    def _meant_then(self, file: str, at: Instant) -> Mapping[str, Sentinel]:
+        """Return the sentinels of a file by name, as it was meant at an instant; a file is read once for all that were made then."""
+        if (file, at) not in self.meant:
+            existing, own = (
+                register.lookup(self.connection),
+                {name for name, (its, _) in self.wanted.items() if its == file},
+            )
+            parsed = parse_file(
+                file,
+                self.files[file],
+                known=lambda name: None if name in own else existing(name),
+                zone=self.settings.serve.zone,
+                now=at,
+                defaults=self.defaults,
+                files=bool(self.settings.fetch.allow_files),
+            )
+            found = (s for s in parsed.statements if isinstance(s, Sentinel))
+            self.meant[file, at] = {s.name: self.known.sentinel(s) for s in found}
+        return self.meant[file, at]
 
     def _make(self, sentinel: Sentinel, action: Action, reason: str = "") -> Step:
         row = register.create(self.connection, sentinel, now=self.now)

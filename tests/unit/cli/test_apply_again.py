@@ -1,0 +1,22 @@
+"""`apply` of files whose sentinels have changed since."""
+
+from tidings.language.forms import parse_file
+from tidings.service.life import apply
+
+
+def test_a_file_is_read_once_more_however_many_sentinels_have_changed(tidings, tmp_path, monkeypatch):
+    """What it meant when they were made is read once for all that were made then, not once a sentinel."""
+    file, reads = tmp_path / "all.sentinel", []
+    monkeypatch.setattr(apply, "parse_file", lambda *given, **more: reads.append(1) or parse_file(*given, **more))
+
+    def said(every):
+        texts = (
+            f"Create Sentinel s{n} Using https://a.example/{n} Monitor any change Fetch every {every}" for n in range(5)
+        )
+        file.write_text(";".join(texts), encoding="utf-8")
+        return tidings("apply", str(file)).out
+
+    made, altered = said("1 hour"), said("2 hour")
+
+    assert (5, 5) == (made.count("created"), altered.count("altered"))
+    assert [1] == reads
