@@ -7,7 +7,12 @@ from tidings.service.life import apply
 def test_a_file_is_read_once_more_however_many_sentinels_have_changed(tidings, tmp_path, monkeypatch):
     """What it meant when they were made is read once for all that were made then, not once a sentinel."""
     file, reads = tmp_path / "all.sentinel", []
-    monkeypatch.setattr(apply, "parse_file", lambda *given, **more: reads.append(1) or parse_file(*given, **more))
+
+    def read(*given, **more):
+        reads.append(given[0])
+        return parse_file(*given, **more)
+
+    monkeypatch.setattr(apply, "parse_file", read)
 
     def said(every):
         texts = (
@@ -19,4 +24,4 @@ def test_a_file_is_read_once_more_however_many_sentinels_have_changed(tidings, t
     made, altered = said("1 hour"), said("2 hour")
 
     assert (5, 5) == (made.count("created"), altered.count("altered"))
-    assert [1] == reads
+    assert [str(file)] == reads
